@@ -1,8 +1,9 @@
+import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { EVENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageConflict, isStorageNotFound, pagesOf } from './storage/index.js';
 import type { Storage } from './storage/index.js';
@@ -66,11 +67,7 @@ export class EventExpiry {
 }
 
 function lastSeen(object: KubernetesObject): number {
-  const event = object as KubernetesObject & {
-    lastTimestamp?: string;
-    eventTime?: string;
-    series?: { lastObservedTime?: string };
-  };
+  const event: DecodedObject<Event> = object;
   const times = [
     event.series?.lastObservedTime,
     event.lastTimestamp,

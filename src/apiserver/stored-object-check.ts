@@ -1,5 +1,10 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { apiVersionOf, cloneJson, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import {
+  apiVersionOf,
+  cloneJson,
+  qualifiedResource,
+  uncheckedObject,
+} from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { KindRegistry } from './kinds/index.js';
 import { normalizeObject } from './schema/index.js';
@@ -17,7 +22,7 @@ export function storedObjectCheck(kinds: KindRegistry, schemas: SchemaRegistry):
   return (resource, object) => {
     const kind = byResource.get(resource);
     if (!kind) return undefined;
-    const copy = cloneJson(object) as UnstructuredObject;
+    const copy = uncheckedObject(cloneJson(object));
     const expected = apiVersionOf(kind.type);
     const { apiVersion = expected, kind: name = kind.type.kind }: Partial<UnstructuredObject> = copy;
     if (apiVersion !== expected || name !== kind.type.kind)

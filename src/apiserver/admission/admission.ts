@@ -1,6 +1,12 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { NAMESPACES, NODES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import {
+  NAMESPACES,
+  NODES,
+  objectOfKind,
+  qualifiedResource,
+  SERVICE_ACCOUNTS,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { VersionConverter } from '../conversion/version-converter.js';
@@ -212,7 +218,7 @@ export class Admission {
   /** After a successful write: updates what the server keeps about the object. */
   async settle({ type }: KindDefinition, object: Readonly<UnstructuredObject>): Promise<void> {
     if (qualifiedResource(type) !== QUOTAS) return;
-    const quota = object as unknown as ResourceQuota;
+    const quota = objectOfKind<ResourceQuota>(object);
     try {
       await this.quotas?.counted(quota);
     } catch (error) {

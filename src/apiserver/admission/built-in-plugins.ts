@@ -1,10 +1,12 @@
+import type { Binding } from '@rollkeeper/machinery/types/core-v1';
 import {
   CLAIM_PROTECTION,
   DEPLOYMENTS,
+  objectOfKind,
+  qualifiedResource,
   ROLLKEEPER_DEPLOYMENTS,
   VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
-  qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
@@ -102,7 +104,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
     {
       name: 'TaintNodesByCondition',
       resource: 'nodes',
-      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
+      mutate: onCreation(({ object }) => taintNewNode(objectOfKind(object))),
     },
     {
       name: 'DefaultIngressClass',
@@ -182,7 +184,7 @@ function topologyLabelPlugins({ nodes }: PluginKnowledge): readonly Plugin[] {
       resource: 'pods',
       subresource: 'binding',
       mutate: ({ object }) => {
-        const { kind, name = '' } = (object as { target?: { kind?: string; name?: string } }).target ?? {};
+        const { kind, name = '' } = objectOfKind<DecodedObject<Binding>>(object).target ?? {};
         if (kind === 'Node') addTopologyLabels(object, nodes.get('', name));
       },
     },
@@ -290,7 +292,7 @@ function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readon
 }
 
 function podOf(object: WriteAttributes['object']): Pod {
-  return object as unknown as Pod;
+  return objectOfKind(object);
 }
 
 function onCreation<R>(

@@ -1,5 +1,10 @@
 import type { RuleWithOperations } from '@rollkeeper/machinery/types/admissionregistration-v1';
-import { isEmptySelector, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import {
+  isEmptySelector,
+  isList,
+  isJsonObject,
+  tryCompileLabelSelector,
+} from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { Selection } from './webhooks/webhook.js';
 
@@ -20,10 +25,8 @@ const ANYTHING: Fields = {};
  */
 export function selectionsOfConfiguration(object: unknown): readonly Selection[] {
   const webhooks = fieldsOf(object)?.webhooks;
-  if (!Array.isArray(webhooks)) return [selectionOf(ANYTHING, 'rules')];
-  return (webhooks as unknown[])
-    .filter((webhook) => !failsOpen(webhook))
-    .map((webhook) => selectionOf(webhook, 'rules'));
+  if (!isList(webhooks)) return [selectionOf(ANYTHING, 'rules')];
+  return webhooks.filter((webhook) => !failsOpen(webhook)).map((webhook) => selectionOf(webhook, 'rules'));
 }
 
 /** The same of an admission policy; undefined for one that lets pass what it fails at. */
@@ -68,8 +71,7 @@ function rulesOf(value: unknown): readonly RuleWithOperations[] {
 
 /** What cannot be read excludes nothing. */
 function exclusionsOf(value: unknown): readonly RuleWithOperations[] {
-  if (!Array.isArray(value)) return [];
-  return (value as unknown[]).filter(isWholeRule);
+  return isList(value) ? value.filter(isWholeRule) : [];
 }
 
 function isWholeRule(value: unknown): value is RuleWithOperations {
@@ -83,12 +85,14 @@ function isWholeRule(value: unknown): value is RuleWithOperations {
 
 function ruleOf(value: unknown): RuleWithOperations {
   const fields = fieldsOf(value) ?? ANYTHING;
-  const textsOr = <T>(texts: unknown, otherwise: T): T => (areTexts(texts) ? (texts as T) : otherwise);
   return {
-    apiGroups: textsOr(fields.apiGroups, ANY_RULE.apiGroups),
-    apiVersions: textsOr(fields.apiVersions, ANY_RULE.apiVersions),
-    operations: textsOr<RuleWithOperations['operations']>(fields.operations, ANY_RULE.operations),
-    resources: textsOr(fields.resources, ANY_RULE.resources),
+    apiGroups: areTexts(fields.apiGroups) ? fields.apiGroups : ANY_RULE.apiGroups,
+    apiVersions: areTexts(fields.apiVersions) ? fields.apiVersions : ANY_RULE.apiVersions,
+    // A word that is no operation is that of no request.
+    operations: areTexts(fields.operations)
+      ? (fields.operations as RuleWithOperations['operations'])
+      : ANY_RULE.operations,
+    resources: areTexts(fields.resources) ? fields.resources : ANY_RULE.resources,
     ...(areTexts(fields.resourceNames) && { resourceNames: fields.resourceNames }),
     scope: isScope(fields.scope) ? fields.scope : '*',
   };
@@ -104,8 +108,8 @@ function isSelector(value: unknown): value is LabelSelector {
   const { matchExpressions = [], matchLabels = {} } = fieldsOf(value) ?? { matchLabels: null };
   return (
     areTexts(Object.values(fieldsOf(matchLabels) ?? [null])) &&
-    Array.isArray(matchExpressions) &&
-    (matchExpressions as unknown[]).every((expression) => {
+    isList(matchExpressions) &&
+    matchExpressions.every((expression) => {
       const { key, operator, values = [] } = fieldsOf(expression) ?? ANYTHING;
       return areTexts([key, operator]) && areTexts(values);
     })
@@ -121,5 +125,5 @@ function isScope(value: unknown): value is '*' | 'Cluster' | 'Namespaced' {
 }
 
 function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

@@ -176,13 +176,13 @@ function userOf({ jti }: Claims, { namespace, node, pod, serviceaccount }: Priva
     'node-uid': node?.uid,
     'pod-name': pod?.name,
     'pod-uid': pod?.uid,
-  }).flatMap(([key, value]) =>
+  }).flatMap(([key, value]): [string, string[]][] =>
     value === undefined ? [] : [[`authentication.kubernetes.io/${key}`, [value]]],
   );
   return {
     username: usernameOfAccount({ namespace, name: serviceaccount.name }),
     uid: serviceaccount.uid,
     groups: [...groupsOfAccount({ namespace }), AUTHENTICATED],
-    extra: Object.fromEntries(extra) as Record<string, string[]>,
+    extra: Object.fromEntries(extra),
   };
 }

@@ -1,5 +1,5 @@
-import type { RoleRef } from '@rollkeeper/machinery/types/rbac-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { RoleBinding, RoleRef } from '@rollkeeper/machinery/types/rbac-v1';
+import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { UserInfo } from '../auth/index.js';
 import { isMaster } from '../auth/index.js';
@@ -47,7 +47,7 @@ export function decideEscalation(write: PolicyWrite, policy: PolicyView): Escala
     const isAggregated = object.aggregationRule ?? old?.aggregationRule;
     return judge(write, isAggregated ? EVERYTHING : ((object.rules as PolicyRule[] | null) ?? []), policy);
   }
-  const roleRef = object.roleRef as Partial<RoleRef> | undefined;
+  const { roleRef }: DecodedObject<RoleBinding> = object;
   // A binding to no role gives nothing away, and its validation, which comes later, says what it lacks.
   if (!isWholeRoleRef(roleRef)) return ALLOWED;
   if (may('bind', { resource: `${roleRef.kind.toLowerCase()}s`, name: roleRef.name })) return ALLOWED;

@@ -80,7 +80,7 @@ function linksOf(key: ObjectName, object: KubernetesObject): readonly Link[] {
   const { name, namespace, resource } = key;
   switch (resource) {
     case 'pods': {
-      const pod = object as DecodedObject<Pod>;
+      const pod: DecodedObject<Pod> = object;
       const node = pod.spec?.nodeName;
       if (!node) return [];
       const references = referencesOf(pod).map((reference) => idOf({ ...reference, namespace }));
@@ -89,7 +89,7 @@ function linksOf(key: ObjectName, object: KubernetesObject): readonly Link[] {
     case 'persistentvolumes':
       return linksOfVolume(name, object);
     default: {
-      const { spec } = object as DecodedObject<IVolumeAttachment> | DecodedObject<IResourceSlice>;
+      const { spec }: DecodedObject<IVolumeAttachment | IResourceSlice> = object;
       const node = spec?.nodeName;
       return node ? [{ from: idOf(key), via: idOf(key), node }] : [];
     }

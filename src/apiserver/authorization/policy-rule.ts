@@ -45,7 +45,7 @@ function singleRights(rule: PolicyRule): PolicyRule[] {
     resourceNames = [],
     resources = [],
     verbs = [],
-  } = rule as Partial<PolicyRule>;
+  }: Partial<PolicyRule> = rule;
   const onResources = apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>
       verbs.flatMap((verb): PolicyRule[] => {

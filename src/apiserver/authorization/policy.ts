@@ -1,4 +1,5 @@
 import type { ClusterRole, RoleBinding, RoleRef, Subject } from '@rollkeeper/machinery/types/rbac-v1';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { usernameOfAccount } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
@@ -55,7 +56,7 @@ export class Policy implements PolicyView {
   ): void {
     const key = `${namespace}/${name}`;
     if (resource === CLUSTER_ROLES || resource === POLICY_RESOURCES[2]) {
-      if (object) this.roles.set(key, object as Role);
+      if (object) this.roles.set(key, objectOfKind(object));
       else this.roles.delete(key);
       return;
     }
@@ -63,7 +64,10 @@ export class Policy implements PolicyView {
     this.bindings.delete(key);
     if (old) this.unlink(old);
     if (!object) return;
-    const { roleRef, subjects = [] } = object as Partial<BindingObject>;
+    const {
+      roleRef,
+      subjects = [],
+    }: KubernetesObject & Partial<Pick<BindingObject, 'roleRef' | 'subjects'>> = object;
     if (!roleRef) throw new TypeError('a binding names a role');
     const binding = { name, namespace, roleRef, subjects };
     this.link(binding);

@@ -112,7 +112,7 @@ export async function* readBackupFile(path: string): AsyncGenerator<StorageRecor
   const hash = createHash('sha256');
   const seen = new Set<string>();
   let isHeaderRead = false;
-  let trailer: BackupTrailer | undefined;
+  let trailer: Readonly<Record<string, unknown>> | undefined;
   for await (const line of readLines(path)) {
     if (trailer) throw broken(path, 'it goes on behind its end');
     const value = parseLine(path, line);
@@ -126,7 +126,7 @@ export async function* readBackupFile(path: string): AsyncGenerator<StorageRecor
       seen.add(id);
       yield { key, object };
     } else {
-      trailer = value as unknown as BackupTrailer;
+      trailer = value;
       continue;
     }
     hash.update(`${line}\n`);
@@ -155,8 +155,8 @@ async function* readLines(path: string): AsyncGenerator<string> {
   if (failure) throw describeFailure(path, failure);
 }
 
-function describeFailure(path: string, error: Error): Error {
-  const { code } = error as NodeJS.ErrnoException;
+function describeFailure(path: string, error: NodeJS.ErrnoException): Error {
+  const { code } = error;
   if (code === 'Z_BUF_ERROR') return broken(path, 'its end is missing');
   if (code === 'Z_DATA_ERROR')
     return new BackupFileError(`${path} is no backup of Rollkeeper, or it is damaged: ${error.message}`);

@@ -87,7 +87,7 @@ export class ClusterRoleAggregation {
         if (!rules) continue;
         const target = { kind, namespace: '', name: role.metadata.name };
         const replace = (current: Readonly<UnstructuredObject>): UnstructuredObject => ({
-          ...(cloneJson(current) as UnstructuredObject),
+          ...cloneJson(current),
           rules: cloneJson(rules),
         });
         await updateObject(this.context, target, replace, { subresource: '', dryRun: false });

@@ -64,7 +64,7 @@ export function decideReconciliation(
     labels: Object.keys(wanted.metadata.labels ?? {}).filter((key) => !existing.metadata.labels?.[key]),
   };
   if (Object.values(missing).every((list) => list.length === 0)) return undefined;
-  const object = cloneJson(existing) as PolicyObject & { rules?: PolicyRule[] };
+  const object: PolicyObject & { rules?: PolicyRule[] | null } = cloneJson(existing);
   object.metadata.labels = { ...wanted.metadata.labels, ...object.metadata.labels };
   if (missing.rules.length > 0) object.rules = [...(object.rules ?? []), ...missing.rules];
   if (missing.subjects.length > 0) object.subjects = [...(object.subjects ?? []), ...missing.subjects];

@@ -17,12 +17,12 @@ export async function ensureObject(
   const { name, namespace = '' } = wanted.metadata;
   const key = storageKeyOf({ kind, namespace, name });
   const existing = await context.storage.get(key);
-  if (existing) return existing.object as UnstructuredObject;
+  if (existing) return existing.object;
   try {
     await createObject(context, { kind, namespace }, cloneJson(wanted), { dryRun: false });
     return undefined;
   } catch (error) {
     if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
-    return (await context.storage.get(key))?.object as UnstructuredObject | undefined;
+    return (await context.storage.get(key))?.object;
   }
 }

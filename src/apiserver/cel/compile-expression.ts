@@ -75,12 +75,12 @@ export function compileExpression(
       environment.registerVariable(name, known.name);
     }
     const parsed = environment.parse(withOwnMacros(text));
-    flattenChains(parsed.ast as unknown as ExpressionNode);
+    flattenChains(parsed.ast);
     const { valid, type, error } = parsed.check();
     if (!valid) return { problem: describe(error) };
-    const root = parsed.ast as unknown as ExpressionNode;
+    const root = parsed.ast;
     const used = new Set(identifiersIn(root));
-    meterExpression(root);
+    for (const node of nodesIn(root)) meterExpression(node);
     const run = (values: Readonly<Record<string, unknown>>): unknown =>
       parsed(valuesOf(values, declared, used));
     return {
@@ -125,7 +125,7 @@ function namesIn(expression: string): ReadonlySet<string> {
 }
 
 function identifiersIn(node: ExpressionNode): string[] {
-  if (node.op === 'id') return [node.args as string];
+  if (node.op === 'id') return [node.args];
   return nodesIn(node.args).flatMap(identifiersIn);
 }
 

@@ -1,3 +1,5 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+
 /**
  * What expressions may still cost. One unit is the evaluation of one node, or the reading of one item or of ten characters:
  * about the unit of the genuine server's limits, so that the same numbers bound about the same work.
@@ -71,12 +73,17 @@ function hasJson(value: unknown): value is { readonly json: unknown } {
   return typeof value === 'object' && value !== null && 'json' in value;
 }
 
-/** A node of a parsed expression, as far as it is touched here. */
-export interface ExpressionNode {
-  readonly op: string;
-  readonly args: unknown;
-  evaluate: Evaluate;
+/** A node of a parsed expression. Checking it says what its type is. */
+export type ExpressionNode = ASTNode & { readonly checkedType?: CheckedType };
+
+export interface CheckedType {
+  readonly kind: string;
+  readonly name: string;
+  readonly valueType?: CheckedType;
 }
+
+/** A node with the method that evaluates it, which the library's types leave out. */
+type EvaluatedNode = ExpressionNode & { evaluate: Evaluate };
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 
@@ -88,9 +95,9 @@ const CONSTANT_FUNCTIONS = new Set([
 ]); // prettier-ignore
 
 /** Makes every node of an expression count. The library has no limits of its own on what an evaluation costs. */
-export function meterExpression(node: ExpressionNode, isRead = false): void {
+export function meterExpression(node: EvaluatedNode, isRead = false): void {
   const children = nodesIn(node.args);
-  const name = node.op === 'call' || node.op === 'rcall' ? (node.args as [string])[0] : '';
+  const name = node.op === 'call' || node.op === 'rcall' ? node.args[0] : '';
   const readsChildren = READING_OPERATORS.has(node.op) && !CONSTANT_FUNCTIONS.has(name);
   for (const child of children) meterExpression(child, readsChildren);
   let inner = node.evaluate;
@@ -113,13 +120,13 @@ export function meterExpression(node: ExpressionNode, isRead = false): void {
   });
 }
 
-/** The child nodes, at any position in the arguments of a node. */
-export function nodesIn(args: unknown): ExpressionNode[] {
+/** The child nodes, at any position in the arguments of a node; of a node, itself. */
+export function nodesIn(args: unknown): EvaluatedNode[] {
   if (Array.isArray(args)) return args.flatMap(nodesIn);
   return isNode(args) ? [args] : [];
 }
 
-function isNode(value: unknown): value is ExpressionNode {
+function isNode(value: unknown): value is EvaluatedNode {
   return (
     typeof value === 'object' && value !== null && 'op' in value && 'evaluate' in value && 'args' in value
   );

@@ -10,30 +10,32 @@ export function flattenChains(node: ExpressionNode): void {
     for (const child of nodesIn(node.args)) flattenChains(child);
     return;
   }
-  const links: ExpressionNode[] = [];
+  const links: Chain[] = [];
   const operands = operandsOf(node, links);
   for (const operand of operands) flattenChains(operand);
   link(operands, links);
 }
 
+type Chain = Extract<ExpressionNode, { readonly op: '&&' | '||' }>;
+
 /** What a chain links, from left to right, and its links from the root on. */
-function operandsOf(root: ExpressionNode, links: ExpressionNode[]): ExpressionNode[] {
+function operandsOf(root: Chain, links: Chain[]): ExpressionNode[] {
   const operands: ExpressionNode[] = [];
-  let node = root;
-  while (node.op === root.op) {
+  let node: ExpressionNode = root;
+  while ((node.op === '&&' || node.op === '||') && node.op === root.op) {
     links.push(node);
-    const [left, right] = node.args as [ExpressionNode, ExpressionNode];
+    const [left, right]: readonly [ExpressionNode, ExpressionNode] = node.args;
     operands.push(right);
     node = left;
   }
   return [...operands, node].reverse();
 }
 
-function link(operands: readonly ExpressionNode[], links: ExpressionNode[]): ExpressionNode {
+function link(operands: readonly ExpressionNode[], links: Chain[]): ExpressionNode {
   const [first] = operands;
   if (operands.length === 1) return first!;
-  const node = links.shift()! as { args: unknown } & ExpressionNode;
   const middle = Math.ceil(operands.length / 2);
-  node.args = [link(operands.slice(0, middle), links), link(operands.slice(middle), links)];
-  return node;
+  return Object.assign(links.shift()!, {
+    args: [link(operands.slice(0, middle), links), link(operands.slice(middle), links)],
+  });
 }

@@ -1,32 +1,24 @@
-/** A node of a parsed expression, as far as messages need it. */
-export interface PlacedNode {
-  readonly op: string;
-  readonly args: unknown;
-  readonly start: number;
-  readonly checkedType?: { readonly name: string };
-}
-
-interface Spanned extends PlacedNode {
-  readonly end: number;
-}
+import type { ExpressionNode } from './cost.js';
+import { nodesIn } from './cost.js';
 
 const INFIX = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%', '&&', '||']);
 const OPENING: Readonly<Record<string, string>> = { '[]': '[', '[?]': '[', '.': '.', '.?': '.', '?:': '?' };
 
 /** Where cel-go places a node: at its operator, point or opening bracket, or where it begins. */
-export function placeOf(node: PlacedNode, expression: string): number {
-  const { op, args, start } = node;
+export function placeOf(node: ExpressionNode, expression: string): number {
+  const { op, start } = node;
   const after = (from: number, text: string): number => {
     const at = expression.indexOf(text, from);
     return at < 0 ? start : at;
   };
   if (op === 'call') return after(start, '(');
-  if (op === 'rcall') return after((args as [string, Spanned])[1].end, '(');
+  if (node.op === 'rcall') return after(node.args[1].end, '(');
   const sought = INFIX.has(op) ? op : OPENING[op];
-  return sought === undefined ? start : after((args as [Spanned])[0].end, sought);
+  const [first] = nodesIn(node.args);
+  return sought === undefined || !first ? start : after(first.end, sought);
 }
 
 /** The type that a node was found to have; undefined before it was checked. */
-export function typeNameOf(node: unknown): string | undefined {
-  return (node as PlacedNode | undefined)?.checkedType?.name;
+export function typeNameOf({ checkedType }: ExpressionNode): string | undefined {
+  return checkedType?.name;
 }

@@ -1,5 +1,5 @@
 import { OWN_HAS } from './library/macros.js';
-import type { PlacedNode } from './node-places.js';
+import type { ExpressionNode } from './cost.js';
 import { placeOf, typeNameOf } from './node-places.js';
 import { typesIn } from './type-names.js';
 
@@ -8,9 +8,9 @@ interface LibraryError extends Error {
   readonly code?: string;
   readonly summary?: string;
   readonly range?: { readonly start: number };
-  readonly node?: PlacedNode;
+  readonly node?: ExpressionNode;
   /** The call of `has` whose field is not there. */
-  readonly call?: PlacedNode;
+  readonly call?: ExpressionNode;
 }
 
 /** Of what names something, the rest after the library's own words; `$1` is what was in the brackets. */
@@ -73,26 +73,28 @@ export function describeProblem(
 }
 
 /** What cannot be selected from a value, or not in this way. */
-function accessProblem({ op, args }: PlacedNode, code: string | undefined): string | undefined {
-  const isSelection = op === '.' || op === '.?';
-  if (!isSelection && op !== '[]' && op !== '[?]') return undefined;
-  const [owner, key] = args as [PlacedNode, unknown];
+function accessProblem(node: ExpressionNode, code: string | undefined): string | undefined {
+  if (node.op !== '.' && node.op !== '.?' && node.op !== '[]' && node.op !== '[?]') return undefined;
+  // A field is selected by its name, an entry by an expression.
+  const [owner, key]: readonly [ExpressionNode, ExpressionNode | string] = node.args;
   const type = typeNameOf(owner) ?? '';
   if (code === 'no_such_key')
-    return isSelection ? `undefined field '${String(key)}'` : overload(op, type, key);
+    return typeof key === 'string' ? `undefined field '${key}'` : overload(node.op, type, key);
   if (code !== 'invalid_index_type' && code !== 'cannot_index_type') return undefined;
-  return isSelection ? `type '${type}' does not support field selection` : overload(op, type, key);
+  return typeof key === 'string'
+    ? `type '${type}' does not support field selection`
+    : overload(node.op, type, key);
 }
 
-function overload(op: string, type: string, key: unknown): string {
+function overload(op: string, type: string, key: ExpressionNode): string {
   const name = op === '[]' ? '_[_]' : '_[?_]';
   return `found no matching overload for '${name}' applied to '(${type}, ${typeNameOf(key) ?? 'dyn'})'`;
 }
 
 /** Of a conjunction, the operand that is none. */
-function wrongPart(node: PlacedNode, code: string | undefined): PlacedNode {
-  if (code !== 'invalid_logical_operand') return node;
-  const operands = node.args as readonly PlacedNode[];
+function wrongPart(node: ExpressionNode, code: string | undefined): ExpressionNode {
+  if (code !== 'invalid_logical_operand' || (node.op !== '&&' && node.op !== '||')) return node;
+  const operands: readonly ExpressionNode[] = node.args;
   return operands.find((operand) => !['bool', 'dyn'].includes(typeNameOf(operand) ?? '')) ?? node;
 }
 

@@ -16,7 +16,7 @@ export function toJson(value: unknown): Json {
   if (typeof value === 'bigint') return exactInteger(value);
   if (typeof value === 'number') return value;
   if (Array.isArray(value) || value instanceof Set) return [...value].map(toJson);
-  if (value instanceof Map) return objectOf(value as ReadonlyMap<unknown, unknown>);
+  if (value instanceof Map) return objectOf(value);
   if (value instanceof ObjectLiteral || value instanceof PatchLiteral) return objectOf(value.fields);
   if (value instanceof DeclaredObject) return value.json as Json;
   if (value instanceof Date) return value.toISOString().replace(/\.000Z$/, 'Z');
@@ -48,10 +48,7 @@ export function literalMismatch(literal: ObjectLiteral): string | undefined {
 
 function mismatchAt(value: unknown, wanted: string): string | undefined {
   if (Array.isArray(value)) return firstOf(value.map((item) => mismatchAt(item, wanted)));
-  if (value instanceof Map)
-    return firstOf(
-      [...(value as ReadonlyMap<string, unknown>).values()].map((item) => mismatchAt(item, wanted)),
-    );
+  if (value instanceof Map) return firstOf(Array.from(value.values(), (item) => mismatchAt(item, wanted)));
   if (isPlain(value)) return firstOf(Object.values(value).map((item) => mismatchAt(item, wanted)));
   if (!(value instanceof ObjectLiteral)) return undefined;
   if (value.typeName !== wanted)

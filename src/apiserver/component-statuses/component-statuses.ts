@@ -1,4 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { methodNotAllowed, notFound, unknownPath } from '../errors/index.js';
 import type { PageSource } from '../handlers/list-pages.js';
@@ -29,7 +30,7 @@ export const COMPONENT_STATUSES: ShownKind = {
   schema: 'io.k8s.api.core.v1.ComponentStatus',
   columns: [NAME_COLUMN, column('Status'), column('Message'), column('Error')],
   toRow(object) {
-    const [condition] = (object as Readonly<ComponentStatus>).conditions;
+    const [condition] = objectOfKind<ComponentStatus>(object).conditions;
     const isHealthy = condition.status === 'True';
     return [object.metadata.name, isHealthy ? 'Healthy' : 'Unhealthy', condition.message, ''];
   },

@@ -14,16 +14,6 @@ export interface ConversionRequest {
   readonly objects: readonly Readonly<UnstructuredObject>[];
 }
 
-interface ConversionReview {
-  readonly apiVersion?: unknown;
-  readonly kind?: unknown;
-  readonly response?: {
-    readonly uid?: unknown;
-    readonly convertedObjects?: unknown;
-    readonly result?: { readonly status?: unknown; readonly message?: unknown };
-  };
-}
-
 type Fields = Record<string, unknown>;
 
 const GROUP = 'apiextensions.k8s.io';
@@ -50,7 +40,7 @@ export function readConversionReview(
   uid: string,
   version: ReviewVersion,
 ): readonly unknown[] {
-  const { apiVersion, kind, response } = (answer ?? {}) as ConversionReview;
+  const { apiVersion, kind, response } = fieldsOf(answer);
   if (version === 'v1') {
     const expected = `${GROUP}/v1, Kind=${KIND}`;
     const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
@@ -64,12 +54,18 @@ export function readConversionReview(
     throw new ConversionError(
       `failed: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`,
     );
-  const status = textOf(result?.status);
+  const { message, status: said } = fieldsOf(result);
+  const status = textOf(said);
   if (status !== 'Success')
     throw new ConversionError(
-      `failed: ${textOf(result?.message) || `response.result.status was '${status}', not 'Success'`}`,
+      `failed: ${textOf(message) || `response.result.status was '${status}', not 'Success'`}`,
     );
   return Array.isArray(convertedObjects) ? convertedObjects : [];
+}
+
+/** What an answer says there; nothing, where it is no object. */
+function fieldsOf(value: unknown): Readonly<Fields> {
+  return isJsonObject(value) ? value : {};
 }
 
 /**
@@ -110,7 +106,7 @@ function metadataOf(
   original: Readonly<UnstructuredObject>,
   { metadata: given }: Fields,
 ): UnstructuredObject['metadata'] {
-  const before = original.metadata as unknown as Fields;
+  const before: Readonly<Fields> = { ...original.metadata };
   for (const [field, shown] of [
     ['name', 'name'],
     ['namespace', 'namespace'],
@@ -124,12 +120,8 @@ function metadataOf(
     throw new ConversionError(
       `returned invalid metadata: ${given === undefined ? 'missing metadata' : `invalid metadata of type ${goTypeOf(given)}`} in converted object`,
     );
-  const { annotations: _annotations, labels: _labels, ...kept } = cloneJson(before);
-  return {
-    ...kept,
-    ...textsOf('labels', given, before),
-    ...textsOf('annotations', given, before),
-  } as unknown as UnstructuredObject['metadata'];
+  const { annotations: _annotations, labels: _labels, ...kept } = cloneJson(original.metadata);
+  return { ...kept, ...textsOf('labels', given, before), ...textsOf('annotations', given, before) };
 }
 
 const VALIDATE = {
@@ -140,7 +132,11 @@ const VALIDATE = {
 };
 
 /** The labels or annotations as the conversion left them. */
-function textsOf(field: 'labels' | 'annotations', converted: Fields, original: Fields): Fields {
+function textsOf(
+  field: 'labels' | 'annotations',
+  converted: Readonly<Fields>,
+  original: Readonly<Fields>,
+): Pick<UnstructuredObject['metadata'], 'labels' | 'annotations'> {
   const given = converted[field];
   if (given === undefined || given === null) return {};
   if (!isJsonObject(given))
@@ -152,9 +148,9 @@ function textsOf(field: 'labels' | 'annotations', converted: Fields, original: F
       throw new ConversionError(
         `returned invalid metadata: metadata.${field}[${name}] must be a string, but is ${goTypeOf(value)} in converted object`,
       );
-  if (stringifyJson(given) !== stringifyJson(original[field]))
-    validateTexts(field, given as Record<string, string>);
-  return { [field]: given };
+  const texts = given as Record<string, string>;
+  if (stringifyJson(texts) !== stringifyJson(original[field])) validateTexts(field, texts);
+  return { [field]: texts };
 }
 
 function validateTexts(field: keyof typeof VALIDATE, texts: Readonly<Record<string, string>>): void {

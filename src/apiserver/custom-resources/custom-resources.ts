@@ -1,6 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, objectOfKind, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { DueNames, LONGEST_PAUSE_MS } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
 import { CLEANUP_FINALIZER, storedResourceOf } from '../kinds/index.js';
@@ -53,7 +53,7 @@ export class CustomResources implements DefinitionObserver {
     });
     this.definitions = followed.of(DEFINITIONS);
     this.definitions.onChange(({ name }, definition) =>
-      definition ? this.changed(definition as Definition) : this.gone(name),
+      definition ? this.changed(objectOfKind(definition)) : this.gone(name),
     );
   }
 
@@ -66,7 +66,7 @@ export class CustomResources implements DefinitionObserver {
   /** After a definition is written, the next request may use the resource. */
   async settle(object: KubernetesObject): Promise<void> {
     try {
-      await this.apply(object as Definition);
+      await this.apply(objectOfKind(object));
     } catch (error) {
       // The write itself succeeded; the follow-up is due.
       const { name } = object.metadata;
@@ -113,8 +113,9 @@ export class CustomResources implements DefinitionObserver {
   }
 
   private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
-    const definition = (await this.definitions.lookUp('', name)) as Definition | undefined;
-    if (!definition) return;
+    const found = await this.definitions.lookUp('', name);
+    if (!found) return;
+    const definition: Definition = objectOfKind(found);
     try {
       // Another one with the same kind may have gone.
       this.served.put(definition);
@@ -191,7 +192,7 @@ export class CustomResources implements DefinitionObserver {
       context,
       { kind, namespace: '', name },
       (current) => {
-        const changed = change(cloneJson(current) as Definition);
+        const changed = change(objectOfKind(cloneJson(current)));
         // A concurrent change is no reason to give up: the change is applied to the newest state.
         return { ...changed, metadata: { ...changed.metadata, resourceVersion: undefined } };
       },

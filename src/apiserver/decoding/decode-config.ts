@@ -1,4 +1,4 @@
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unexpected } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
@@ -57,7 +57,7 @@ function refusalOf(error: DecodeError, options: DecodeAppliedOptions): StatusErr
 
 /** @throws StatusError 400: who owns fields is the server's to say */
 export function checkUnmanaged({ metadata }: { readonly metadata?: unknown }): void {
-  const managed = (metadata as { managedFields?: unknown } | null | undefined)?.managedFields;
+  const managed = isJsonObject(metadata) ? metadata.managedFields : undefined;
   if (managed !== undefined && managed !== null) throw badRequest('metadata.managedFields must be nil');
 }
 
@@ -80,7 +80,7 @@ function subject({ kind, name, namespace }: DecodeAppliedOptions): string {
 
 /** The namespace that a configuration gives itself, which it may leave to the path. */
 function namespaceIn({ metadata }: Readonly<Record<string, unknown>>): string {
-  const named = (metadata as { readonly namespace?: unknown } | null | undefined)?.namespace;
+  const named = isJsonObject(metadata) ? metadata.namespace : undefined;
   return typeof named === 'string' ? named : '';
 }
 

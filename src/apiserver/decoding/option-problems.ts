@@ -78,8 +78,9 @@ export function checkWriteOptions(request: WritingRequest): FieldValidation {
     ...dryRunProblems(query.getAll('dryRun').filter((value) => value !== '')),
     ...(isLevel(level) ? [] : [unknownLevel(level)]),
   ];
-  if (problems.length > 0) throw invalidOptions(OPTIONS[method] ?? 'CreateOptions', problems);
-  return level as FieldValidation;
+  if (problems.length > 0 || !isLevel(level))
+    throw invalidOptions(OPTIONS[method] ?? 'CreateOptions', problems);
+  return level;
 }
 
 /** Who applies has to name itself, and may force; others may not. */

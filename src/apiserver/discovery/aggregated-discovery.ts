@@ -11,7 +11,8 @@ const AGGREGATED =
 
 /** @returns the version of the aggregated form that the client would take */
 export function aggregatedVersion(accept: string | undefined): 'v2' | 'v2beta1' | undefined {
-  return AGGREGATED.exec(accept ?? '')?.[1] as 'v2' | 'v2beta1' | undefined;
+  const version = AGGREGATED.exec(accept ?? '')?.[1];
+  return version === 'v2' || version === 'v2beta1' ? version : undefined;
 }
 
 export function aggregatedContentType(version: 'v2' | 'v2beta1'): string {

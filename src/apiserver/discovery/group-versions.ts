@@ -30,9 +30,7 @@ export const ANSWERED_TYPES: readonly AnsweredType[] = [
   ...METRICS_TYPES,
 ];
 
-const WITHOUT_METRICS = ANSWERED_TYPES.filter(
-  (type) => !(METRICS_TYPES as readonly AnsweredType[]).includes(type),
-);
+const WITHOUT_METRICS = ANSWERED_TYPES.filter((type) => !METRICS_TYPES.some((one) => one === type));
 
 /** The kinds of one group and version, and its types whose objects are not stored. */
 export interface GroupVersion {

@@ -1,10 +1,9 @@
 import { checkWriteOptions, decodeApplied } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
-import type { Subresource } from '../kinds/index.js';
 import { applyObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { isDryRun, callerOf } from './write-options.js';
+import { callerOf, changedPartOf, isDryRun } from './write-options.js';
 import { applyManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
@@ -28,7 +27,7 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
     caller,
     force: call.request.flag('force'),
     dryRun: isDryRun(call.request.query),
-    subresource: call.subresource as Subresource,
+    subresource: changedPartOf(call),
   });
   return respondWithObject(context, call, applied, {
     status: applied.created ? 201 : 200,

@@ -1,5 +1,5 @@
 import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, objectOfKind, unstructured } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { badRequest, conflict, unexpected } from '../errors/index.js';
 import { decodeBody, checkWriteOptions } from '../decoding/index.js';
@@ -37,7 +37,7 @@ export async function handleBinding(context: RegistryContext, asked: ResourceCal
   });
   for (const warning of warnings) call.request.warn(warning);
   checkType(object, BINDING_TYPE, isKnownType(context));
-  const binding = object as Binding;
+  const binding: Binding = objectOfKind(object);
   checkNamespace(binding, call);
   const isOfOld = call.name === '';
   if (isOfOld) call.name = binding.metadata.name;
@@ -76,7 +76,7 @@ function bound(
   node: string,
   time: string,
 ): UnstructuredObject {
-  const pod = cloneJson(current) as unknown as Pod;
+  const pod: Pod = objectOfKind(cloneJson(current));
   const problem =
     pod.metadata.deletionTimestamp !== undefined
       ? `pod ${pod.metadata.name} is being deleted, cannot be assigned to a host`
@@ -100,5 +100,5 @@ function bound(
     ...status,
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime: time }],
   };
-  return pod as unknown as UnstructuredObject;
+  return unstructured(pod);
 }

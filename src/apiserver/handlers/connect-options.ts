@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { SentType } from '../admission/index.js';
 import { badRequest, internalError } from '../errors/index.js';
@@ -53,7 +54,7 @@ export function connectOptionsOf(query: URLSearchParams, subresource: string): U
           ...(container !== '' && { container }),
           ...(subresource === 'exec' && command.length > 0 && { command }),
         };
-  return options as unknown as UnstructuredObject;
+  return uncheckedObject(options);
 }
 
 /** Only nothing, `false` and `0` are false. */

@@ -1,3 +1,4 @@
+import { uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -22,7 +23,7 @@ export async function admitConnection(
     throw badRequest('dryRun is not supported');
   const { caller } = callerOf(call);
   const sent = CONNECT_TYPES[subresource]!(kind.type);
-  const attributes = sentAttributes(call, sent, options as UnstructuredObject, {
+  const attributes = sentAttributes(call, sent, uncheckedObject(options), {
     operation: 'CONNECT',
     dryRun: false,
     caller,

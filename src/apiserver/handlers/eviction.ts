@@ -1,4 +1,4 @@
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { stringifyJson, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { checkWriteOptions, decodeBody, decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
@@ -40,7 +40,7 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
 /** As webhooks and policies see it. A namespace that is left out is that of the path; the name has to be there. */
 function objectOf(eviction: Eviction, { namespace }: ResourceCall): UnstructuredObject {
   const metadata = { namespace, ...eviction.metadata };
-  return { ...eviction, metadata } as UnstructuredObject;
+  return uncheckedObject({ ...eviction, metadata });
 }
 
 async function deleteOptionsOf(context: RegistryContext, call: ResourceCall, { deleteOptions }: Eviction) {

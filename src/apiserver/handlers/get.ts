@@ -1,6 +1,6 @@
 import { notFound, resourceVersionTooLarge } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { stateOf, storageKeyOf, translateStorageError } from '../registry/index.js';
+import { storageKeyOf, translateStorageError } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { ObjectState } from '../storage/index.js';
 import type { ResourceCall } from './handler.js';
@@ -29,7 +29,7 @@ async function checkVersion({ storage }: RegistryContext, { kind, request }: Res
 export async function getState(context: RegistryContext, target: ObjectTarget): Promise<ObjectState> {
   try {
     const stored = await context.storage.get(storageKeyOf(target));
-    if (stored) return stateOf(stored);
+    if (stored) return stored;
   } catch (error) {
     throw translateStorageError(error, target);
   }

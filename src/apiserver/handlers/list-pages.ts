@@ -1,6 +1,6 @@
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { expired } from '../errors/index.js';
-import { stateOf, storageKeyOf, translateStoreFailure } from '../registry/index.js';
+import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { Selection } from '../selectors/index.js';
 import { StorageExpiredError } from '../storage/index.js';
@@ -95,10 +95,9 @@ class ListPages implements PageSource {
       maxTextLength: this.maxTextLength,
       ...(this.cursor && { continueFrom: this.cursor }),
     });
-    const states = items.map(stateOf);
     const selected = this.selection.all
-      ? states
-      : states.filter(({ object }) => this.selection.matches(object));
+      ? items
+      : items.filter(({ object }) => this.selection.matches(object));
     this.wanted -= selected.length;
     this.cursor = next;
     this.maxTextLength = PAGE_LENGTH;
@@ -127,9 +126,8 @@ async function selectOne(
   try {
     const revision = await context.storage.currentRevision();
     const stored = await context.storage.get(storageKeyOf(target));
-    const state = stored && stateOf(stored);
     return {
-      items: state && selection.matches(state.object) ? [state] : [],
+      items: stored && selection.matches(stored.object) ? [stored] : [],
       revision: Math.max(revision, stored?.revision ?? 0),
       remaining: 0,
       isLast: true,

@@ -5,7 +5,6 @@ import type { StatusError } from '../errors/index.js';
 import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation, NamedType } from '../decoding/index.js';
 import type { ApiResponse } from '../http/index.js';
-import type { Subresource } from '../kinds/index.js';
 import { applyPatch, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
 import { updateObject } from '../registry/index.js';
@@ -24,7 +23,7 @@ import { wrongType } from './custom-type.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
 import { checkPatchedIdentity } from './read-object.js';
-import { writeOptionsOf } from './write-options.js';
+import { changedPartOf, writeOptionsOf } from './write-options.js';
 
 /** Characters of a patch that a refusal repeats. */
 const MAX_SHOWN_PATCH = 2048;
@@ -52,7 +51,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   };
   const updated = await updateObject(context, call, tryUpdate, {
     ...options,
-    subresource: call.subresource as Subresource,
+    subresource: changedPartOf(call),
     isPatch: true,
   });
   return respondWithObject(context, call, updated);

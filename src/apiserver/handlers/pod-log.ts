@@ -1,4 +1,10 @@
-import { containerAnnotation, goQuote, isPodFinished, ownField } from '@rollkeeper/machinery/kubernetes';
+import {
+  containerAnnotation,
+  goQuote,
+  isPodFinished,
+  objectOfKind,
+  ownField,
+} from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { StorageEvent } from '../storage/index.js';
 import { badRequest, invalid, kubeletUnreachable, notFound } from '../errors/index.js';
@@ -51,7 +57,7 @@ async function readPod(
     throw translateStorageError(error, call);
   });
   if (!stored) throw notFound(call.kind.type, call.name);
-  return { pod: stored.object as Pod, revision: stored.revision };
+  return { pod: objectOfKind(stored.object), revision: stored.revision };
 }
 
 /** @throws StatusError 400 for what cannot be read, 422 for what makes no sense. Source: ValidatePodLogOptions. */
@@ -203,7 +209,7 @@ async function* follow(
 
 function podOf(event: StorageEvent, name: string): Pod | undefined {
   if (event.type === 'progress' || event.key.name !== name) return undefined;
-  return event.object as Pod;
+  return objectOfKind(event.object);
 }
 
 export function addedText(before: DeepReadonly<Pod>, after: DeepReadonly<Pod>, container: string): string {

@@ -1,5 +1,6 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { NON_NEGATIVE, apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
+import type { Scale } from '@rollkeeper/machinery/types/autoscaling-v1';
+import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, cloneJson, NON_NEGATIVE, objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import { StatusError, badRequest, conflict, invalid, unknownPath } from '../errors/index.js';
 import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
@@ -172,11 +173,11 @@ function scaled(
   { managedFields, scale }: ChangedScale,
 ): UnstructuredObject {
   checkPreconditions(scale, current, call);
-  const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
+  const replicas = objectOfKind<DecodedObject<Scale>>(scale).spec?.replicas ?? 0;
   // A custom object is judged with its new number.
   if (replicas < 0 && !isDefinedByUsers(call.kind))
     throw invalid(SCALE_TYPE, call.name, [invalidField('spec.replicas', replicas, NON_NEGATIVE)]);
-  const candidate = cloneJson(current) as UnstructuredObject;
+  const candidate: UnstructuredObject = cloneJson(current);
   const isReplaced = call.request.method === 'PUT';
   candidate.metadata.resourceVersion = isReplaced ? scale.metadata.resourceVersion : undefined;
   if (managedFields) candidate.metadata.managedFields = managedFields;

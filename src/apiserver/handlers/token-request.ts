@@ -1,5 +1,5 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { checkPathSegment, goQuote } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment, goQuote, objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { ISSUER } from '../auth/index.js';
 import type { BoundObject } from '../auth/index.js';
@@ -57,7 +57,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   });
   for (const warning of warnings) call.request.warn(warning);
   checkType(object, TYPE, isKnownType(context));
-  const request = object as TokenRequest;
+  const request: TokenRequest = objectOfKind(object);
   const { caller } = callerOf(call);
   const dryRun = isDryRun(call.request.query);
   checkNamespace(request, call);
@@ -147,7 +147,7 @@ async function findBound(
   if (bound.group === '' && ['Pod', 'Secret', 'Node'].includes(bound.kind)) checkNameParameter(name);
   switch (`${bound.group}/${bound.kind}`) {
     case '/Pod': {
-      const pod = expect('pods', await find('pods', namespace, name)) as Pod;
+      const pod: Pod = objectOfKind(expect('pods', await find('pods', namespace, name)));
       const { nodeName, serviceAccountName = 'default' } = pod.spec;
       if (serviceAccountName !== account)
         throw badRequest(

@@ -1,21 +1,20 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { invalid, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
-import type { Subresource } from '../kinds/index.js';
 import { createObject, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
 import { checkName, readObject } from './read-object.js';
-import { writeOptionsOf } from './write-options.js';
+import { changedPartOf, writeOptionsOf } from './write-options.js';
 
 /** `PUT` of an object or of its status. */
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const object = await readObject(context, call);
   checkName(object, call.name);
   const options = writeOptionsOf(call);
-  const subresource = call.subresource as Subresource;
+  const subresource = changedPartOf(call);
   const replace = ({ metadata: { uid } }: Readonly<UnstructuredObject>): UnstructuredObject => {
     // That it is about another object of that name is found first.
     const isAnother = object.metadata.uid !== undefined && object.metadata.uid !== uid;
@@ -66,9 +65,10 @@ function finalized(
   current: Readonly<UnstructuredObject>,
   sent: Readonly<UnstructuredObject>,
 ): UnstructuredObject {
-  const candidate = cloneJson(sent) as UnstructuredObject;
-  const finalizers = (candidate.spec as { finalizers?: string[] } | undefined)?.finalizers;
-  candidate.spec = { ...(cloneJson(current.spec) as object), finalizers };
+  const candidate: UnstructuredObject = cloneJson(sent);
+  const { spec: wanted }: DecodedObject<Namespace> = candidate;
+  const { spec }: DecodedObject<Namespace> = current;
+  candidate.spec = { ...cloneJson(spec), finalizers: wanted?.finalizers };
   return candidate;
 }
 

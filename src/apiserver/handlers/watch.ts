@@ -265,11 +265,11 @@ export function decideWireEvent(
   if (event.type === 'progress') {
     return bookmarksFor && { type: 'BOOKMARK', object: bookmark(bookmarksFor, event.revision) };
   }
-  const object = event.object as UnstructuredObject;
+  const { object } = event;
   if (event.type === 'created') return selection.matches(object) ? { type: 'ADDED', object } : undefined;
   if (event.type === 'deleted') return selection.matches(object) ? { type: 'DELETED', object } : undefined;
   if (selection.all) return { type: 'MODIFIED', object };
-  const was = selection.matches(event.previous as UnstructuredObject);
+  const was = selection.matches(event.previous);
   const is = selection.matches(object);
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', object };
   return was ? { type: 'DELETED', object: withVersion(event.previous, event.revision) } : undefined;

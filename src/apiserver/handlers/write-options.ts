@@ -1,5 +1,6 @@
 import type { Caller } from '../admission/index.js';
 import type { Manager } from '../managed-fields/index.js';
+import type { Subresource } from '../kinds/index.js';
 import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 
@@ -17,6 +18,11 @@ export interface CallOptions {
 /** How a request, whose options have been checked, wants something written. */
 export function writeOptionsOf(call: ResourceCall): CallOptions {
   return { dryRun: isDryRun(call.request.query), manager: fieldManagerOf(call), ...callerOf(call) };
+}
+
+/** What a request changes. The router hands these handlers no other subresource. */
+export function changedPartOf({ subresource }: ResourceCall): Subresource {
+  return subresource as Subresource;
 }
 
 /** On whose behalf a request writes. */

@@ -1,3 +1,4 @@
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 
 export interface ByteBudgetOptions<H extends Holder> {
@@ -73,7 +74,7 @@ export class ByteBudget<H extends Holder = Holder> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.waiting.splice(this.waiting.indexOf(waiter), 1);
-        reject(signal.reason as Error);
+        reject(reasonOf(signal));
         this.serve();
       };
       const grant = (): void => {
@@ -81,7 +82,7 @@ export class ByteBudget<H extends Holder = Holder> {
         resolve(this.hold(length, holder));
       };
       const waiter: Waiter = { length, grant };
-      if (signal.aborted) return reject(signal.reason as Error);
+      if (signal.aborted) return reject(reasonOf(signal));
       const place = this.waiting.findIndex((other) => other.length > length);
       this.waiting.splice(place < 0 ? this.waiting.length : place, 0, waiter);
       signal.addEventListener('abort', leave, { once: true });

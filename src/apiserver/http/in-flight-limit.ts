@@ -1,3 +1,4 @@
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 
 /** How many requests of one sort are served at once, and how many more may wait for their turn. */
@@ -102,7 +103,7 @@ export class InFlightLimit {
 
   private wait(flow: string, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason as Error);
+      if (signal.aborted) return reject(reasonOf(signal));
       const leave = (): void => {
         this.remove(flow, waiter);
         late?.cancel();
@@ -110,7 +111,7 @@ export class InFlightLimit {
       };
       const abandon = (): void => {
         leave();
-        reject(signal.reason as Error);
+        reject(reasonOf(signal));
       };
       const waiter: Waiter = {
         grant: () => {

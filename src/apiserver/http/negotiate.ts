@@ -64,7 +64,7 @@ function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
     const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
     const format = formatOf(type.toLowerCase());
     if (!format) continue;
-    const parameters = new Map(rest.map((part) => part.split('=', 2) as [string, string]));
+    const parameters = parametersOf(rest);
     const as = parameters.get('as');
     const [group, version] = [parameters.get('g'), parameters.get('v')];
     const metaVersion = version === 'v1beta1' ? 'v1beta1' : 'v1';
@@ -73,14 +73,24 @@ function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
       return { format, metaVersion };
     }
     if (as !== undefined && isOffered(as, format) && group === 'meta.k8s.io' && metaVersion === version) {
-      return { format, as: as as NonNullable<Negotiated['as']>, metaVersion };
+      return { format, as, metaVersion };
     }
   }
   return undefined;
 }
 
+/** The parameters of a media type, by their names. One without `=` has no value. */
+export function parametersOf(parts: readonly string[]): ReadonlyMap<string, string | undefined> {
+  return new Map(
+    parts.map((part): [string, string | undefined] => {
+      const [name = '', value] = part.split('=', 2);
+      return [name, value];
+    }),
+  );
+}
+
 /** Tables are no messages. */
-function isOffered(as: string, format: Format): boolean {
+function isOffered(as: string, format: Format): as is NonNullable<Negotiated['as']> {
   return views.has(as) && !(as === 'Table' && format === 'protobuf');
 }
 

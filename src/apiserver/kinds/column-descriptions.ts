@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { ShownKind, TableColumn } from './kind-definition.js';
+import { readGenerated } from '../read-generated.js';
 
 const FILE = new URL('generated/columns.json', import.meta.url);
 
@@ -14,7 +13,7 @@ const described = new WeakMap<readonly TableColumn[], readonly TableColumn[]>();
 export function describedColumns({ columns, schema }: ShownKind): readonly TableColumn[] {
   const existing = described.get(columns);
   if (existing) return existing;
-  descriptions ??= parseJson(readFileSync(FILE, 'utf8')) as Descriptions;
+  descriptions ??= readGenerated<Descriptions>(FILE);
   const own = (schema !== undefined && descriptions[schema]) || {};
   const made = columns.map((column) => ({
     ...column,

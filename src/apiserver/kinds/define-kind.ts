@@ -1,4 +1,4 @@
-import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Int64, KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
@@ -94,9 +94,11 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
 }
 
 /** Completes the rules of one kind with the behaviour that all kinds share. */
-export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): KindDefinition {
+export function defineKind<T extends KubernetesObject = UnstructuredObject>(
+  rulesOfKind: KindRules<T>,
+): KindDefinition {
   // The objects are what the kind's schema says, which the types cannot know.
-  const rules = rulesOfKind as unknown as KindRules;
+  const rules = rulesOfKind as KindRules;
   return {
     ...namesOf(rules),
     ...traitsOf(rules),

@@ -26,7 +26,7 @@ export function fromFieldsV1(fields: unknown): FieldSet | undefined {
 }
 
 function read(fields: unknown, into: FieldSetBuilder): boolean {
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return false;
+  if (!isJsonObject(fields)) return false;
   for (const [element, below] of Object.entries(fields)) {
     if (element === '.') {
       into.insert();

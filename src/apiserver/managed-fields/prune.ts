@@ -1,4 +1,4 @@
-import { setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, setField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldSet } from './field-set.js';
 import { difference, isEmptySet } from './field-set.js';
 import type { Shape } from './shape.js';
@@ -53,9 +53,9 @@ function removeItems(
   remove: FieldSet,
   shape: Extract<Shape, { kind: 'list' | 'set' }>,
 ): unknown {
-  if (!Array.isArray(value)) return value;
+  if (!isList(value)) return value;
   const kept: unknown[] = [];
-  for (const item of value as unknown[]) {
+  for (const item of value) {
     const found = remove.children.get(elementOf(item, shape));
     if (found?.member) continue;
     const rest = found && shape.kind === 'list' ? removeFields(item, found, shape.item) : item;

@@ -1,4 +1,4 @@
-import { goQuote, goTypeOf, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, goTypeOf, goValue, isJsonObject, isList, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
 import { structuralKeyDefaults } from './shape.js';
 
@@ -83,9 +83,9 @@ class TypedWalk {
     { items = ANYTHING, listMapKeys, listType }: ObjectSchema,
     path: string,
   ): void {
-    if (!Array.isArray(value)) return this.fail(path, `expected list, got ${shown(value)}`);
+    if (!isList(value)) return this.fail(path, `expected list, got ${shown(value)}`);
     const seen = new Set<string>();
-    (value as readonly unknown[]).forEach((item, index) => {
+    value.forEach((item, index) => {
       const element =
         listType === 'set'
           ? `[=${keyText(item)}]`
@@ -162,10 +162,10 @@ class TypedWalk {
   }
 
   private userList(value: unknown, schema: StructuralSchema, path: string): void {
-    if (!Array.isArray(value)) return this.fail(path, `expected list, got ${shown(value)}`);
+    if (!isList(value)) return this.fail(path, `expected list, got ${shown(value)}`);
     const listType = schema['x-kubernetes-list-type'];
     const seen = new Set<string>();
-    (value as readonly unknown[]).forEach((item, index) => {
+    value.forEach((item, index) => {
       const element =
         listType === 'set' ? `[=${keyText(item)}]` : listType === 'map' ? userKey(item, schema) : '';
       if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);

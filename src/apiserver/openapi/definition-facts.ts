@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { mergePatch, parseJson } from '@rollkeeper/machinery/kubernetes';
+import { mergePatch } from '@rollkeeper/machinery/kubernetes';
 import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
+import { readGenerated } from '../read-generated.js';
 
 const FILE = new URL('generated/definitions.json', import.meta.url);
 const REFERENCE = '#/definitions/';
@@ -15,7 +15,7 @@ interface DefinitionFacts {
 
 /** Read anew for each document: it is kept by none. */
 export function readDefinitionFacts(): DefinitionFacts {
-  return parseJson(readFileSync(FILE, 'utf8')) as DefinitionFacts;
+  return readGenerated(FILE);
 }
 
 /** A definition with what a genuine server says beyond its shape. */

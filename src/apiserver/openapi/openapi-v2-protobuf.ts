@@ -164,9 +164,12 @@ function toHead({ info, parameters, security, securityDefinitions, swagger }: Op
 }
 
 function toNamedPath([name, { parameters, ...methods }]: [string, OpenApiV2PathItem]): object {
-  const operations = Object.entries(methods).map(([method, found]) => [method, toOperation(found)]);
+  const operations = Object.entries(methods).map(([method, found]): [string, object] => [
+    method,
+    toOperation(found),
+  ]);
   const value = {
-    ...(Object.fromEntries(operations) as object),
+    ...Object.fromEntries(operations),
     ...(parameters && { parameters: parameters.map(toParametersItem) }),
   };
   return { name, value };

@@ -147,9 +147,9 @@ export function operationOf(of: ObjectOperations, facts: OperationFacts): Operat
 }
 
 function answersOf(codes: readonly number[], schema: string | null): Record<string, Answer> {
-  const answers = codes.map((code) => [code, { description: REASONS[code] ?? '', schema }]);
+  const answers = codes.map((code): [number, Answer] => [code, { description: REASONS[code] ?? '', schema }]);
   return {
-    ...(Object.fromEntries(answers) as Record<string, Answer>),
+    ...Object.fromEntries(answers),
     '401': { description: 'Unauthorized' },
   };
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson, isJsonObject, mergePatch } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, isJsonObject, mergePatch, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { StatusError } from '../errors/index.js';
 import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
@@ -30,14 +30,14 @@ const MAX_OPERATIONS = 10_000;
  */
 export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
   const patch = parse(options.patch, options.type);
-  const copy = cloneJson(current) as unknown as JsonObject;
+  const copy: JsonObject = cloneJson(current);
   switch (options.type) {
     case 'json':
-      return jsonPatched(copy, patch) as unknown as UnstructuredObject;
+      return uncheckedObject(jsonPatched(copy, patch));
     case 'merge':
-      return mergePatch(copy, checkedObject(patch, MERGE)) as UnstructuredObject;
+      return uncheckedObject(mergePatch(copy, checkedObject(patch, MERGE)));
     default:
-      return strategicMerge(copy, checkedObject(patch, ''), options) as unknown as UnstructuredObject;
+      return uncheckedObject(strategicMerge(copy, checkedObject(patch, ''), options));
   }
 }
 

@@ -1,4 +1,4 @@
-import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, ownField, setField } from '@rollkeeper/machinery/kubernetes';
 
 /** What a path leads to cannot be used as the operation wants; the words are those of the genuine server's library. */
 export class PointerError extends Error {}
@@ -36,7 +36,7 @@ function unescape(step: string): string {
 
 function childOf(value: unknown, step: string): unknown {
   if (isJsonObject(value)) return ownField(value, step);
-  return Array.isArray(value) && INDEX.test(step) ? (value as unknown[]).at(Number(step)) : undefined;
+  return isList(value) && INDEX.test(step) ? value.at(Number(step)) : undefined;
 }
 
 function isContainer(value: unknown): value is Container {

@@ -91,12 +91,10 @@ class KeyedList {
 }
 
 function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
-  for (const item of list) {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      throw badRequest(`expected a list of objects in the ${where}, got ${stringifyJson(item)}`);
-    }
-  }
-  return list as JsonObject[];
+  return list.map((item) => {
+    if (isJsonObject(item)) return item;
+    throw badRequest(`expected a list of objects in the ${where}, got ${stringifyJson(item)}`);
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { goValue, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { goValue, isJsonObject, isList, ownField, setField } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unexpected } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import type { JsonObject } from './json-pointer.js';
@@ -86,7 +86,8 @@ function mergeListField(
   merge: MergeObject,
   resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
 ): void {
-  const changed = ownField(patch, field) as unknown[] | undefined;
+  const value = ownField(patch, field);
+  const changed = isList(value) ? value : undefined;
   const old = ownField(original, field);
   const before = isList(old) ? old : [];
   const order = directiveList(patch, SET_ORDER, field);
@@ -179,8 +180,4 @@ function plain(value: unknown): unknown {
 /** No directive has an effect where there is nothing to steer. */
 function isDirected(value: unknown): boolean {
   return isJsonObject(value) && Object.hasOwn(value, DIRECTIVE);
-}
-
-function isList(value: unknown): value is unknown[] {
-  return Array.isArray(value);
 }

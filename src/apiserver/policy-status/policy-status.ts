@@ -1,7 +1,7 @@
 import type { ValidatingAdmissionPolicy } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, objectOfKind } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { DueNames } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
 import { updateObject } from '../registry/index.js';
@@ -9,7 +9,7 @@ import type { RegistryContext } from '../registry/index.js';
 import type { FollowedResources } from '../storage/index.js';
 import { checkPolicy } from './check-policy.js';
 
-type Policy = ValidatingAdmissionPolicy & KubernetesObject;
+type Policy = ValidatingAdmissionPolicy & UnstructuredObject;
 
 const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const RETRY_MS = 1000;
@@ -32,7 +32,7 @@ export class PolicyStatus {
       failed: (name, error) => this.isToBeTriedAgain(name, error),
     });
     followed.of(POLICIES).onChange(({ name }, policy) => {
-      if (policy && !isObserved(policy as Policy)) this.due.add(name);
+      if (policy && !isObserved(objectOfKind(policy))) this.due.add(name);
     });
   }
 
@@ -57,16 +57,16 @@ export class PolicyStatus {
     const kind = kinds.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies');
     if (!kind) return;
     const change = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
-      const policy = cloneJson(current) as Policy;
+      const policy: Policy = objectOfKind(cloneJson(current));
       // Another server may have been faster.
-      if (isObserved(policy)) return policy as unknown as UnstructuredObject;
+      if (isObserved(policy)) return policy;
       const expressionWarnings = checkPolicy(policy.spec ?? {}, kinds, schemas);
       policy.status = {
         ...policy.status,
         observedGeneration: Number(policy.metadata.generation),
         typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
       };
-      return policy as unknown as UnstructuredObject;
+      return policy;
     };
     const options = { subresource: 'status', dryRun: false } as const;
     await updateObject(this.context, { kind, namespace: '', name }, change, options);

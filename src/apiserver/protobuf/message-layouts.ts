@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { existsSync } from 'node:fs';
+import { readGenerated } from '../read-generated.js';
 
 /** The meaning of a field number: a property, or an inlined message. */
 export type LayoutEntry = string | readonly [inlinedMessage: string];
@@ -24,9 +24,7 @@ function packageLayouts(name: string): Readonly<Record<string, MessageLayout>> {
   let layouts = packages.get(name);
   if (!layouts) {
     const file = new URL(`${name}.json`, GENERATED);
-    layouts = existsSync(file)
-      ? (parseJson(readFileSync(file, 'utf8')) as Record<string, MessageLayout>)
-      : {};
+    layouts = existsSync(file) ? readGenerated<Record<string, MessageLayout>>(file) : {};
     packages.set(name, layouts);
   }
   return layouts;

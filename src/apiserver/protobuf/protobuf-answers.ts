@@ -34,6 +34,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   ),
 };
 
+/** The answers are objects of the API, or lists of them. */
+function fieldsOf(answer: object): Body {
+  return answer as Body;
+}
+
 /** Answers in protobuf, of all types that have a message. */
 export class ProtobufAnswers {
   private readonly encoder: ProtobufEncoder;
@@ -52,14 +57,14 @@ export class ProtobufAnswers {
 
   /** Undefined for what has no message. */
   encode(body: object): Buffer | undefined {
-    const { apiVersion = '', kind = '', ...fields } = body as Body;
+    const { apiVersion = '', kind = '', ...fields } = fieldsOf(body);
     const message = this.messageOf(`${apiVersion}/${kind}`, apiVersion, kind, fields);
     return message && envelope({ apiVersion, kind }, message);
   }
 
   /** An item of a list, which does not say what it is. */
   item(object: object, schema: string): Buffer {
-    return this.encoder.message(object as Body, schema);
+    return this.encoder.message(fieldsOf(object), schema);
   }
 
   /** A list of items that are messages already. */
@@ -68,7 +73,7 @@ export class ProtobufAnswers {
     metadata: object,
     items: readonly Buffer[],
   ): Buffer {
-    return envelope(head, listMessage(this.encoder.message(metadata as Body, LIST_META), items));
+    return envelope(head, listMessage(this.encoder.message(fieldsOf(metadata), LIST_META), items));
   }
 
   /** An event of a watch; undefined for an object that has no message. */
@@ -84,7 +89,7 @@ export class ProtobufAnswers {
     const items = kind.endsWith('List') ? this.itemSchemaOf(apiVersion, kind) : undefined;
     if (items === undefined || !this.encoder.knows(items)) return undefined;
     const all = (fields['items'] ?? []) as readonly Body[];
-    const metadata = this.encoder.message((fields['metadata'] ?? {}) as Body, LIST_META);
+    const metadata = this.encoder.message(fieldsOf(fields['metadata'] ?? {}), LIST_META);
     return listMessage(
       metadata,
       all.map((item) => this.encoder.message(item, items)),

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, cloneJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, cloneJson, stringifyJson, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Caller } from '../admission/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
@@ -104,7 +104,7 @@ async function createApplied(
   const time = toRfc3339(context.clock.now());
   const shape = shapeOfType(context.schemas, target.kind.schema);
   const { owners } = applyConfig({ live: undefined, config, owners: new Map(), shape, manager, time });
-  const object = cloneJson(config) as UnstructuredObject;
+  const object: UnstructuredObject = cloneJson(config);
   return createObject(context, target, object, { dryRun, caller, managedFields: writeOwners(owners) }).catch(
     (error: unknown) => {
       const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
@@ -148,7 +148,7 @@ function appliedTo(
   const owners = ownersBeforeApply(current, context, target);
   const outcome = mergeApplied({ live: current, config, owners, shape, manager, time }, force);
   // What is shared with the current state may be changed afterwards.
-  const candidate = cloneJson(outcome.object) as UnstructuredObject;
+  const candidate = uncheckedObject(cloneJson(outcome.object));
   candidate.metadata.managedFields = writeOwners(outcome.owners);
   if (!config.metadata.resourceVersion) candidate.metadata.resourceVersion = undefined;
   if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kinds/index.js';
 import { ownersAfterScale, ownersOfScale, setOf, shapeOfType, writeOwners } from '../managed-fields/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
@@ -42,7 +42,7 @@ export function applyScale(
   );
   const place = { replicas, apiVersion: apiVersionOf(target.kind.type) };
   return {
-    scale: outcome.object as UnstructuredObject,
+    scale: uncheckedObject(outcome.object),
     managedFields: writeOwners(ownersAfterScale(owners, outcome.owners, place)),
   };
 }

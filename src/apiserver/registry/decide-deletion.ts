@@ -1,5 +1,5 @@
 import { LAST_RFC3339_MS, toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Int64, Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { KindDefinition } from '../kinds/index.js';
 
@@ -117,8 +117,8 @@ function isMarkedWhole({ type: { kind } }: KindDefinition): boolean {
 
 function applyTerminatingPhase(object: UnstructuredObject): boolean {
   if (object.kind !== 'Namespace') return false;
-  const status = (object.status ?? {}) as { phase?: string };
-  if (status.phase === 'Terminating') return false;
+  const { status }: DecodedObject<Namespace> = object;
+  if (status?.phase === 'Terminating') return false;
   object.status = { ...status, phase: 'Terminating' };
   return true;
 }
@@ -128,6 +128,6 @@ export function isReadyToGo(object: Readonly<UnstructuredObject>): boolean {
   const { metadata } = object;
   if (!metadata.deletionTimestamp || (metadata.finalizers ?? []).length > 0) return false;
   if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
-  const spec = object.spec as { finalizers?: string[] } | undefined;
+  const { spec }: DecodedObject<Namespace> = object;
   return object.kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0;
 }

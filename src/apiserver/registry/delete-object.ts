@@ -49,7 +49,7 @@ export async function deleteObject(
 /** Whether it could be created today. */
 function isValid({ kind }: ObjectTarget, { stored }: Newest): boolean {
   try {
-    return kind.validateCreate(cloneJson(stored.object) as UnstructuredObject).length === 0;
+    return kind.validateCreate(cloneJson(stored.object)).length === 0;
   } catch {
     return false;
   }
@@ -91,8 +91,7 @@ async function tryDelete(
   request: DeletionRequest,
   { caller = SERVER, dryRun, isAdmitted = false }: DeleteOptions,
 ): Promise<DeletionOutcome | undefined> {
-  const { json, object, revision } = newest.stored;
-  const current = object as UnstructuredObject;
+  const { json, object: current, revision } = newest.stored;
   checkPreconditions(target, current, request);
   const attributes: Attributes = {
     ...target,

@@ -1,6 +1,12 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { ON_EVICTION, SURGE, cloneJson, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import {
+  cloneJson,
+  objectOfKind,
+  ON_EVICTION,
+  qualifiedResource,
+  SURGE,
+} from '@rollkeeper/machinery/kubernetes';
 import { StatusError, evictionHeld, notFound, severalBudgets } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { DeletionRequest } from './decide-deletion.js';
@@ -80,7 +86,7 @@ async function readPod(context: RegistryContext, target: ObjectTarget): Promise<
   try {
     const stored = await context.storage.get(storageKeyOf(target));
     if (!stored) throw notFound(target.kind.type, target.name);
-    return stored.object as Pod;
+    return objectOfKind(stored.object);
   } catch (error) {
     throw translateStorageError(error, target);
   }
@@ -94,7 +100,7 @@ async function readBudgets(
   const { namespace = '' } = metadata;
   try {
     const { items } = await context.storage.list(qualifiedResource(kind.type), { namespace });
-    return items.map(({ object }) => object as DisruptionBudget);
+    return items.map(({ object }) => objectOfKind(object));
   } catch (error) {
     throw translateStorageError(error, { kind, namespace, name: '' });
   }
@@ -109,7 +115,7 @@ async function takeOne(
   await updateObject(
     context,
     target,
-    (current) => takeFromBudget(current as DisruptionBudget, metadata.name, context.clock.now()),
+    (current) => takeFromBudget(objectOfKind<DisruptionBudget>(current), metadata.name, context.clock.now()),
     { subresource: 'status', dryRun },
   );
 }
@@ -125,7 +131,7 @@ async function announce(
     context,
     target,
     (current) => {
-      const pod = cloneJson(current) as unknown as Pod & UnstructuredObject;
+      const pod: Pod & UnstructuredObject = objectOfKind(cloneJson(current));
       pod.metadata.resourceVersion = seen.resourceVersion;
       if (pod.metadata.deletionTimestamp !== undefined) return pod;
       const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { qualifiedResource } from '../../machinery/kubernetes/index.js';
@@ -268,9 +269,11 @@ function remove(request: Parameters<typeof deleteObject>[2]): ReturnType<typeof 
 }
 
 /** What this process does not learn of. */
-async function byAnother(make: (object: UnstructuredObject) => unknown): Promise<StoredObject> {
+async function byAnother(
+  make: (object: UnstructuredObject) => unknown,
+): Promise<StoredObject<KubernetesObject>> {
   const current = (await MemoryStorage.prototype.get.call(storage, key))!;
-  make(current.object as UnstructuredObject);
+  make(current.object);
   return MemoryStorage.prototype.update.call(storage, key, current.object, current.revision);
 }
 

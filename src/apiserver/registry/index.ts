@@ -7,7 +7,7 @@ export type { DeletionPlan, DeletionRequest, PropagationPolicy } from './decide-
 export { deleteObject } from './delete-object.js';
 export type { DeletionOutcome } from './delete-object.js';
 export { evictPod } from './evict-pod.js';
-export { contextOf, stateOf, storageKeyOf } from './registry-context.js';
+export { contextOf, storageKeyOf } from './registry-context.js';
 export type { DefinitionObserver, ObjectTarget, RegistryContext } from './registry-context.js';
 export { translateStorageError, translateStoreFailure } from './translate-storage-error.js';
 export { updateObject } from './update-object.js';

@@ -17,7 +17,7 @@ export function wipeSystemFields({ metadata }: UnstructuredObject): void {
     'deletionGracePeriodSeconds',
   ] as const)
     delete metadata[field];
-  delete (metadata as { selfLink?: string }).selfLink;
+  Reflect.deleteProperty(metadata, 'selfLink');
 }
 
 /**
@@ -66,7 +66,7 @@ export function identifyUpdated(
     throw conflict(target.kind.type, target.name);
   metadata.resourceVersion = old.resourceVersion;
   if (old.generateName !== undefined) metadata.generateName = old.generateName;
-  delete (metadata as { selfLink?: string }).selfLink;
+  Reflect.deleteProperty(metadata, 'selfLink');
   ensureNamespace(target, candidate);
   ensureType(target, candidate);
 }

@@ -1,5 +1,5 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { Admission } from '../admission/index.js';
 import type { WriteGuard, WriteJudge } from '../authorization/write-checks.js';
@@ -7,7 +7,7 @@ import type { ServiceAccountTokens } from '../auth/index.js';
 import type { VersionConverter } from '../conversion/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import type { ObjectState, Storage, StorageKey, StoredObject, UnreadableObjects } from '../storage/index.js';
+import type { Storage, StorageKey, UnreadableObjects } from '../storage/index.js';
 import type { SharedEvents } from '../shared-events.js';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { ViewedStorage } from '../storage/index.js';
@@ -63,11 +63,6 @@ export function storageKeyOf(target: ObjectTarget): StorageKey {
     namespace: target.namespace,
     name: target.name,
   };
-}
-
-/** What the store has, with all fields that the object has. */
-export function stateOf(stored: StoredObject): ObjectState {
-  return stored as StoredObject<UnstructuredObject>;
 }
 
 const viewed = new WeakMap<RegistryContext, WeakMap<KindDefinition, RegistryContext>>();

@@ -1,11 +1,12 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Deployment, KubernetesObject, Pod, Replacement } from '@rollkeeper/machinery/kubernetes';
 import {
-  EVICTION_ASKED,
   cloneJson,
   controllerOf,
   decideReplacement,
+  EVICTION_ASKED,
   isEvictionToBeNoted,
+  objectOfKind,
 } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { contextOf, storageKeyOf } from './registry-context.js';
@@ -65,8 +66,8 @@ async function readController<T extends KubernetesObject>(
   if (!owner || !kind?.type.namespaced) return undefined;
   const { namespace = '' } = object.metadata;
   const key = storageKeyOf({ kind, namespace, name: owner.name });
-  const found = (await contextOf(context, kind).storage.get(key))?.object as T | undefined;
-  return found?.metadata.uid === owner.uid ? found : undefined;
+  const found = (await contextOf(context, kind).storage.get(key))?.object;
+  return found?.metadata.uid === owner.uid ? objectOfKind<T>(found) : undefined;
 }
 
 async function readNamespace(context: RegistryContext, name: string): Promise<KubernetesObject | undefined> {

@@ -117,13 +117,11 @@ async function isTaken(context: RegistryContext, reservation: Reservation): Prom
   const kind = context.kinds.find('', 'v1', 'services');
   return (
     !!owner &&
-    !!kind?.reservations
-      ?.wanted(owner.object as UnstructuredObject)
-      .some((one) => identityOf(one) === identityOf(reservation))
+    !!kind?.reservations?.wanted(owner.object).some((one) => identityOf(one) === identityOf(reservation))
   );
 }
 
-interface Owned {
+interface Owned extends KubernetesObject {
   readonly spec?: { readonly parentRef?: Owner } & Owner;
 }
 
@@ -133,7 +131,7 @@ interface Owner {
 }
 
 function ownerOf(object: KubernetesObject): { namespace: string; name: string } {
-  const { spec } = object as Owned;
+  const { spec }: Owned = object;
   const { namespace = '', name = '' } = spec?.parentRef ?? spec ?? {};
   return { namespace, name };
 }

@@ -19,7 +19,7 @@ export function ownersOfNew(
   if (!manager || kind.ownershipFrom !== 'creation') return undefined;
   const shape = shapeOfType(context.schemas, kind.schema);
   const time = toRfc3339(context.clock.now());
-  const { status, ...rest } = object as UnstructuredObject & { readonly status?: unknown };
+  const { status, ...rest } = object;
   const after = kind.subresources.includes('status') || status === undefined ? rest : object;
   return writeOwners(ownersAfterUpdate(NOBODY, { before: {}, after, shape }, manager, time));
 }

@@ -15,7 +15,7 @@ import { etcdPath } from './etcd-path.js';
 import { identifyUpdated } from './object-identity.js';
 import { settleWrite, stampTrace, removeObject } from './settle-write.js';
 import { dropRepeatedOwners } from './repeated-owners.js';
-import { stateOf, storageKeyOf } from './registry-context.js';
+import { storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './decide-deletion.js';
@@ -82,9 +82,8 @@ async function tryOnce(
 ): Promise<ObjectState | undefined> {
   // What would not be written proves nothing of a state that is only remembered.
   if (options.dryRun && !newest.isFresh) return undefined;
-  const { revision } = newest.stored;
-  const state = stateOf(newest.stored);
-  const current = state.object;
+  const state = newest.stored;
+  const { object: current, revision } = state;
   const candidate = await tryUpdate(current);
   const asked = checkAskedVersion(target, candidate, current);
   const attributes: WriteAttributes = {
@@ -203,7 +202,7 @@ function completeUpdate(
   }
   meta.resourceVersion = old.resourceVersion;
   if (old.generateName !== undefined) meta.generateName = old.generateName;
-  delete (meta as { selfLink?: string }).selfLink;
+  Reflect.deleteProperty(meta, 'selfLink');
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
   kind.applyDefaults(candidate);
 }

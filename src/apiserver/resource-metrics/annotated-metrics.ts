@@ -33,8 +33,8 @@ function readValue(text: string): AnnotatedValue | undefined {
   const [, value = '', labels = ''] = VALUE.exec(text) ?? [];
   if (parseQuantity(value.trim()) === undefined) return undefined;
   const pairs = labels.split(',').map((pair) => pair.split('='));
-  const named = pairs.flatMap(([key = '', label = '']) =>
+  const named = pairs.flatMap(([key = '', label = '']): [string, string][] =>
     key.trim() === '' ? [] : [[key.trim(), label.trim()]],
   );
-  return { value: value.trim(), labels: Object.fromEntries(named) as Record<string, string> };
+  return { value: value.trim(), labels: Object.fromEntries(named) };
 }

@@ -1,4 +1,4 @@
-import { NO_USAGE, containerUsages, totalUsage } from '@rollkeeper/machinery/kubernetes';
+import { containerUsages, NO_USAGE, objectOfKind, totalUsage } from '@rollkeeper/machinery/kubernetes';
 import type { Pod, UnstructuredObject, Usage } from '@rollkeeper/machinery/kubernetes';
 import { methodNotAllowed, notFound, unknownPath } from '../errors/index.js';
 import { listPages } from '../handlers/list-pages.js';
@@ -48,7 +48,7 @@ export async function handleMetrics(context: RegistryContext, call: MetricsCall)
 }
 
 function measurePods({ clock }: RegistryContext): Measure {
-  return (pod) => podMetrics(pod as unknown as Pod, clock.now());
+  return (pod) => podMetrics(objectOfKind<Pod>(pod), clock.now());
 }
 
 /** What a node uses is what its pods use. */
@@ -58,7 +58,7 @@ async function measureNodes(context: RegistryContext): Promise<Measure> {
   const pages = listPages(context, everything, parseSelection(new URLSearchParams(), everything.kind), {});
   for (let page = await pages.next(); page; page = await pages.next())
     for (const { object } of page.items) {
-      const pod = object as unknown as Pod;
+      const pod: Pod = objectOfKind(object);
       const { nodeName = '' } = pod.spec;
       usages.set(nodeName, totalUsage([usages.get(nodeName) ?? NO_USAGE, ...containerUsages(pod)]));
     }

@@ -1,9 +1,10 @@
 import type { DeepReadonly, Node, Pod, UnstructuredObject, Usage } from '@rollkeeper/machinery/kubernetes';
 import {
-  NANOS,
   apiVersionOf,
   containerUsages,
   formatQuantity,
+  NANOS,
+  objectOfKind,
   parseQuantity,
   totalUsage,
 } from '@rollkeeper/machinery/kubernetes';
@@ -102,7 +103,7 @@ function metricsKind(kind: string, resource: string, namespaced: boolean): Shown
 }
 
 function toRow(object: Readonly<UnstructuredObject>): TableCell[] {
-  const { containers = [], metadata, usage } = object as Readonly<Metrics>;
+  const { containers = [], metadata, usage } = objectOfKind<Metrics>(object);
   const { cpu, memory } = usage ?? toQuantities(totalUsage(containers.map((each) => toUsage(each.usage))));
   return [metadata.name, cpu, memory, WINDOW];
 }

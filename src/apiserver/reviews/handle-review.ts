@@ -71,7 +71,7 @@ function checkReviewType(sent: Partial<UnstructuredObject>, type: ReviewType, ki
 
 /** A question has no name and no labels; a local one a namespace. */
 function refuseMetadata(type: ReviewType, { metadata }: UnstructuredObject): void {
-  const given = Object.entries(metadata as unknown as Record<string, unknown>).filter(
+  const given = Object.entries(metadata).filter(
     ([field, value]) =>
       value !== null && field !== 'managedFields' && !(type.namespaced && field === 'namespace'),
   );

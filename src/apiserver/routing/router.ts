@@ -1,3 +1,4 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import {
   aggregatedContentType,
   aggregatedDiscovery,
@@ -316,8 +317,8 @@ interface Path {
 /** What cannot be understood says nothing. */
 function isServedElsewhere(apiService: StoredObject): boolean {
   try {
-    const { spec } = apiService.object as { spec?: { service?: object | null } | null };
-    return typeof spec?.service === 'object' && spec.service !== null;
+    const { spec } = apiService.object;
+    return isJsonObject(spec) && isJsonObject(spec.service);
   } catch (error) {
     if (isStorageUnreadable(error)) return false;
     throw error;

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { KUBERNETES_VERSION, NO_GO } from '../kubernetes-version.js';
 import { notAcceptable } from '../errors/index.js';
-import { plainText, yamlText } from '../http/index.js';
+import { parametersOf, plainText, yamlText } from '../http/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 
 /** What the pages say of the server. */
@@ -77,7 +77,7 @@ function chosen(
   if (accept.trim() === '') return 'text';
   for (const clause of accept.split(',')) {
     const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
-    const parameters = new Map(rest.map((part) => part.split('=', 2) as [string, string]));
+    const parameters = parametersOf(rest);
     const [as, group, version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name));
     const isPlain = as === undefined && group === undefined && !parameters.has('v');
     if (matches(type, 'text/plain') && isPlain) return 'text';

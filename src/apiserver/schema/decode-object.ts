@@ -1,4 +1,4 @@
-import { goQuote, toInt64 } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, isJsonObject, toInt64, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult, Empties } from './coerce.js';
@@ -68,7 +68,7 @@ export async function decodeConfig(
     throw notYaml(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
     );
-  const object = (value ?? {}) as UnstructuredObject;
+  const object = uncheckedObject(value ?? {});
   inspect(object);
   const decoder = fieldDecoder(schemas, schemaName);
   const { keys, unknown } = coerceAs(object, decoder);
@@ -129,23 +129,23 @@ function coerceDocument(
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
   // In Go, null leaves an object as it was: empty.
-  const object = (value ?? {}) as UnstructuredObject;
+  const object = uncheckedObject(value ?? {});
   checkTypeFields(object, text, decoder);
   const { keys, unknown } = coerceAs(object, decoder, fractions, empties);
   return { keys, object, unknown };
 }
 
 /** What an object calls itself is read before anything else. */
-function checkTypeFields(object: object, text: string, decoder: FieldDecoder): void {
+function checkTypeFields(object: UnstructuredObject, text: string, decoder: FieldDecoder): void {
   const problem = typeFieldProblem(object);
   if (problem !== undefined) throw unrecognized(text, decoder, problem);
 }
 
 /** Why what an object calls itself cannot be read; undefined: it can, or is not there. */
-export function typeFieldProblem(object: object): string | undefined {
+export function typeFieldProblem(object: UnstructuredObject): string | undefined {
   for (const name in object) {
     if (name !== 'apiVersion' && name !== 'kind') continue;
-    const value = (object as Record<string, unknown>)[name];
+    const value: unknown = object[name];
     if (value === undefined || value === null || typeof value === 'string') continue;
     const problem = `json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
     return `couldn't get version/kind; json parse error: ${problem}`;
@@ -171,10 +171,10 @@ export function normalizeObject(
  * @throws DecodeError whose message is what Go's decoder says, and nothing else
  */
 export function readMessage(message: unknown, schemas: SchemaRegistry, schemaName: string): object {
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
+  if (!isJsonObject(message))
     throw new DecodeError('malformed', `couldn't get version/kind; json parse error: ${goMismatch(message)}`);
   try {
-    coerce(message as Record<string, unknown>, fieldDecoder(schemas, schemaName));
+    coerce(message, fieldDecoder(schemas, schemaName));
     return message;
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error;

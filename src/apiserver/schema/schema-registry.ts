@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { readdirSync } from 'node:fs';
 import type { Descriptions, GoFacts, ObjectSchema, SchemaRegistry } from './object-schema.js';
+import { readGenerated } from '../read-generated.js';
 
 const GENERATED = new URL('generated/', import.meta.url);
 
@@ -53,7 +53,7 @@ class PackageFiles<T> {
     if (!this.packages.has(name)) return undefined;
     let entries = this.read.get(name);
     if (!entries) {
-      entries = parseJson(readFileSync(new URL(`${name}.json`, this.folder), 'utf8')) as Record<string, T>;
+      entries = readGenerated<Record<string, T>>(new URL(`${name}.json`, this.folder));
       this.read.set(name, entries);
     }
     return entries;

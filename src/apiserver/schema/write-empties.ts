@@ -1,3 +1,4 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
@@ -7,8 +8,8 @@ import type { SchemaRegistry } from './object-schema.js';
  * Adds to an object that is right what Go writes of its empty fields: structs as `{}`, lists and times as null. Done last,
  * so that nothing that looks at an object before has to expect a null.
  */
-export function writeEmpties(object: object, schemas: SchemaRegistry, schemaName: string): void {
-  writeStruct(object as Record<string, unknown>, fieldDecoder(schemas, schemaName));
+export function writeEmpties(object: UnstructuredObject, schemas: SchemaRegistry, schemaName: string): void {
+  writeStruct(object, fieldDecoder(schemas, schemaName));
 }
 
 function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
@@ -30,9 +31,9 @@ function write(value: unknown, decoder: FieldDecoder): void {
     return;
   }
   const { items } = decoder;
-  if (!items || typeof value !== 'object' || value === null) return;
+  if (!items) return;
   if (Array.isArray(value)) for (const item of value) write(item, items);
-  else for (const key in value) write((value as Record<string, unknown>)[key], items);
+  else if (isJsonObject(value)) for (const key in value) write(value[key], items);
 }
 
 type Nested = ReadonlyMap<string, FieldDecoder>;

@@ -106,7 +106,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Redis has no memory left for what would need more. */
-export function isOutOfMemory(error: unknown): boolean {
+export function isOutOfMemory(error: unknown): error is Error {
   return error instanceof Error && error.message.startsWith('OOM ');
 }
 

@@ -2,6 +2,7 @@ import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageExpired } from './errors.js';
@@ -219,7 +220,7 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
 
   constructor(private readonly followed: FollowedResource) {
     followed.onChange(({ name, namespace }, object) => {
-      if (object) this.put(namespace, name, object as T);
+      if (object) this.put(namespace, name, objectOfKind<T>(object));
       else this.remove(namespace, name);
     });
   }
@@ -231,7 +232,7 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
 
   /** An object at which `work` throws counts as one that cannot be understood. To be called before the resource is loaded. */
   prepareBy(work: (object: Readonly<T>) => unknown): void {
-    this.followed.onChange((_key, object) => void (object && work(object as T)));
+    this.followed.onChange((_key, object) => void (object && work(objectOfKind<T>(object))));
   }
 
   /** What is stored and cannot be understood: no other method knows it. */
@@ -252,7 +253,8 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
 
   /** Asks the store for an object that the watch may not have shown yet. */
   async lookUp(namespace: string, name: string): Promise<Readonly<T> | undefined> {
-    return (await this.followed.lookUp(namespace, name)) as T | undefined;
+    const found = await this.followed.lookUp(namespace, name);
+    return found && objectOfKind<T>(found);
   }
 
   private put(namespace: string, name: string, object: T): void {

@@ -1,5 +1,5 @@
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { StoredText } from './object-text.js';
 import { decodeObject, textAtRevision } from './object-text.js';
 import type { Revision, StorageEvent, StorageKey } from './storage.js';
@@ -105,7 +105,7 @@ function makeEvent(entry: LoggedWrite): StorageEvent {
   };
 }
 
-function lazily(make: () => KubernetesObject): () => KubernetesObject {
-  let made: KubernetesObject | undefined;
+function lazily(make: () => UnstructuredObject): () => UnstructuredObject {
+  let made: UnstructuredObject | undefined;
   return () => (made ??= make());
 }

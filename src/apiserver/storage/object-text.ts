@@ -1,5 +1,5 @@
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { StorageTooLargeError, StorageUnreadableError } from './errors.js';
 import type { Revision, StorageKey, StoredJson, StoredObject } from './storage.js';
@@ -69,13 +69,16 @@ export function toWrittenObject<T extends KubernetesObject>(object: T, written: 
 }
 
 /** A new, unshared object on each call. @throws StorageUnreadableError */
-export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
-  const object = parse(stored.text) as Partial<T> | null;
-  const metadata: unknown = typeof object === 'object' ? object?.metadata : undefined;
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
-    throw new StorageUnreadableError('what is stored is no object with metadata');
-  (metadata as T['metadata']).resourceVersion = String(stored.revision);
-  return object as T;
+export function decodeObject({ revision, text }: StoredText): UnstructuredObject {
+  const object = parse(text);
+  if (!hasMetadata(object)) throw new StorageUnreadableError('what is stored is no object with metadata');
+  object.metadata.resourceVersion = String(revision);
+  return object;
+}
+
+/** Whether it is one of the objects that servers write: what else they have is not looked at. */
+function hasMetadata(value: unknown): value is UnstructuredObject {
+  return isJsonObject(value) && isJsonObject(value.metadata);
 }
 
 function parse(text: string): unknown {
@@ -86,17 +89,14 @@ function parse(text: string): unknown {
   }
 }
 
-export function toStoredObject<T extends KubernetesObject = KubernetesObject>(
-  stored: StoredText,
-  key?: StorageKey,
-): StoredObject<T> {
-  return new ReadObject<T>(stored, key);
+export function toStoredObject(stored: StoredText, key?: StorageKey): StoredObject {
+  return new ReadObject(stored, key);
 }
 
-class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
+class ReadObject implements StoredObject {
   readonly revision: Revision;
   readonly json: StoredJson;
-  private decoded: T | undefined;
+  private decoded: UnstructuredObject | undefined;
 
   constructor(
     private readonly stored: StoredText,
@@ -106,7 +106,7 @@ class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
     this.json = new JsonOfText(stored);
   }
 
-  get object(): T {
-    return (this.decoded ??= decodeObject<T>(this.stored));
+  get object(): UnstructuredObject {
+    return (this.decoded ??= decodeObject(this.stored));
   }
 }

@@ -49,7 +49,7 @@ export type StreamEntry = readonly [id: string, fields: readonly string[]];
 
 export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
   const values: Record<string, string> = {};
-  for (let i = 0; i + 1 < fields.length; i += 2) values[fields[i] as string] = fields[i + 1] as string;
+  for (let i = 0; i + 1 < fields.length; i += 2) values[fields[i] ?? ''] = fields[i + 1] ?? '';
   const revision = Number(id.slice(0, id.indexOf('-')));
   const chain = {
     revision,

@@ -6,7 +6,7 @@ import { LuaScript } from '@rollkeeper/redis/connection';
 import { BatchSize } from './batch-size.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
-import type { RedisKeys, StreamEntry } from './redis-layout.js';
+import type { RedisKeys } from './redis-layout.js';
 import { LogLength } from './log-length.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
 import type { RedisOpener } from './redis-opener.js';
@@ -186,7 +186,7 @@ export class RedisLogReader {
       this.keys.log,
       streamId(ring.last),
     );
-    const reply = (await this.orReconnect(abortable(wait, signal))) as [string, StreamEntry[]][] | null;
+    const reply = await this.orReconnect(abortable(wait, signal));
     return (reply?.[0]?.[1] ?? []).map(parseLogEntry);
   }
 

@@ -3,7 +3,7 @@ import { StorageExpiredError } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import { BatchSize } from './batch-size.js';
 import type { LogEntry } from './log-entry.js';
-import type { RedisKeys, StreamEntry } from './redis-layout.js';
+import type { RedisKeys } from './redis-layout.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
 import type { Revision, StorageRoom, StorageWatchOptions } from './storage.js';
 import type { WatchRing } from './watch-ring.js';
@@ -73,13 +73,13 @@ export class RedisLog {
   }
 
   private async readBatch(after: Revision, upTo: Revision): Promise<readonly LogEntry[]> {
-    const reply = (await this.redis.xrange(
+    const reply = await this.redis.xrange(
       this.keys.log,
       streamId(after + 1),
       streamId(upTo),
       'COUNT',
       this.size.count,
-    )) as unknown as StreamEntry[];
+    );
     const entries = reply.map(parseLogEntry);
     this.size.learn(entries);
     // Entries are chained and trimmed from the front, so only the first can be missing.

@@ -1,3 +1,4 @@
+import { isList } from '@rollkeeper/machinery/kubernetes';
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 import { LuaScript } from '@rollkeeper/redis/connection';
@@ -59,8 +60,8 @@ export class RedisReplacer {
       ...[first, revision, writeId, count],
       ...[objects, index],
     ]);
-    if (!Array.isArray(reply)) throw unexpectedReply(reply);
-    const [outcome] = reply as [string];
+    if (!isList(reply)) throw unexpectedReply(reply);
+    const [outcome] = reply;
     if (outcome !== 'ok') {
       const reason = outcome === 'late' ? 'the store has gone on too far' : 'what stood ready is gone';
       throw new StorageUnavailableError(`nothing was replaced, as ${reason} meanwhile; try again`);

@@ -244,7 +244,8 @@ export class RedisStorage implements Storage {
       this.opener.forget();
       this.storeSecret.forget();
     };
-    for (const link of [this.redis, this.blocking] as NodeJS.EventEmitter[]) {
+    const links: readonly NodeJS.EventEmitter[] = [this.redis, this.blocking];
+    for (const link of links) {
       link.on('close', forget);
       // A Cluster as a whole stays open when one of its servers goes.
       link.on('-node', forget);

@@ -1,3 +1,4 @@
+import { isList } from '@rollkeeper/machinery/kubernetes';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 import { LuaScript } from '@rollkeeper/redis/connection';
 import { Batcher } from './batcher.js';
@@ -75,7 +76,7 @@ export class RedisWriter {
       if (!isOutOfMemory(error)) throw error;
       const outcomes = deletions.length === 0 ? [] : await this.send(beyondMemoryScript, deletions);
       const removed = outcomes.values();
-      return writes.map(({ type }) => (type === 'deleted' ? removed.next().value! : (error as Error)));
+      return writes.map(({ type }) => (type === 'deleted' ? removed.next().value! : error));
     }
   }
 
@@ -128,9 +129,9 @@ export class RedisWriter {
     first: number,
     reply: unknown,
   ): readonly WriteOutcome[] {
-    if (!Array.isArray(reply) || reply.length !== writes.length + 2) throw unexpectedReply(reply);
-    const [revision, writeId, ...results] = reply as [number, string, ...unknown[]];
-    const chain = new Chain({ revision, writeId });
+    if (!isList(reply) || reply.length !== writes.length + 2) throw unexpectedReply(reply);
+    const [revision, writeId, ...results] = reply;
+    const chain = new Chain({ revision: Number(revision), writeId: String(writeId) });
     const outcomes = results.map((result, index): WriteOutcome => {
       const write = writes[index]!;
       const parsed = parseResult(result, before[index]);

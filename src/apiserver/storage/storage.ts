@@ -30,7 +30,7 @@ export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
 }
 
 /** An object as stored. */
-export interface StoredObject<T extends KubernetesObject = KubernetesObject> extends ObjectState<T> {
+export interface StoredObject<T extends KubernetesObject = UnstructuredObject> extends ObjectState<T> {
   readonly revision: Revision;
   /** Where it was found, in lists: the object itself may not be able to say. */
   readonly key?: StorageKey | undefined;
@@ -79,14 +79,14 @@ export type StorageEvent =
       readonly type: 'created';
       readonly key: StorageKey;
       readonly revision: Revision;
-      readonly object: KubernetesObject;
+      readonly object: UnstructuredObject;
     }
   | {
       readonly type: 'updated' | 'deleted';
       readonly key: StorageKey;
       readonly revision: Revision;
-      readonly object: KubernetesObject;
-      readonly previous: KubernetesObject;
+      readonly object: UnstructuredObject;
+      readonly previous: UnstructuredObject;
     }
   /** Everything up to `revision` has been delivered. */
   | { readonly type: 'progress'; readonly revision: Revision };

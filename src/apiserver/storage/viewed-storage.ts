@@ -1,6 +1,7 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { objectOfKind, unstructured } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { isStorageUnreadable, StorageUnreadableError } from './errors.js';
+import { StorageUnreadableError } from './errors.js';
 import { originOf } from './log-entry.js';
 import type { LogEntry } from './log-entry.js';
 import type {
@@ -31,7 +32,6 @@ export interface ObjectView {
 }
 
 export type Converted = UnstructuredObject | StorageUnreadableError;
-type Shown = KubernetesObject | StorageUnreadableError;
 
 /**
  * A view of a storage that converts the objects of one resource from their stored form. Watchers of one process share
@@ -39,7 +39,7 @@ type Shown = KubernetesObject | StorageUnreadableError;
  * fails as unreadable.
  */
 export class ViewedStorage implements Storage {
-  private readonly converted = new WeakMap<LogEntry, Promise<readonly Shown[]>>();
+  private readonly converted = new WeakMap<LogEntry, Promise<readonly Converted[]>>();
 
   constructor(
     private readonly storage: Storage,
@@ -49,7 +49,7 @@ export class ViewedStorage implements Storage {
   ) {}
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
-    const stored = await this.view.toStored(object as unknown as UnstructuredObject);
+    const stored = await this.view.toStored(unstructured(object));
     return this.shown(await this.storage.create(this.stored(key), stored));
   }
 
@@ -77,7 +77,7 @@ export class ViewedStorage implements Storage {
     object: T,
     expectedRevision: Revision,
   ): Promise<StoredObject<T>> {
-    const stored = await this.view.toStored(object as unknown as UnstructuredObject);
+    const stored = await this.view.toStored(unstructured(object));
     return this.shown(await this.storage.update(this.stored(key), stored, expectedRevision));
   }
 
@@ -153,35 +153,37 @@ export class ViewedStorage implements Storage {
   }: StoredObject): Promise<StoredObject<T>> {
     const [shown] = await this.show([object]);
     if (shown instanceof StorageUnreadableError) throw shown;
-    return { object: shown as T, revision };
+    return { object: objectOfKind<T>(shown!), revision };
   }
 
-  private note(key: StorageKey, revision: Revision, object: Shown | undefined): void {
+  private note(key: StorageKey, revision: Revision, object: Converted | undefined): void {
     const { resource } = this.view;
     if (object instanceof StorageUnreadableError)
       this.unreadable?.add({ ...key, resource }, revision, object.message);
     else if (this.unreadable?.hasAny(resource)) this.unreadable.remove({ ...key, resource });
   }
 
-  private tryShow(object: KubernetesObject): Shown | undefined {
+  private tryShow(object: UnstructuredObject): Converted | undefined {
     try {
-      return this.view.fromStored(object as UnstructuredObject);
+      return this.view.fromStored(object);
     } catch (error) {
-      if (isStorageUnreadable(error)) return error as StorageUnreadableError;
+      if (error instanceof StorageUnreadableError) return error;
       return new StorageUnreadableError(errorMessage(error), { cause: error });
     }
   }
 
-  private async show(objects: readonly KubernetesObject[]): Promise<readonly Shown[]> {
+  private async show(objects: readonly UnstructuredObject[]): Promise<readonly Converted[]> {
     const known = objects.map((object) => this.tryShow(object));
-    const unknown = objects.filter((_, index) => known[index] === undefined) as UnstructuredObject[];
+    const unknown = objects.filter((_, index) => known[index] === undefined);
     const asked = unknown.length > 0 ? await this.view.convert?.(unknown) : undefined;
     const answers = (asked ?? []).values();
     return known.map((object) => object ?? answers.next().value!);
   }
 
   /** The states of events, those that no watcher has come to yet asked about together. */
-  private shareStates(events: readonly StorageEvent[]): readonly (Promise<readonly Shown[]> | undefined)[] {
+  private shareStates(
+    events: readonly StorageEvent[],
+  ): readonly (Promise<readonly Converted[]> | undefined)[] {
     const origins = events.map(originOf);
     const isNew = (origin: LogEntry | undefined): boolean => !!origin && !this.converted.has(origin);
     const fresh = events.filter((_, index) => isNew(origins[index]));
@@ -213,16 +215,16 @@ class BrokenState implements StoredObject {
   }
 }
 
-function isSound(object: Shown): object is KubernetesObject {
+function isSound(object: Converted): object is UnstructuredObject {
   return !(object instanceof StorageUnreadableError);
 }
 
-function statesOf(event: StorageEvent): readonly KubernetesObject[] {
+function statesOf(event: StorageEvent): readonly UnstructuredObject[] {
   if (event.type === 'progress') return [];
   return event.type === 'created' ? [event.object] : [event.object, event.previous];
 }
 
-function withStates(event: StorageEvent, [object, previous]: readonly KubernetesObject[]): StorageEvent {
+function withStates(event: StorageEvent, [object, previous]: readonly UnstructuredObject[]): StorageEvent {
   if (event.type === 'progress' || !object) return event;
   return event.type === 'created' || !previous ? { ...event, object } : { ...event, object, previous };
 }

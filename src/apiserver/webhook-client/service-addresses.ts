@@ -1,3 +1,5 @@
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Endpoints, Service } from '@rollkeeper/machinery/types/core-v1';
 import type { EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
 import type { Storage } from '../storage/index.js';
@@ -29,7 +31,7 @@ export class ServiceAddresses {
     if (known !== undefined) return known;
     const found = await this.storage.get({ resource: 'services', namespace, name });
     if (!found) throw new Error(`service ${JSON.stringify(name)} not found`);
-    const { spec } = found.object as unknown as Service;
+    const { spec }: DecodedObject<Service> = found.object;
     if (spec?.type === 'ExternalName') return hostPort(spec.externalName ?? '', port);
     const servicePort = spec?.ports?.find((one) => one.port === port);
     if (!servicePort) throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
@@ -42,12 +44,12 @@ export class ServiceAddresses {
   private async fromSlices({ name, namespace }: ServicePort, portName: string): Promise<string | undefined> {
     const { items } = await this.storage.list('endpointslices.discovery.k8s.io', { namespace });
     const slices = items
-      .map(({ object }) => object as unknown as EndpointSlice)
-      .filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === name);
+      .map(({ object }): DecodedObject<EndpointSlice> => object)
+      .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name);
     for (const { endpoints, ports } of slices) {
       const port = ports?.find((one) => (one.name ?? '') === portName)?.port;
       const endpoint = endpoints?.find(({ conditions }) => conditions?.ready !== false);
-      const address = endpoint?.addresses[0];
+      const address = endpoint?.addresses?.[0];
       if (port !== undefined && address !== undefined) return reachable(hostPort(address, port), endpoint);
     }
     return undefined;
@@ -58,7 +60,8 @@ export class ServiceAddresses {
     portName: string,
   ): Promise<string | undefined> {
     const found = await this.storage.get({ resource: 'endpoints', namespace, name });
-    for (const { addresses, ports } of (found?.object as Endpoints | undefined)?.subsets ?? []) {
+    const endpoints = found && objectOfKind<Endpoints & KubernetesObject>(found.object);
+    for (const { addresses, ports } of endpoints?.subsets ?? []) {
       const port = ports?.find((one) => (one.name ?? '') === portName)?.port;
       const address = addresses?.[0];
       if (port !== undefined && address) return reachable(hostPort(address.ip, port), address);

@@ -128,14 +128,19 @@ function statusProblem(code: number, text: string): string {
 
 /** What Go says of the same failure, for the frequent ones. */
 function describeFailure(
-  error: Error & { readonly code?: string; readonly address?: string; readonly port?: number },
+  error: Error & {
+    readonly code?: string;
+    readonly address?: string;
+    readonly hostname?: string;
+    readonly port?: number;
+  },
 ): string {
-  const { address = '', code = '', port = 0 } = error;
+  const { address = '', code = '', hostname = '', port = 0 } = error;
   switch (code) {
     case 'ECONNREFUSED':
       return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`;
     case 'ENOTFOUND':
-      return `dial tcp: lookup ${(error as { readonly hostname?: string }).hostname ?? ''}: no such host`;
+      return `dial tcp: lookup ${hostname}: no such host`;
     case 'UND_ERR_CONNECT_TIMEOUT':
       return 'context deadline exceeded';
     case 'UND_ERR_SOCKET':

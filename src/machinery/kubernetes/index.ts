@@ -2,7 +2,7 @@ export { NO_USAGE, containerUsages, saysUsageOfNode, totalUsage, usagesOfNode } 
 export type { ContainerUsage, Usage } from './container-usage.js';
 export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod } from './pod-requests.js';
 export type { AmountArithmetic } from './pod-requests.js';
-export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
+export { cloneJson, isList, isJsonObject, isOneOf, ownField, sameJson, setField } from './json-values.js';
 export {
   MIRROR_POD,
   containerAnnotation,
@@ -66,6 +66,7 @@ export { goJsonEscapes, goQuote, goQuoteChar, goTypeOf, goValue, isPrintable } f
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type { Decoded, DecodedObject } from './decoded.js';
+export { objectOfKind, uncheckedObject, unstructured } from './objects.js';
 export type {
   DeepReadonly,
   Deployment,

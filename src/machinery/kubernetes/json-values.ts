@@ -23,6 +23,16 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** As `Array.isArray`, with items of which nothing is known: those that it gives could be used as anything. */
+export function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+/** Whether a word is one of those. */
+export function isOneOf<Word extends string>(word: string, words: readonly Word[]): word is Word {
+  return words.some((one) => one === word);
+}
+
 /**
  * A deep copy of a JSON value, at an eighth of the cost of `structuredClone`, which handles every type. Keeps
  * `undefined` fields.

@@ -55,6 +55,24 @@ export interface UnstructuredObject extends KubernetesObject {
   [field: string]: unknown;
 }
 
+/**
+ * An object as one of its kind. The compiler cannot know the kind: it follows from the resource under which the object is stored,
+ * or from the schema by which it was decoded. Until an object has been validated, its type is `DecodedObject`.
+ */
+export function objectOfKind<T extends KubernetesObject>(object: KubernetesObject): T {
+  return object as T;
+}
+
+/** JSON that should be an object. Whether it is one has still to be checked: a field may be missing, or hold anything. */
+export function uncheckedObject(json: unknown): UnstructuredObject {
+  return json as UnstructuredObject;
+}
+
+/** The same object with untyped fields: what any kind has beyond the metadata. */
+export function unstructured(object: KubernetesObject): UnstructuredObject {
+  return object as UnstructuredObject;
+}
+
 /** The models type every integer as `number`. These fields are int64 and are computed with. */
 type WithInt64<T, Field extends keyof T> = Omit<T, Field> & { [Name in Field]?: Int64 };
 

@@ -1,3 +1,4 @@
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { CertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { readCertificateRequest } from '@rollkeeper/tls';
@@ -10,8 +11,8 @@ const SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-
 /** A kubelet asks for certificates of its own node alone. @throws StatusError 403 */
 export function checkCertificateOfNode({ attributes, node }: NodeRequest): void {
   if (attributes.operation !== 'CREATE') return;
-  const { request = '', signerName = '' } =
-    (attributes.object as Partial<Pick<CertificateSigningRequest, 'spec'>>).spec ?? {};
+  const { spec }: Partial<DecodedObject<CertificateSigningRequest>> = attributes.object ?? {};
+  const { request = '', signerName = '' } = spec ?? {};
   if (!SIGNERS.includes(signerName) || commonNameOf(request, attributes) === `system:node:${node}`) return;
   throw refused(attributes, `can only create a node CSR with CN=system:node:${node}`);
 }

@@ -30,10 +30,8 @@ export function checkNode({ attributes, node }: NodeRequest): void {
   const asked = name || object?.metadata.name;
   if (asked !== node) throw refused(attributes, `node "${node}" is not allowed to modify node "${asked}"`);
   if (!object) return;
-  const { metadata, spec = {} } = object as unknown as DecodedObject<Node>;
-  const { metadata: before, spec: oldSpec = {} } = (oldObject ?? {
-    metadata: {},
-  }) as unknown as DecodedObject<Node>;
+  const { metadata, spec = {} }: DecodedObject<Node> = object;
+  const { metadata: before, spec: oldSpec = {} }: Partial<DecodedObject<Node>> = oldObject ?? {};
   const isNew = operation === 'CREATE';
   if (spec.configSource && isNew)
     throw refused(attributes, `node "${node}" is not allowed to create pods with a non-nil configSource`);
@@ -44,7 +42,7 @@ export function checkNode({ attributes, node }: NodeRequest): void {
     );
   if (!isNew && !semanticEqual(spec.taints, oldSpec.taints))
     throw refused(attributes, `node "${node}" is not allowed to modify taints`);
-  const forbidden = changedLabels(metadata.labels, before.labels).filter(isOfOthers).sort();
+  const forbidden = changedLabels(metadata.labels, before?.labels).filter(isOfOthers).sort();
   if (forbidden.length === 0) return;
   throw refused(
     attributes,

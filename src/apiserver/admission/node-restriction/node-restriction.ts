@@ -83,14 +83,14 @@ async function checkPod(request: NodeRequest): Promise<void> {
 }
 
 function checkPodStatus({ attributes, node }: NodeRequest): void {
-  const pod = attributes.object as unknown as DecodedObject<Pod>;
-  const old = attributes.oldObject as unknown as DecodedObject<Pod>;
+  const pod: Partial<DecodedObject<Pod>> = attributes.object ?? {};
+  const old: Partial<DecodedObject<Pod>> = attributes.oldObject ?? {};
   if (old.spec?.nodeName !== node)
     throw refused(
       attributes,
       `node "${node}" can only update pod status for pods with spec.nodeName set to itself`,
     );
-  if (!semanticEqual(pod.metadata.labels, old.metadata.labels))
+  if (!semanticEqual(pod.metadata?.labels, old.metadata?.labels))
     throw refused(attributes, `node "${node}" cannot update labels through pod status`);
   if (!semanticEqual(pod.status?.resourceClaimStatuses, old.status?.resourceClaimStatuses))
     throw refused(attributes, `node "${node}" cannot update resource claim statues`);
@@ -109,8 +109,8 @@ function checkClaim({ attributes, node }: NodeRequest): void {
 
 /** A claim without what a kubelet says of it. */
 function untouchable(object: Attributes['oldObject']): object {
-  const { metadata, status, ...rest } = object as unknown as DecodedObject<PersistentVolumeClaim>;
-  const { managedFields: _fields, resourceVersion: _version, ...ownMetadata } = metadata;
+  const { metadata, status, ...rest }: Partial<DecodedObject<PersistentVolumeClaim>> = object ?? {};
+  const { managedFields: _fields, resourceVersion: _version, ...ownMetadata } = metadata ?? {};
   const {
     allocatedResourceStatuses: _statuses,
     allocatedResources: _allocated,
@@ -137,8 +137,7 @@ function checkOwnName({ attributes, node }: NodeRequest, what: string): void {
 function checkSlice({ attributes, node }: NodeRequest): void {
   const { object, oldObject, operation } = attributes;
   if (operation === 'UPDATE') return;
-  const slice = (operation === 'CREATE' ? object : oldObject) as unknown as
-    DecodedObject<IResourceSlice> | undefined;
+  const slice: DecodedObject<IResourceSlice> | undefined = operation === 'CREATE' ? object : oldObject;
   if (!slice) throw notFound(attributes.kind.type, attributes.name);
   if (slice.spec?.nodeName === node) return;
   const verb = operation === 'CREATE' ? 'create' : 'delete';

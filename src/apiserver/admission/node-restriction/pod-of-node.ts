@@ -29,7 +29,7 @@ export async function podNamed(
  * @throws StatusError 403
  */
 export function checkMirrorPod({ attributes, known, node }: NodeRequest): void {
-  const { metadata, spec = {} } = attributes.object as unknown as DecodedObject<Pod>;
+  const { metadata = { name: '' }, spec = {}, status }: Partial<DecodedObject<Pod>> = attributes.object ?? {};
   const refuse = (problem: string): never => {
     throw refused(attributes, problem);
   };
@@ -51,7 +51,7 @@ export function checkMirrorPod({ attributes, known, node }: NodeRequest): void {
   if (owner.uid !== own.metadata.uid)
     refuse(`node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
   // The annotation that makes it a mirror pod must not hide what it names.
-  const plain = { ...attributes.object, metadata: { name: metadata.name } } as unknown as DecodedObject<Pod>;
+  const plain = { metadata: { name: metadata.name }, spec, status };
   const named = new Set<string>(referencesOf(plain).map(({ resource }) => resource));
   for (const [resource, words] of UNNAMED)
     if (named.has(resource)) refuse(`node "${node}" can not create pods that reference ${words}`);

@@ -1,11 +1,12 @@
 import type { CSIDriver } from '@rollkeeper/machinery/types/storage-v1';
 import type { PersistentVolume, PersistentVolumeClaim, Volume } from '@rollkeeper/machinery/types/core-v1';
-import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { NodeRequest } from './node-request.js';
 import { podNamed } from './pod-of-node.js';
 
-interface TokenRequest {
+interface TokenRequest extends KubernetesObject {
   readonly spec?: {
     readonly audiences?: readonly string[];
     readonly boundObjectRef?: {
@@ -23,7 +24,8 @@ interface TokenRequest {
  */
 export async function checkTokenOfPod(request: NodeRequest): Promise<void> {
   const { attributes, node } = request;
-  const { audiences = [], boundObjectRef: bound } = (attributes.object as TokenRequest).spec ?? {};
+  const { spec }: Partial<TokenRequest> = attributes.object ?? {};
+  const { audiences = [], boundObjectRef: bound } = spec ?? {};
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name)
     throw refused(attributes, 'node requested token not bound to a pod');
   if (!bound.uid) throw refused(attributes, 'node requested token with a pod binding without a uid');
@@ -81,14 +83,14 @@ async function driverOfClaim(
   if (name === undefined) return undefined;
   const { namespace } = attributes;
   const claim = await known.storage.get({ resource: 'persistentvolumeclaims', namespace, name });
-  const bound = (claim?.object as PersistentVolumeClaim | undefined)?.spec?.volumeName;
+  const bound = claim && objectOfKind<DecodedObject<PersistentVolumeClaim>>(claim.object).spec?.volumeName;
   if (!bound) return undefined;
   const found = await known.storage.get({ resource: 'persistentvolumes', namespace: '', name: bound });
-  return (found?.object as PersistentVolume | undefined)?.spec?.csi?.driver;
+  return found && objectOfKind<DecodedObject<PersistentVolume>>(found.object).spec?.csi?.driver;
 }
 
 async function driverWants({ known }: NodeRequest, name: string, audience: string): Promise<boolean> {
   const found = await known.storage.get({ resource: 'csidrivers.storage.k8s.io', namespace: '', name });
-  const { tokenRequests = [] } = (found?.object as CSIDriver | undefined)?.spec ?? {};
+  const { tokenRequests = [] } = (found && objectOfKind<DecodedObject<CSIDriver>>(found.object).spec) ?? {};
   return tokenRequests.some((wanted) => wanted.audience === audience);
 }

@@ -1,13 +1,14 @@
 import type { CertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { readCertificateRequest } from '@rollkeeper/tls';
 import { MASTERS } from '../../auth/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes, WriteAttributes } from '../attributes.js';
 import type { AccessDecider } from '../request-authority.js';
 
-type Request = Partial<Pick<CertificateSigningRequest, 'spec' | 'status'>>;
+type Request = DecodedObject<CertificateSigningRequest>;
 
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
@@ -16,7 +17,7 @@ const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
  * pkg/registry/certificates/certificates/strategy.go.
  */
 export function nameRequestor({ caller, object }: WriteAttributes): void {
-  const { spec } = object as Request;
+  const { spec } = objectOfKind<Request>(object);
   if (!spec) return;
   const { extra, groups, uid, username } = caller.user;
   for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
@@ -30,7 +31,7 @@ export function nameRequestor({ caller, object }: WriteAttributes): void {
 
 /** CertificateSubjectRestriction: refuses certificates for `system:masters`. @throws StatusError 403 */
 export function restrictSubject(attributes: WriteAttributes): void {
-  const { request = '', signerName } = (attributes.object as Request).spec ?? {};
+  const { request = '', signerName } = objectOfKind<Request>(attributes.object).spec ?? {};
   if (signerName !== CLIENT_SIGNER) return;
   if (organizationsOf(request, attributes).includes(MASTERS))
     throw refused(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
@@ -59,7 +60,7 @@ export function checkApproval(attributes: Attributes, access: AccessDecider): vo
  */
 export function checkSigning(attributes: Attributes, access: AccessDecider): void {
   const [before, after] = [attributes.oldObject, attributes.object].map(
-    (object) => (object as Request | undefined)?.status ?? {},
+    (object) => (object && objectOfKind<Request>(object).status) ?? {},
   );
   const isSame =
     before?.certificate === after?.certificate &&
@@ -74,7 +75,7 @@ export function checkSigning(attributes: Attributes, access: AccessDecider): voi
 
 /** The signer before the update counts. */
 function signerOf({ oldObject }: Attributes): string {
-  return (oldObject as Request | undefined)?.spec?.signerName ?? '';
+  return (oldObject && objectOfKind<Request>(oldObject).spec?.signerName) ?? '';
 }
 
 /** Rights may be for a signer, or for all of a domain: `example.com/*`. Source: certauthorization in k/k pkg. */

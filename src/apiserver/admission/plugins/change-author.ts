@@ -1,5 +1,5 @@
-import type { Namespace } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Deployment, Namespace } from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind, semanticEqual, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { WriteAttributes } from '../attributes.js';
 
 /** The switch, on a Deployment or as a default on its Namespace (docs/ROLLOUTS.md). */
@@ -60,9 +60,9 @@ function annotate({ metadata }: WriteAttributes['object'], name: string, value: 
 }
 
 function sizeOf(object: Readonly<WriteAttributes['object']>): unknown {
-  return (object.spec as { readonly replicas?: unknown } | undefined)?.replicas;
+  return objectOfKind<DecodedObject<Deployment>>(object).spec?.replicas;
 }
 
 function templateOf(object: Readonly<WriteAttributes['object']>): unknown {
-  return (object.spec as { readonly template?: unknown } | undefined)?.template;
+  return objectOfKind<DecodedObject<Deployment>>(object).spec?.template;
 }

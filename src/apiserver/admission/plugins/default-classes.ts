@@ -1,7 +1,11 @@
-import type { PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { IngressSpec } from '@rollkeeper/machinery/types/networking-v1';
+import type { Ingress } from '@rollkeeper/machinery/types/networking-v1';
 import { newestDefault } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DecodedObject,
+  KubernetesObject,
+  PersistentVolumeClaim,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
 
 const INGRESS = 'ingressclass.kubernetes.io/is-default-class';
 
@@ -10,7 +14,7 @@ export function setDefaultStorageClass(
   claim: UnstructuredObject,
   classes: readonly Readonly<KubernetesObject>[],
 ): void {
-  const spec = claim.spec as PersistentVolumeClaimSpec | undefined;
+  const { spec }: DecodedObject<PersistentVolumeClaim> = claim;
   const isNamed =
     spec?.storageClassName !== undefined ||
     claim.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined;
@@ -23,7 +27,7 @@ export function setDefaultIngressClass(
   ingress: UnstructuredObject,
   classes: readonly Readonly<KubernetesObject>[],
 ): void {
-  const spec = ingress.spec as IngressSpec | undefined;
+  const { spec }: DecodedObject<Ingress> = ingress;
   const isNamed =
     spec?.ingressClassName !== undefined ||
     ingress.metadata.annotations?.['kubernetes.io/ingress.class'] !== undefined;

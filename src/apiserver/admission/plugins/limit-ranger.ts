@@ -1,14 +1,20 @@
-import { canonicalQuantity, greaterAmounts, nanosOf, sumOfCommon } from '@rollkeeper/machinery/kubernetes';
+import {
+  canonicalQuantity,
+  greaterAmounts,
+  nanosOf,
+  objectOfKind,
+  sumOfCommon,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   Container,
   LimitRange as ILimitRange,
   LimitRangeItem,
-  PersistentVolumeClaimSpec,
 } from '@rollkeeper/machinery/types/core-v1';
 import type {
   Amounts,
   Decoded,
   DecodedObject,
+  PersistentVolumeClaim,
   Pod,
   PodSpec,
   UnstructuredObject,
@@ -23,8 +29,8 @@ const ANNOTATION = 'kubernetes.io/limit-ranger';
 export function applyLimitDefaults(pod: DecodedObject<Pod>, ranges: readonly Readonly<LimitRange>[]): void {
   for (const { spec } of ranges) {
     const items = (spec?.limits ?? []).filter(({ type }) => type === 'Container');
-    const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)) as Amounts;
-    const limits = Object.assign({}, ...items.map((item) => item.default)) as Amounts;
+    const requests = items.reduce<Amounts>((all, { defaultRequest }) => ({ ...all, ...defaultRequest }), {});
+    const limits = items.reduce<Amounts>((all, item) => ({ ...all, ...item.default }), {});
     const { containers, initContainers } = containersOf(pod.spec);
     const notes = [
       ...containers.flatMap((one) => complete(one, 'container', requests, limits)),
@@ -83,7 +89,7 @@ export function breachesOfClaim(
   claim: Readonly<UnstructuredObject>,
   ranges: readonly Readonly<LimitRange>[],
 ): string[] {
-  const requests = (claim.spec as Decoded<PersistentVolumeClaimSpec> | undefined)?.resources?.requests ?? {};
+  const requests = objectOfKind<DecodedObject<PersistentVolumeClaim>>(claim).spec?.resources?.requests ?? {};
   const items = ranges.flatMap(({ spec }) => spec?.limits ?? []);
   return items
     .filter(({ type }) => type === 'PersistentVolumeClaim')

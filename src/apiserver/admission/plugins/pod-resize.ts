@@ -1,5 +1,5 @@
 import type { Amount, DecodedObject, Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { NANOS, nanosOf, totalOfPod } from '@rollkeeper/machinery/kubernetes';
+import { NANOS, nanosOf, objectOfKind, totalOfPod } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 
@@ -15,7 +15,7 @@ export function checkRoomForResize(
   nodeNamed: (name: string) => DecodedObject<Node> | Readonly<Node> | undefined,
 ): void {
   const { object, oldObject } = attributes;
-  const pod = object as unknown as Pod;
+  const pod: Pod = objectOfKind(object);
   const { nodeName } = pod.spec;
   if (!nodeName || object.metadata.generation === oldObject?.metadata.generation) return;
   const node = nodeNamed(nodeName);

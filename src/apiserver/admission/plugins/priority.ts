@@ -1,4 +1,5 @@
 import type { PriorityClass as IPriorityClass } from '@rollkeeper/machinery/types/scheduling-v1';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
@@ -19,9 +20,8 @@ export function admitPodPriority(
     list(): readonly Readonly<PriorityClass>[];
   },
 ): void {
-  const pod = attributes.object as unknown as DecodedObject<Pod>;
-  if (attributes.operation === 'UPDATE')
-    return keepPriority(pod, attributes.oldObject as unknown as DecodedObject<Pod>);
+  const pod: DecodedObject<Pod> = objectOfKind(attributes.object);
+  if (attributes.oldObject) return keepPriority(pod, objectOfKind(attributes.oldObject));
   const spec = (pod.spec ??= {});
   const name = spec.priorityClassName ?? '';
   const chosen = name === '' ? defaultOf(classes.list()) : classes.get(name);
@@ -49,7 +49,7 @@ export function checkDefaultClass(
   classes: readonly Readonly<PriorityClass>[],
 ): void {
   const { object } = attributes;
-  if (!(object as unknown as PriorityClass).globalDefault) return;
+  if (!objectOfKind<PriorityClass>(object).globalDefault) return;
   const other = classes.find(
     ({ globalDefault, metadata }) => globalDefault && metadata.name !== object.metadata.name,
   );

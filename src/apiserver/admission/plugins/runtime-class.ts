@@ -1,6 +1,6 @@
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
 import type { Amounts, Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { nanosOf, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, objectOfKind, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
@@ -21,7 +21,7 @@ export async function admitRuntimeClass(
   attributes: WriteAttributes,
   classes: FollowedObjects<RuntimeClass>,
 ): Promise<void> {
-  const pod = attributes.object as unknown as DecodedObject<Pod>;
+  const pod: DecodedObject<Pod> = objectOfKind(attributes.object);
   const spec = (pod.spec ??= {});
   const found = await classOf(attributes, spec, classes);
   const { overhead, scheduling } = found ?? {};
@@ -53,7 +53,7 @@ export async function checkOverhead(
   attributes: WriteAttributes,
   classes: FollowedObjects<RuntimeClass>,
 ): Promise<void> {
-  const { spec = {} } = attributes.object as unknown as DecodedObject<Pod>;
+  const { spec = {} } = objectOfKind<DecodedObject<Pod>>(attributes.object);
   const found = await classOf(attributes, spec, classes);
   if (!found?.overhead) {
     if (spec.overhead) throw refused(attributes, OWN_OVERHEAD);

@@ -1,7 +1,7 @@
 import type { Volume, ServiceAccount as IServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { generatedName, isMirrorPod } from '@rollkeeper/machinery/kubernetes';
+import { generatedName, isMirrorPod, objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
@@ -37,7 +37,7 @@ export async function admitServiceAccount(
   accounts: FollowedObjects<ServiceAccount>,
   { clock, random, unknownAccounts }: ServiceAccountContext,
 ): Promise<void> {
-  const pod = attributes.object as unknown as DecodedObject<Pod>;
+  const pod: DecodedObject<Pod> = objectOfKind(attributes.object);
   if (isMirrorPod(pod)) {
     if (pod.spec?.serviceAccountName)
       throw refused(attributes, 'a mirror pod may not reference service accounts');

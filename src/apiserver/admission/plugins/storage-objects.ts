@@ -1,14 +1,10 @@
 import type {
-  PersistentVolumeClaimSpec,
-  PersistentVolumeClaimStatus,
-} from '@rollkeeper/machinery/types/core-v1';
-import type {
-  Decoded,
   DecodedObject,
+  PersistentVolumeClaim,
   StorageClass,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import { nanosOf, storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, objectOfKind, storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 
@@ -31,7 +27,7 @@ export function checkClaimGrowth(
 ): void {
   const { object, oldObject } = attributes;
   if (!oldObject || sizeOf(object) <= sizeOf(oldObject)) return;
-  const { phase } = (oldObject['status'] ?? {}) as Decoded<PersistentVolumeClaimStatus>;
+  const { phase } = objectOfKind<DecodedObject<PersistentVolumeClaim>>(oldObject).status ?? {};
   if (phase !== 'Bound') throw refused(attributes, 'Only bound persistent volume claims can be expanded');
   const name = storageClassNameOf(object) ?? '';
   if (classNamed(name)?.allowVolumeExpansion === true) return;
@@ -41,6 +37,7 @@ export function checkClaimGrowth(
   );
 }
 
-function sizeOf({ spec }: Readonly<UnstructuredObject>): bigint {
-  return nanosOf((spec as Decoded<PersistentVolumeClaimSpec> | undefined)?.resources?.requests?.['storage']);
+function sizeOf(object: Readonly<UnstructuredObject>): bigint {
+  const { spec } = objectOfKind<DecodedObject<PersistentVolumeClaim>>(object);
+  return nanosOf(spec?.resources?.requests?.['storage']);
 }

@@ -19,7 +19,7 @@ export type Check = (pod: CheckedPod) => Violation | undefined;
 /** The containers of all sorts, in the order in which they are named. */
 export function allContainers(spec: CheckedPod['spec']): readonly Decoded<Container>[] {
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec;
-  return [...initContainers, ...containers, ...(ephemeralContainers as Decoded<Container>[])];
+  return [...initContainers, ...containers, ...ephemeralContainers];
 }
 
 /** The names of the containers that `isBad` finds, in their order. */

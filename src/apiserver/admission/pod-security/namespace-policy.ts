@@ -1,3 +1,4 @@
+import { isOneOf } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../errors/index.js';
 import { invalidField } from '../../kinds/index.js';
 
@@ -58,14 +59,10 @@ function readMode(
 ): LevelVersion {
   const level = labels[PREFIX + mode] ?? 'privileged';
   const version = labels[`${PREFIX}${mode}-version`] ?? 'latest';
-  if (!isLevel(level)) problems.push(unread(mode, level, `must be one of ${LEVELS.join(', ')}`));
+  if (!isOneOf(level, LEVELS)) problems.push(unread(mode, level, `must be one of ${LEVELS.join(', ')}`));
   const minor = version === 'latest' ? LATEST : VERSION.exec(version)?.[1];
   if (minor === undefined) problems.push(unread(`${mode}-version`, version, 'must be "latest" or "v1.x"'));
-  return { level: isLevel(level) ? level : unreadable, minor: Number(minor ?? LATEST) };
-}
-
-function isLevel(word: string): word is Level {
-  return (LEVELS as readonly string[]).includes(word);
+  return { level: isOneOf(level, LEVELS) ? level : unreadable, minor: Number(minor ?? LATEST) };
 }
 
 function unread(label: string, value: string, problem: string): FieldError {
@@ -78,7 +75,7 @@ function atLeastEnforced(
   enforce: LevelVersion,
   warn: LevelVersion,
 ): LevelVersion {
-  const isEnforced = isLevel(labels[`${PREFIX}enforce`] ?? '');
+  const isEnforced = isOneOf(labels[`${PREFIX}enforce`] ?? '', LEVELS);
   if (labels[`${PREFIX}warn`] !== undefined || !isEnforced || !isStricter(enforce, warn)) return warn;
   const hasVersion = labels[`${PREFIX}warn-version`] !== undefined;
   return { level: enforce.level, minor: hasVersion ? warn.minor : enforce.minor };

@@ -1,7 +1,14 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Container } from '@rollkeeper/machinery/types/core-v1';
-import type { Decoded, DecodedObject, Namespace, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import type {
+  Decoded,
+  DecodedObject,
+  KubernetesObject,
+  Namespace,
+  Pod,
+  PodSpec,
+} from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { internalError, invalid } from '../../errors/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
@@ -33,7 +40,7 @@ type PodTemplate = Decoded<{
   readonly spec?: PodSpec;
 }>;
 
-interface Templated {
+interface Templated extends KubernetesObject {
   readonly template?: PodTemplate;
   readonly spec?: {
     readonly template?: PodTemplate;
@@ -52,13 +59,13 @@ export const TEMPLATE_HOLDERS: readonly TemplateHolder[] = [
     'jobs.batch',
   ].map((resource) => ({
     resource,
-    templateOf: (object: WriteAttributes['object']) => (object as Templated).spec?.template,
+    templateOf: (object: WriteAttributes['object']) => objectOfKind<Templated>(object).spec?.template,
   })),
   {
     resource: 'cronjobs.batch',
-    templateOf: (object) => (object as Templated).spec?.jobTemplate?.spec?.template,
+    templateOf: (object) => objectOfKind<Templated>(object).spec?.jobTemplate?.spec?.template,
   },
-  { resource: 'podtemplates', templateOf: (object) => (object as Templated).template },
+  { resource: 'podtemplates', templateOf: (object) => objectOfKind<Templated>(object).template },
 ];
 
 /**
@@ -70,9 +77,9 @@ export async function checkPod(attributes: WriteAttributes, known: PodSecurityKn
   const policy = await policyFor(attributes, known);
   const { audit, enforce, problems, warn } = policy;
   if (problems.length === 0 && [audit, enforce, warn].every(({ level }) => level === 'privileged')) return;
-  const pod = attributes.object as unknown as DecodedObject<Pod>;
-  const old = attributes.oldObject as unknown as DecodedObject<Pod> | undefined;
-  if (attributes.operation === 'UPDATE' && old && !hasNewImages(pod, old)) return;
+  const { object, oldObject, operation } = attributes;
+  const pod: DecodedObject<Pod> = objectOfKind(object);
+  if (operation === 'UPDATE' && oldObject && !hasNewImages(pod, objectOfKind(oldObject))) return;
   const checked = { annotations: pod.metadata.annotations ?? {}, spec: pod.spec ?? {} };
   const violation = violationText(enforce, checked);
   reportAudit(attributes, policy, checked, known.logger);

@@ -1,4 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { Pod } from '@rollkeeper/machinery/kubernetes';
 import { pagesOf } from '../../storage/index.js';
 import type { Storage } from '../../storage/index.js';
@@ -54,7 +55,7 @@ async function choosePods(
   let total = 0;
   for await (const { items } of pagesOf(storage, 'pods', { namespace }))
     for (const { object } of items) {
-      const pod = object as unknown as Pod;
+      const pod: Pod = objectOfKind(object);
       const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
       const list = owner !== undefined && controllers.has(owner) ? further : firsts;
       if (owner !== undefined) controllers.add(owner);

@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, isJsonObject, stringifyJson, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import { ObjectLiteral, PatchLiteral, literalMismatch, toJson } from '../../cel/index.js';
 import type { KindDefinition } from '../../kinds/index.js';
 import { mergeConfig, partialPathsIn, shapeOfType } from '../../managed-fields/index.js';
@@ -40,7 +40,7 @@ export function mutated(
     throw new MutationError(
       `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomic.join(', ')}`,
     );
-  return mergeConfig(object, config, shape) as UnstructuredObject;
+  return uncheckedObject(mergeConfig(object, config, shape));
 }
 
 function operationsOf(given: unknown): unknown[] {

@@ -3,6 +3,7 @@ import {
   canonicalQuantity,
   isPodLevelResource,
   nanosOf,
+  objectOfKind,
   ownField,
   pickAmounts,
   subtractAmounts,
@@ -84,7 +85,7 @@ export function vaguenessOf(
 ): string | undefined {
   if (type.group !== '' || type.resource !== 'pods' || !object || !isInScope(spec, type, object))
     return undefined;
-  const { containers, initContainers = [], resources: whole } = (object as unknown as Pod).spec;
+  const { containers, initContainers = [], resources: whole } = objectOfKind<Pod>(object).spec;
   // Where a pod says it as a whole, its containers need not.
   const isSaid = [whole?.limits, whole?.requests].some((amounts) =>
     Object.keys(amounts ?? {}).some(isPodLevelResource),

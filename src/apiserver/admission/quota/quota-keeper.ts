@@ -187,8 +187,7 @@ export class QuotaKeeper {
     const { namespace } = quota.metadata;
     let used = NOTHING;
     for await (const { items } of pagesOf(this.dependencies.storage, resource, { namespace }))
-      for (const { object } of items)
-        used = addAmounts(used, this.usedBy(quota, type, object as UnstructuredObject));
+      for (const { object } of items) used = addAmounts(used, this.usedBy(quota, type, object));
     return used;
   }
 

@@ -1,5 +1,5 @@
 import type { ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
-import { PERSISTENT_VOLUME_CLAIMS, toDouble } from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind, PERSISTENT_VOLUME_CLAIMS, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type {
   PersistentVolumeClaim,
   Pod,
@@ -28,11 +28,11 @@ export function isInScope(
   if (wanted.length === 0) return true;
   if (type.group !== '') return false;
   if (type.resource === PERSISTENT_VOLUME_CLAIMS.resource) {
-    const claim = object as unknown as PersistentVolumeClaim;
+    const claim: PersistentVolumeClaim = objectOfKind(object);
     return wanted.every((requirement) => fitsClaim(requirement, claim));
   }
   if (type.resource !== 'pods') return false;
-  return wanted.every((requirement) => fits(requirement, (object as unknown as Pod).spec));
+  return wanted.every((requirement) => fits(requirement, objectOfKind<Pod>(object).spec));
 }
 
 /** A claim is in the scope of the class that it has, of the one it had, and of the one that it gets. */

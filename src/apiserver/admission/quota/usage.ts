@@ -1,11 +1,20 @@
+import type { ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import type { ResourceClaim } from '@rollkeeper/machinery/types/resource-v1';
+import {
+  isPodFinished,
+  nanosOf,
+  objectOfKind,
+  qualifiedResource,
+  totalOfPod,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
-  PersistentVolumeClaimSpec,
-  PersistentVolumeClaimStatus,
-  ServiceSpec,
-} from '@rollkeeper/machinery/types/core-v1';
-import type { ResourceClaimSpec } from '@rollkeeper/machinery/types/resource-v1';
-import { isPodFinished, nanosOf, qualifiedResource, totalOfPod } from '@rollkeeper/machinery/kubernetes';
-import type { Amounts, Pod, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+  Amounts,
+  DecodedObject,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
 
 /** Kinds that are also counted by their plain name, as before there was `count/`. */
 const PLAIN = new Set([
@@ -30,10 +39,11 @@ const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 export function usageOf(type: ResourceType, object: Readonly<UnstructuredObject>): Amounts {
   const resource = qualifiedResource(type);
   const counts = { [`count/${resource}`]: 1, ...(PLAIN.has(resource) && { [resource]: 1 }) };
-  if (resource === 'pods') return { ...counts, ...usageOfPod(object as unknown as Pod) };
+  if (resource === 'pods') return { ...counts, ...usageOfPod(objectOfKind(object)) };
   if (resource === 'services') return { ...counts, ...usageOfService(object.spec ?? {}) };
-  if (resource === 'persistentvolumeclaims') return { ...counts, ...usageOfClaim(object) };
-  if (resource === 'resourceclaims.resource.k8s.io') return { ...counts, ...usageOfDeviceClaim(object) };
+  if (resource === 'persistentvolumeclaims') return { ...counts, ...usageOfClaim(objectOfKind(object)) };
+  if (resource === 'resourceclaims.resource.k8s.io')
+    return { ...counts, ...usageOfDeviceClaim(objectOfKind(object)) };
   return counts;
 }
 
@@ -76,14 +86,11 @@ function usageOfService({
   return { 'services.nodeports': nodePorts, 'services.loadbalancers': isBalanced ? 1 : 0 };
 }
 
-function usageOfClaim({ metadata, spec, status }: Readonly<UnstructuredObject>): Amounts {
-  const { resources, storageClassName } = (spec ?? {}) as Partial<PersistentVolumeClaimSpec>;
+function usageOfClaim({ metadata, spec, status }: DecodedObject<PersistentVolumeClaim>): Amounts {
+  const { resources, storageClassName } = spec ?? {};
   const className =
     metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName ?? '';
-  const storage = greater(
-    resources?.requests?.storage,
-    (status as PersistentVolumeClaimStatus | undefined)?.allocatedResources?.storage,
-  );
+  const storage = greater(resources?.requests?.storage, status?.allocatedResources?.storage);
   const byClass = className === '' ? undefined : `${className}${STORAGE_CLASS}`;
   return {
     ...(byClass !== undefined && { [`${byClass}persistentvolumeclaims`]: 1 }),
@@ -93,8 +100,8 @@ function usageOfClaim({ metadata, spec, status }: Readonly<UnstructuredObject>):
 }
 
 /** Of alternatives the one with the most devices of a class counts. */
-function usageOfDeviceClaim({ spec }: Readonly<UnstructuredObject>): Amounts {
-  const { devices } = (spec ?? {}) as Partial<ResourceClaimSpec>;
+function usageOfDeviceClaim({ spec }: DecodedObject<ResourceClaim>): Amounts {
+  const { devices } = spec ?? {};
   const used: Record<string, number> = {};
   for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
     const most: Record<string, number> = {};

@@ -255,12 +255,12 @@ function patchedOr(work: () => UnstructuredObject): UnstructuredObject {
   try {
     return work();
   } catch (error) {
-    throw internalError(problemOf(error as Error), error);
+    throw internalError(problemOf(error), error);
   }
 }
 
 /** A patch that does not fit says so in its cause. */
-function problemOf(error: Error): string {
+function problemOf(error: unknown): string {
   const cause = error instanceof StatusError ? error.status.details?.causes?.[0]?.message : undefined;
-  return cause ?? error.message;
+  return cause ?? errorMessage(error);
 }

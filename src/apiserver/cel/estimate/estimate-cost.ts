@@ -1,17 +1,11 @@
-import type { ExpressionNode } from '../cost.js';
+import type { CheckedType, ExpressionNode } from '../cost.js';
 import { OWN_HAS } from '../library/macros.js';
-import type { Operand, OperandType } from './estimate-call.js';
+import type { Operand } from './estimate-call.js';
 import { estimateCall, estimateOperator } from './estimate-call.js';
 import type { DeclaredSizes, Size } from './size.js';
 import { UNKNOWN_SIZE, exactly, times, unionOf } from './size.js';
 
-/** A checked node of the library's. */
-interface CheckedNode extends ExpressionNode {
-  readonly checkedType?: CheckedType;
-}
-interface CheckedType extends OperandType {
-  readonly valueType?: CheckedType;
-}
+type NameNode = Extract<ExpressionNode, { readonly op: 'id' }>;
 
 /**
  * How far the declared sizes have been followed: `nowhere` if a name is not declared, `start` if nothing has been
@@ -61,57 +55,56 @@ class Estimator {
 
   constructor(private readonly root: DeclaredSizes) {}
 
-  estimate(node: CheckedNode): Estimate {
-    const { op, args } = node;
-    switch (op) {
+  estimate(node: ExpressionNode): Estimate {
+    switch (node.op) {
       case 'value':
-        return { cost: 0, way: 'start', size: literalSize(args) };
+        return { cost: 0, way: 'start', size: literalSize(node.args) };
       case 'id':
-        return this.name(args as string, node);
+        return this.name(node.args, node);
       case '.':
-        return this.select(args as [CheckedNode, string], node);
+        return this.select(node.args, node);
       case '.?':
       case '[?]':
-        return this.computed(this.sumOf(nodesOf(args)) + 1, node);
+        return this.computed(this.sumOf(nodesOf(node.args)) + 1, node);
       case '[]':
-        return this.index(args as [CheckedNode, CheckedNode], node);
+        return this.index(node.args, node);
       case 'list':
-        return this.list(args as CheckedNode[]);
+        return this.list(node.args);
       case 'map':
-        return this.map(args as [CheckedNode, CheckedNode][]);
+        return this.map(node.args);
       case '||':
       case '&&':
-        return this.computed(this.sumOf(nodesOf(args)), node);
+        return this.computed(this.sumOf(node.args), node);
       case '?:':
-        return this.choice(args as [CheckedNode, CheckedNode, CheckedNode]);
+        return this.choice(node.args);
       case '!_':
-        return this.computed(this.estimate(args as CheckedNode).cost + 1, node);
+        return this.computed(this.estimate(node.args).cost + 1, node);
       case '-_':
-        return this.negation(args as CheckedNode, node);
+        return this.negation(node.args, node);
       case 'call': {
-        const [name, given] = args as [string, CheckedNode[]];
+        const [name, given] = node.args;
         return this.call(name, undefined, given, node);
       }
       case 'rcall': {
-        const [name, target, given] = args as [string, CheckedNode, CheckedNode[]];
+        const [name, target, given] = node.args;
         return this.macro(name, target, given, node) ?? this.call(name, target, given, node);
       }
       default:
-        return this.operator(op, args as [CheckedNode, CheckedNode], node);
+        return this.operator(node.op, node.args, node);
     }
   }
 
-  private sumOf(nodes: readonly CheckedNode[]): number {
+  private sumOf(nodes: readonly ExpressionNode[]): number {
     return nodes.reduce((sum, node) => sum + this.estimate(node).cost, 0);
   }
 
   /** A result whose size only depends on its type. */
-  private computed(cost: number, node: CheckedNode, size?: Size): Estimate {
+  private computed(cost: number, node: ExpressionNode, size?: Size): Estimate {
     return { cost, way: 'start', size: size ?? typeSize(typeOf(node)) };
   }
 
   /** What has been looked up, with the size that is declared for it. */
-  private found(cost: number, way: Way, node: CheckedNode, size?: Size): Estimate {
+  private found(cost: number, way: Way, node: ExpressionNode, size?: Size): Estimate {
     const declared = typeof way === 'string' ? undefined : { min: 0, max: way.max };
     return { cost, way, size: declared ?? typeSize(typeOf(node)) ?? size };
   }
@@ -121,13 +114,13 @@ class Estimator {
     return way === 'nowhere' ? way : (next(way) ?? 'nowhere');
   }
 
-  private name(name: string, node: CheckedNode): Estimate {
+  private name(name: string, node: ExpressionNode): Estimate {
     const local = this.locals.get(name)?.at(-1);
     if (!local) return this.found(1, this.root, node);
     return { ...this.found(1, local.way, node, local.size), entries: local.entries };
   }
 
-  private select([owner, name]: [CheckedNode, string], node: CheckedNode): Estimate {
+  private select([owner, name]: [ExpressionNode, string], node: ExpressionNode): Estimate {
     const from = this.estimate(owner);
     const { kind } = typeOf(owner);
     const cost = kind === 'map' || kind === 'message' || kind === 'param' ? 1 : 0;
@@ -135,14 +128,14 @@ class Estimator {
     return this.found(from.cost + cost, way, node);
   }
 
-  private index([owner, key]: [CheckedNode, CheckedNode], node: CheckedNode): Estimate {
+  private index([owner, key]: [ExpressionNode, ExpressionNode], node: ExpressionNode): Estimate {
     const from = this.estimate(owner);
     const cost = from.cost + this.estimate(key).cost + 1;
     const way = this.step(from.way, (sizes) => sizes.items());
     return from.entries ? { cost, way, size: from.entries.values } : this.found(cost, way, node);
   }
 
-  private list(items: readonly CheckedNode[]): Estimate {
+  private list(items: readonly ExpressionNode[]): Estimate {
     const estimates = items.map((item) => this.estimate(item));
     return {
       cost: totalOf(estimates) + NEW_LIST,
@@ -152,7 +145,7 @@ class Estimator {
     };
   }
 
-  private map(entries: readonly [CheckedNode, CheckedNode][]): Estimate {
+  private map(entries: readonly [ExpressionNode, ExpressionNode][]): Estimate {
     const keys = entries.map(([key]) => this.estimate(key));
     const values = entries.map(([, value]) => this.estimate(value));
     return {
@@ -163,7 +156,7 @@ class Estimator {
     };
   }
 
-  private choice([condition, yes, no]: [CheckedNode, CheckedNode, CheckedNode]): Estimate {
+  private choice([condition, yes, no]: [ExpressionNode, ExpressionNode, ExpressionNode]): Estimate {
     const [first, second] = [this.estimate(yes), this.estimate(no)];
     return {
       cost: this.estimate(condition).cost + Math.max(first.cost, second.cost),
@@ -174,12 +167,16 @@ class Estimator {
   }
 
   /** A negative number is a literal. */
-  private negation(operand: CheckedNode, node: CheckedNode): Estimate {
+  private negation(operand: ExpressionNode, node: ExpressionNode): Estimate {
     const estimate = this.estimate(operand);
     return operand.op === 'value' ? estimate : this.computed(estimate.cost + 1, node);
   }
 
-  private operator(op: string, [left, right]: [CheckedNode, CheckedNode], node: CheckedNode): Estimate {
+  private operator(
+    op: string,
+    [left, right]: [ExpressionNode, ExpressionNode],
+    node: ExpressionNode,
+  ): Estimate {
     const [first, second] = [this.estimate(left), this.estimate(right)];
     const { cost, size } = estimateOperator(op, this.operand(left, first), this.operand(right, second));
     const result = this.computed(first.cost + second.cost + cost, node, size);
@@ -188,9 +185,9 @@ class Estimator {
 
   private call(
     name: string,
-    target: CheckedNode | undefined,
-    args: readonly CheckedNode[],
-    node: CheckedNode,
+    target: ExpressionNode | undefined,
+    args: readonly ExpressionNode[],
+    node: ExpressionNode,
   ): Estimate {
     if (name === OWN_HAS && !target) return this.presence(args[0]!, node);
     const estimates = args.map((arg) => this.estimate(arg));
@@ -201,7 +198,7 @@ class Estimator {
     const isNamed = target !== undefined && isNamespace(target);
     const receiver = target === undefined || isNamed ? undefined : this.estimate(target);
     const { cost, size } = estimateCall(
-      isNamed ? `${target.args as string}.${name}` : name,
+      isNamed ? `${target.args}.${name}` : name,
       receiver && this.operand(target!, receiver),
       operands,
     );
@@ -209,20 +206,20 @@ class Estimator {
   }
 
   /** Whether a field is there costs what it takes to find its owner. */
-  private presence(field: CheckedNode, node: CheckedNode): Estimate {
-    return this.computed(this.estimate((field.args as [CheckedNode])[0]).cost, node);
+  private presence(field: ExpressionNode, node: ExpressionNode): Estimate {
+    return this.computed(field.op === '.' ? this.estimate(field.args[0]).cost : 0, node);
   }
 
   /** Calls that are loops and names; undefined for others. */
   private macro(
     name: string,
-    target: CheckedNode,
-    args: readonly CheckedNode[],
-    node: CheckedNode,
+    target: ExpressionNode,
+    args: readonly ExpressionNode[],
+    node: ExpressionNode,
   ): Estimate | undefined {
     const [variable, first, second] = args;
     if (variable?.op !== 'id' || !first) return undefined;
-    const local = variable.args as string;
+    const local = variable.args;
     if (name === 'bind' && isNamespace(target) && second) {
       const value = this.estimate(first);
       const result = this.within(local, value, second);
@@ -249,7 +246,7 @@ class Estimator {
     }
   }
 
-  private within(local: string, value: Estimate, node: CheckedNode): Estimate {
+  private within(local: string, value: Estimate, node: ExpressionNode): Estimate {
     const stack = this.locals.get(local) ?? [];
     this.locals.set(local, [...stack, value]);
     try {
@@ -259,7 +256,7 @@ class Estimator {
     }
   }
 
-  private loop(target: CheckedNode, local: string, { before, ofEach, predicate, item }: Loop): Estimate {
+  private loop(target: ExpressionNode, local: string, { before, ofEach, predicate, item }: Loop): Estimate {
     const range = this.estimate(target);
     const size = sizeOf(range);
     const isMap = typeOf(target).kind === 'map';
@@ -278,10 +275,10 @@ class Estimator {
 
   private optional(
     name: string,
-    target: CheckedNode,
+    target: ExpressionNode,
     local: string,
-    expression: CheckedNode,
-    node: CheckedNode,
+    expression: ExpressionNode,
+    node: ExpressionNode,
   ): Estimate {
     const from = this.estimate(target).cost + 1;
     const { valueType } = typeOf(target);
@@ -291,7 +288,7 @@ class Estimator {
     return this.computed(from + wrapped + NEW_LIST + from + result, node, UNKNOWN_SIZE);
   }
 
-  private operand(node: CheckedNode, estimate: Estimate): Operand {
+  private operand(node: ExpressionNode, estimate: Estimate): Operand {
     const type = typeOf(node);
     const literal = node.op === 'value' && typeof node.args === 'bigint' ? Number(node.args) : undefined;
     return {
@@ -315,16 +312,16 @@ interface Loop {
   readonly before: number;
   /** For every item, beside the expressions. */
   readonly ofEach: number;
-  readonly predicate?: CheckedNode;
+  readonly predicate?: ExpressionNode;
   /** What is collected. */
-  readonly item?: CheckedNode;
+  readonly item?: ExpressionNode;
 }
 
 /** Every item is added as a list of its own. */
 const COLLECTING = { before: NEW_LIST + 1, ofEach: 2 + NEW_LIST };
 
-function nodesOf(args: unknown): CheckedNode[] {
-  return (args as unknown[]).filter((arg): arg is CheckedNode => typeof arg === 'object' && arg !== null);
+function nodesOf(args: readonly (ExpressionNode | string)[]): ExpressionNode[] {
+  return args.filter((arg) => typeof arg !== 'string');
 }
 
 function totalOf(estimates: readonly Estimate[]): number {
@@ -348,7 +345,7 @@ function entriesOfEither(
   return { keys: unionOf(left.keys, right.keys), values: unionOf(left.values, right.values) };
 }
 
-function typeOf({ checkedType }: CheckedNode): CheckedType {
+function typeOf({ checkedType }: ExpressionNode): CheckedType {
   return checkedType ?? UNKNOWN_TYPE;
 }
 
@@ -358,8 +355,8 @@ function typeSize({ kind, name, valueType }: CheckedType): Size | undefined {
 }
 
 /** The prefix of functions such as `sets.contains`. */
-function isNamespace({ op, checkedType }: CheckedNode): boolean {
-  return op === 'id' && checkedType?.name.endsWith('Namespace') === true;
+function isNamespace(node: ExpressionNode): node is NameNode {
+  return node.op === 'id' && node.checkedType?.name.endsWith('Namespace') === true;
 }
 
 function literalSize(value: unknown): Size {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
@@ -25,11 +26,14 @@ interface Checker {
 interface Evaluator {
   run(node: ExpressionNode, context: Context): unknown;
 }
-interface MacroCall {
+interface MacroCall<Args> {
   readonly ast: ExpressionNode;
-  readonly args: readonly ExpressionNode[];
+  readonly args: Args;
   readonly receiver: ExpressionNode;
 }
+
+type One = readonly [ExpressionNode];
+type Two = readonly [ExpressionNode, ExpressionNode];
 
 /** Calls that look at the expressions they are given rather than at their values. */
 export function registerMacros(environment: Environment): void {
@@ -37,10 +41,10 @@ export function registerMacros(environment: Environment): void {
   // texts, whose patterns may backtrack.
   environment.registerFunction('list.matches(ast): bool', matches);
   environment.registerFunction(`${OWN_HAS}(ast): bool`, has);
-  environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) =>
+  environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall<Two>) =>
     mapOptional(call, 'optMap'),
   );
-  environment.registerFunction('optional.optFlatMap(ast, ast): optional<dyn>', (call: MacroCall) =>
+  environment.registerFunction('optional.optFlatMap(ast, ast): optional<dyn>', (call: MacroCall<Two>) =>
     mapOptional(call, 'optFlatMap'),
   );
 }
@@ -59,14 +63,13 @@ export function withOwnMacros(expression: string): string {
   return expression.replace(HAS_CALLS, (found) => (found === 'has' ? OWN_HAS : found));
 }
 
-function has({ ast, args }: Pick<MacroCall, 'ast' | 'args'>): object {
-  const [field] = args as [ExpressionNode];
+function has({ ast, args: [field] }: Pick<MacroCall<One>, 'ast' | 'args'>): object {
   return {
     async: false,
     typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
       if (field.op !== '.')
         throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', field);
-      checker.check((field.args as [ExpressionNode])[0], context);
+      checker.check(field.args[0], context);
       try {
         checker.check(field, context);
       } catch (error) {
@@ -76,7 +79,8 @@ function has({ ast, args }: Pick<MacroCall, 'ast' | 'args'>): object {
       return checker.getType('bool');
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): boolean {
-      const [owner, name] = field.args as [ExpressionNode, string];
+      if (field.op !== '.') throw new EvaluationError('no such overload');
+      const [owner, name] = field.args;
       const found = evaluator.run(owner, context);
       return hasField(found instanceof Optional ? found.orValue(undefined) : found, name);
     },
@@ -86,13 +90,11 @@ function has({ ast, args }: Pick<MacroCall, 'ast' | 'args'>): object {
 function hasField(owner: unknown, name: string): boolean {
   if (owner === undefined) return false;
   if (owner instanceof Map) return owner.get(name) !== undefined;
-  if (typeof owner !== 'object' || owner === null || Array.isArray(owner))
-    throw new EvaluationError('no such overload');
-  return name in owner && (owner as Record<string, unknown>)[name] !== undefined;
+  if (!isJsonObject(owner)) throw new EvaluationError('no such overload');
+  return name in owner && owner[name] !== undefined;
 }
 
-function matches({ ast, args, receiver }: MacroCall): object {
-  const pattern = args[0]!;
+function matches({ ast, args: [pattern], receiver }: MacroCall<One>): object {
   return {
     async: false,
     typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
@@ -105,7 +107,8 @@ function matches({ ast, args, receiver }: MacroCall): object {
           ast,
         );
       }
-      if (pattern.op === 'value') checkPattern(pattern.args as string, checker, pattern);
+      if (pattern.op === 'value' && typeof pattern.args === 'string')
+        checkPattern(pattern.args, checker, pattern);
       return checker.getType('bool');
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): boolean {
@@ -140,8 +143,8 @@ export function readPattern(source: string): ReturnType<typeof linearPattern> {
   }
 }
 
-function mapOptional({ args, receiver, ast }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
-  const [variable, expression] = args as [ExpressionNode, ExpressionNode];
+function mapOptional({ args, receiver, ast }: MacroCall<Two>, name: 'optMap' | 'optFlatMap'): object {
+  const [variable, expression] = args;
   let bound: BoundContext;
   return {
     async: false,
@@ -155,7 +158,7 @@ function mapOptional({ args, receiver, ast }: MacroCall, name: 'optMap' | 'optFl
         );
       if (variable.op !== 'id')
         throw checker.createError('invalid_macro_argument', `${name}() variable must be a name`, variable);
-      bound = context.forkWithVariable(variable.args as string, type.valueType ?? checker.getType('dyn'));
+      bound = context.forkWithVariable(variable.args, type.valueType ?? checker.getType('dyn'));
       const result = checker.check(expression, bound);
       if (name === 'optMap') return checker.getType(`optional<${result.name}>`);
       if (result.kind === 'optional' || result.kind === 'dyn') return result;

@@ -78,23 +78,25 @@ export function registerObjectLiterals(environment: Environment): void {
   environment.registerType('JSONPatch', PatchLiteral);
   const namespace = registerNamespace(environment, 'jsonpatch');
   register(environment, {
-    [`${OBJECT_CALL}(string, map): Object`]: (typeName: unknown, fields: unknown) =>
-      new ObjectLiteral(typeName as string, fieldsOf(fields)),
-    [`${PATCH_CALL}(map): JSONPatch`]: (given: unknown) => {
+    [`${OBJECT_CALL}(string, map): Object`]: (typeName: string, fields: GivenFields) =>
+      new ObjectLiteral(typeName, fieldsOf(fields)),
+    [`${PATCH_CALL}(map): JSONPatch`]: (given: GivenFields) => {
       const fields = fieldsOf(given);
       for (const name of fields.keys())
         if (!PATCH_FIELDS.has(name)) throw new EvaluationError(`no such field: ${name}`);
       return new PatchLiteral(fields);
     },
-    [`${namespace}.escapeKey(string): string`]: (_jsonpatch: unknown, key: unknown) =>
-      (key as string).replaceAll('~', '~0').replaceAll('/', '~1'),
+    [`${namespace}.escapeKey(string): string`]: (_jsonpatch: unknown, key: string) =>
+      key.replaceAll('~', '~0').replaceAll('/', '~1'),
   });
 }
 
+/** What the library makes of a map. */
+type GivenFields = Map<string, unknown> | Record<string, unknown>;
+
 /** Fields whose name has a mark are there if their optional has a value. */
-function fieldsOf(given: unknown): Map<string, unknown> {
-  const entries =
-    given instanceof Map ? [...(given as Map<string, unknown>)] : Object.entries(given as object);
+function fieldsOf(given: GivenFields): Map<string, unknown> {
+  const entries = given instanceof Map ? given : Object.entries(given);
   const fields = new Map<string, unknown>();
   for (const [name, value] of entries) {
     if (!name.startsWith('?')) fields.set(name, value);

@@ -1,4 +1,4 @@
-import { checkDns1035Label, checkFullyQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1035Label, checkFullyQualifiedName, isOneOf } from '@rollkeeper/machinery/kubernetes';
 import type { MutatingWebhook } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -97,7 +97,7 @@ function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: F
   ] as const;
   for (const [field, supported] of words) {
     const value = hook[field];
-    if (value !== undefined && !(supported as readonly string[]).includes(value))
+    if (value !== undefined && !isOneOf(value, supported))
       errors.push(notSupported(`${path}.${field}`, value, supported));
   }
   if (hook.sideEffects === undefined)

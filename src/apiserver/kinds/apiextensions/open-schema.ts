@@ -152,7 +152,7 @@ function visitFields(schema: StructuralSchema, place: Place, context: Context, i
 
 function visitItems(schema: StructuralSchema, place: Place, context: Context): void {
   const { path } = place;
-  const items = schema.items as unknown;
+  const items: unknown = schema.items;
   const isMap = schema['x-kubernetes-list-type'] === 'map';
   const visitItem = (item: StructuralSchema, at: string): void =>
     visit(
@@ -229,7 +229,7 @@ export function unreadable(schema: StructuralSchema): string | undefined {
       return `OpenAPIV3Schema '${name}' is not supported`;
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
-  const items = schema.items as unknown;
+  const items: unknown = schema.items;
   if (Array.isArray(items) && items.length > 0)
     return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   const parts: unknown[] = [

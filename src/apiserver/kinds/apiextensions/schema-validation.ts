@@ -49,12 +49,7 @@ export class SchemaValidation {
     if (!schema) return;
     const at = `${path}.openAPIV3Schema`;
     const before = errors.length;
-    if (hasStatus)
-      validateRootWithStatus(
-        internalForm('apiextensions.JSONSchemaProps', schema) as Readonly<Record<string, unknown>>,
-        at,
-        errors,
-      );
+    if (hasStatus) validateRootWithStatus(internalForm('apiextensions.JSONSchemaProps', schema), at, errors);
     if (schema.nullable) errors.push(forbidden(`${at}.nullable`, 'nullable cannot be true at the root'));
     const problem = unreadable(schema);
     let isStructural = problem === undefined;

@@ -31,8 +31,8 @@ const WORKLOAD: PrintedColumn<DaemonSet> = {
   cells: ({ spec }) => workloadCells(spec),
 };
 
-const count = (name: string, field: keyof Decoded<DaemonSetStatus>): PrintedColumn<DaemonSet> =>
-  shown(name, ({ status }) => (status?.[field] as number | undefined) ?? 0, 'integer');
+const count = (name: string, field: Exclude<keyof DaemonSetStatus, 'conditions'>): PrintedColumn<DaemonSet> =>
+  shown(name, ({ status }) => status?.[field] ?? 0, 'integer');
 
 /** Source: pkg/registry/apps/daemonset/strategy.go, SetDefaults_DaemonSet. */
 export const DAEMON_SET_KIND = defineKind<DaemonSet>({
@@ -84,7 +84,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') {
-      validateNonNegative(object.status ?? {}, COUNTS as never, 'status', errors);
+      validateNonNegative<Decoded<DaemonSetStatus>>(object.status ?? {}, COUNTS, 'status', errors);
       return;
     }
     if (!semanticEqual(object.spec?.selector, old.spec?.selector))

@@ -107,7 +107,7 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   spec.revisionHistoryLimit ??= 10;
   defaultPodTemplate(spec);
   for (const claim of spec.volumeClaimTemplates ?? []) {
-    const typed = claim as { apiVersion?: string; kind?: string };
+    const typed: { apiVersion?: string; kind?: string } = claim;
     typed.apiVersion ??= 'v1';
     typed.kind ??= 'PersistentVolumeClaim';
     defaultClaimSpec((claim.spec ??= {}));

@@ -4,7 +4,7 @@ import type {
   MetricSpec,
   MetricStatus,
 } from '@rollkeeper/machinery/types/autoscaling-v2';
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { objectOfKind, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /** Where the first version keeps what it has no fields for. */
@@ -21,7 +21,7 @@ const isCpuShare = ({ type, resource }: Decoded<MetricSpec>): boolean =>
 
 /** The newer form. Source: pkg/apis/autoscaling/v1/conversion.go. */
 export function toV2(object: Readonly<UnstructuredObject>): V2 {
-  const { metadata, spec, status, ...rest } = object as V1;
+  const { metadata, spec, status, ...rest }: V1 = object;
   const { annotations, ...meta } = metadata;
   const { targetCPUUtilizationPercentage: share, ...ownSpec } = spec ?? {};
   const { currentCPUUtilizationPercentage: current, ...ownStatus } = status ?? {};
@@ -50,7 +50,7 @@ export function toV2(object: Readonly<UnstructuredObject>): V2 {
   ];
   const conditions = list(take(CONDITIONS));
   const behavior = take(BEHAVIOR);
-  return {
+  return objectOfKind({
     ...rest,
     apiVersion: 'autoscaling/v2',
     metadata: { ...meta, ...(Object.keys(kept).length > 0 && { annotations: kept }) },
@@ -68,7 +68,7 @@ export function toV2(object: Readonly<UnstructuredObject>): V2 {
         ...(conditions.length > 0 && { conditions }),
       },
     }),
-  } as unknown as V2;
+  });
 }
 
 /** The older form. */

@@ -1,5 +1,5 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { checkDns1123Label, checkPathSegment, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, checkPathSegment, nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type {
   HPAScalingRules,
   HorizontalPodAutoscalerSpec,
@@ -76,7 +76,7 @@ function validateMetric(metric: Decoded<MetricSpec>, path: string, errors: Field
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'));
   if (!TYPES.includes(type ?? '')) errors.push(notSupported(`${path}.type`, type ?? '', TYPES));
   const present = Object.values(SOURCES).filter((source) => metric[source]);
-  const expected = SOURCES[type as keyof typeof SOURCES] as (typeof present)[number] | undefined;
+  const expected = ownField<(typeof present)[number]>(SOURCES, type ?? '');
   if (type && expected && !metric[expected])
     errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'));
   present.forEach((source) => {

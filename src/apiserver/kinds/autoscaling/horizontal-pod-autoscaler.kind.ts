@@ -1,5 +1,6 @@
 import type { HorizontalPodAutoscaler as IAutoscalerV1 } from '@rollkeeper/machinery/types/autoscaling-v1';
 import type { HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
+import { unstructured } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -72,24 +73,25 @@ const V1_TYPE = { ...TYPE, version: 'v1' };
 
 /** The first version, which knows no metric but the share of CPU; the rest travels in annotations. */
 export const HORIZONTAL_POD_AUTOSCALER_V1_KIND = defineKind({
-  ...(asV1(SHARED) as object),
+  ...asV1(SHARED),
   type: V1_TYPE,
   schema: 'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler',
   view: {
     resource: 'horizontalpodautoscalers.autoscaling',
-    toStored: (object) => toV2(object) as unknown as UnstructuredObject,
-    fromStored: (object) => fromV2(object as Autoscaler),
+    toStored: (object) => unstructured(toV2(object)),
+    fromStored: (object) => fromV2(object),
   },
-} as KindRules);
+});
 
 /** The rules of the newer version for objects of the older one. */
-function asV1(rules: typeof SHARED): Partial<KindRules> {
+function asV1(rules: typeof SHARED): Omit<KindRules, 'type' | 'schema'> {
   const v2 = (object: Readonly<UnstructuredObject>): Autoscaler => toV2(object);
   return {
-    ...(rules as unknown as Partial<KindRules>),
+    ...rules,
     toRow: (object, nowMs) => rules.toRow(v2(object), nowMs),
     applyDefaults(object) {
-      const spec = ((object as DecodedObject<IAutoscalerV1>).spec ??= {});
+      const own: DecodedObject<IAutoscalerV1> = object;
+      const spec = (own.spec ??= {});
       spec.minReplicas ??= 1;
       if (!v2(object).spec?.metrics) spec.targetCPUUtilizationPercentage = DEFAULT_CPU_UTILIZATION;
     },

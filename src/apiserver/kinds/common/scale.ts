@@ -1,10 +1,15 @@
-import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import type {
+  Decoded,
+  DeepReadonly,
+  KubernetesObject,
+  LabelSelector,
+} from '@rollkeeper/machinery/kubernetes';
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping, ShownKind } from '../kind-definition.js';
 import { AGE_COLUMN, column } from './columns.js';
 import { ageSince } from './human-duration.js';
 
-interface Scalable {
+interface Scalable extends KubernetesObject {
   spec?: { replicas?: number; selector?: DeepReadonly<Decoded<LabelSelector>> };
   status?: { replicas?: number };
 }
@@ -13,7 +18,7 @@ interface Scalable {
 export const REPLICAS_SCALE: ScaleMapping = {
   replicasPath: ['spec', 'replicas'],
   read(object) {
-    const { spec, status } = object as unknown as Scalable;
+    const { spec, status }: Scalable = object;
     return {
       specReplicas: spec?.replicas ?? 0,
       statusReplicas: status?.replicas ?? 0,
@@ -21,7 +26,7 @@ export const REPLICAS_SCALE: ScaleMapping = {
     };
   },
   write(object, specReplicas) {
-    const scalable = object as unknown as Scalable;
+    const scalable: Scalable = object;
     (scalable.spec ??= {}).replicas = specReplicas;
   },
 };
@@ -45,8 +50,8 @@ export const SHOWN_SCALE: ShownKind = {
     AGE_COLUMN,
   ],
   toRow(scale, nowMs) {
-    const { spec, status } = scale as unknown as Scalable;
-    const { creationTimestamp, name } = scale.metadata;
+    const { metadata, spec, status }: Scalable = scale;
+    const { creationTimestamp, name } = metadata;
     return [name, spec?.replicas ?? 0, status?.replicas ?? 0, ageSince(creationTimestamp, nowMs)];
   },
 };

@@ -60,7 +60,7 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   scale: {
     replicasPath: ['spec', 'replicas'],
     read(object) {
-      const { spec, status } = object as ReplicationController;
+      const { spec, status }: ReplicationController = object;
       const pairs = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
       return {
         specReplicas: spec?.replicas ?? 0,
@@ -69,7 +69,8 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
       };
     },
     write(object, specReplicas) {
-      ((object as ReplicationController).spec ??= {}).replicas = specReplicas;
+      const controller: ReplicationController = object;
+      (controller.spec ??= {}).replicas = specReplicas;
     },
   },
   applyDefaults(object) {

@@ -1,4 +1,4 @@
-import { FIELD_IMMUTABLE, NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, isOneOf, NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceQuota as IResourceQuota, ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -101,8 +101,7 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
       ['BestEffort', 'NotBestEffort'],
       ['Terminating', 'NotTerminating'],
     ])
-      if (pair.every((scope) => (all as readonly string[]).includes(scope)))
-        errors.push(invalid(field, all, 'conflicting scopes'));
+      if (pair.every((scope) => isOneOf(scope, all))) errors.push(invalid(field, all, 'conflicting scopes'));
 }
 
 function validateScope(

@@ -1,4 +1,4 @@
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed } from '../common/printed-columns.js';
@@ -11,5 +11,5 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   answersDeleted: true,
   shortNames: ['sa'],
   subresources: ['token'],
-  ...printed<Decoded<ServiceAccount>>(NAME, AGE),
+  ...printed<DecodedObject<ServiceAccount>>(NAME, AGE),
 });

@@ -1,11 +1,11 @@
-import { ownField, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
 
 /** Only the items of a map list have an identity: the item with the same keys is the old one. */
 export function correlatedItems(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys'];
-  if (schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old)) return () => undefined;
-  const known = new Map(old.map((item) => [stringifyJson(keysOf(item, keys)), item as unknown]));
+  if (schema['x-kubernetes-list-type'] !== 'map' || !keys || !isList(old)) return () => undefined;
+  const known = new Map(old.map((item) => [stringifyJson(keysOf(item, keys)), item]));
   return (item) => known.get(stringifyJson(keysOf(item, keys)));
 }
 

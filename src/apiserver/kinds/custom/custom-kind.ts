@@ -279,7 +279,7 @@ function storedView(spec: Spec, version: string, defaulted: StructuralSchema | u
     fromStored(object) {
       if (!defaulted) return { ...object, apiVersion: shown };
       // Defaults that came after the object was written count for it, too.
-      const copy = isJsonObject(object) ? (cloneJson(object) as UnstructuredObject) : object;
+      const copy: UnstructuredObject = isJsonObject(object) ? cloneJson(object) : object;
       copy.apiVersion = shown;
       applyStructuralDefaults(copy, defaulted);
       return copy;

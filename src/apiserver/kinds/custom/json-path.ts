@@ -1,4 +1,4 @@
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, ownField } from '@rollkeeper/machinery/kubernetes';
 
 type Step = (values: readonly unknown[]) => unknown[];
 
@@ -17,7 +17,7 @@ export function compileJsonPath(path: string): ((object: unknown) => unknown[]) 
     if (!found) return undefined;
     steps.push(stepOf(found));
   }
-  return (object) => steps.reduce<readonly unknown[]>((values, step) => step(values), [object]) as unknown[];
+  return (object) => steps.reduce<unknown[]>((values, step) => step(values), [object]);
 }
 
 function stepOf(found: RegExpExecArray): Step {
@@ -40,8 +40,8 @@ function each(values: readonly unknown[], next: (value: unknown) => readonly unk
 }
 
 function at(value: unknown, index: number): readonly unknown[] {
-  if (!Array.isArray(value)) return [];
-  const item = value.at(index) as unknown;
+  if (!isList(value)) return [];
+  const item = value.at(index);
   return item === undefined ? [] : [item];
 }
 
@@ -50,7 +50,7 @@ function childrenOf(value: unknown): readonly unknown[] {
 }
 
 function fieldOf(value: unknown, name: string): readonly unknown[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  const field = ownField(value as Record<string, unknown>, name);
+  if (!isJsonObject(value)) return [];
+  const field = ownField(value, name);
   return field === undefined ? [] : [field];
 }

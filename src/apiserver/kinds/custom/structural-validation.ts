@@ -129,7 +129,7 @@ function named(path: string): string {
 }
 
 function judgeEnum(value: unknown, schema: StructuralSchema, { path }: Place, found: Findings): void {
-  const allowed = schema.enum as readonly unknown[] | undefined;
+  const allowed: readonly unknown[] | undefined = schema.enum;
   if (!allowed || allowed.length === 0 || allowed.some((word) => word !== null && sameJson(word, value)))
     return;
   const words = allowed.map((word) => (typeof word === 'string' ? word : stringifyJson(word)));

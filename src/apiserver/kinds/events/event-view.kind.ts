@@ -1,5 +1,6 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
+import { uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
@@ -25,12 +26,12 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   isListedFromStore: true,
   selectableFields: (object) => {
     const { 'involvedObject.kind': _kind, ...fields } = EVENT_KIND.selectableFields(toStored(object));
-    const regarding = Object.entries(fields).map(([name, value]) => [
+    const regarding = Object.entries(fields).map(([name, value]): [string, string] => [
       name.replace(/^involvedObject\./, 'regarding.'),
       value,
     ]);
     return {
-      ...(Object.fromEntries(regarding) as Record<string, string>),
+      ...Object.fromEntries(regarding),
       'regarding.kind': object.regarding?.kind ?? '',
       reportingController: object.reportingController ?? '',
     };
@@ -102,7 +103,7 @@ function fromStored(event: Readonly<DecodedObject<Event>>): UnstructuredObject {
 }
 
 function withoutNothing(object: Record<string, unknown>): UnstructuredObject {
-  return Object.fromEntries(
-    Object.entries(object).filter(([, value]) => value !== undefined),
-  ) as unknown as UnstructuredObject;
+  return uncheckedObject(
+    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)),
+  );
 }

@@ -1,28 +1,35 @@
-import type { Container } from '@rollkeeper/machinery/types/core-v1';
-import type { Decoded, PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Container, PodTemplate } from '@rollkeeper/machinery/types/core-v1';
+import type {
+  Decoded,
+  DecodedObject,
+  KubernetesObject,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
 import { containersOf } from '@rollkeeper/machinery/defaults';
 
-interface Templated {
-  readonly spec?: { readonly template?: Template; readonly jobTemplate?: Templated };
-  readonly template?: Template;
+interface Templated extends KubernetesObject {
+  readonly spec?: Templates & { readonly jobTemplate?: { readonly spec?: Templates } };
 }
 
-interface Template {
-  readonly spec?: Decoded<PodSpec>;
+interface Templates {
+  readonly template?: Decoded<PodTemplateSpec>;
 }
 
 /** Where the built-in kinds say what their pods are. */
-const IN_TEMPLATE = (object: unknown): Decoded<PodSpec> | undefined =>
-  (object as Templated).spec?.template?.spec;
-const POD_SPEC_OF: Readonly<Record<string, (object: unknown) => Decoded<PodSpec> | undefined>> = {
-  '/Pod': (object) => (object as Template).spec,
-  '/PodTemplate': (object) => (object as Templated).template?.spec,
+const IN_TEMPLATE = ({ spec }: Templated): Decoded<PodSpec> | undefined => spec?.template?.spec;
+const POD_SPEC_OF: Readonly<Record<string, (object: UnstructuredObject) => Decoded<PodSpec> | undefined>> = {
+  '/Pod': ({ spec }: DecodedObject<Pod>) => spec,
+  '/PodTemplate': ({ template }: DecodedObject<PodTemplate>) => template?.spec,
   '/ReplicationController': IN_TEMPLATE,
   'apps/DaemonSet': IN_TEMPLATE,
   'apps/Deployment': IN_TEMPLATE,
   'apps/ReplicaSet': IN_TEMPLATE,
   'apps/StatefulSet': IN_TEMPLATE,
-  'batch/CronJob': (object) => IN_TEMPLATE((object as Templated).spec?.jobTemplate),
+  'batch/CronJob': ({ spec }: Templated) => spec?.jobTemplate?.spec?.template?.spec,
   'batch/Job': IN_TEMPLATE,
 };
 

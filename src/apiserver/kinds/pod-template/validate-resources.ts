@@ -1,6 +1,6 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerResizePolicy, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
-import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
+import { isOneOf, nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import {
   duplicate,
@@ -93,7 +93,7 @@ export function validateResizePolicy(
       [restartPolicy, RESTARTS],
     ] as const)
       if (word === '') errors.push(required(path));
-      else if (!(words as readonly string[]).includes(word)) errors.push(notSupported(path, word, words));
+      else if (!isOneOf(word, words)) errors.push(notSupported(path, word, words));
   });
 }
 

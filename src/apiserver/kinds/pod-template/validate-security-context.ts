@@ -205,9 +205,9 @@ export function validateContextOfOs(spec: Decoded<PodSpec>, path: string, errors
   if (os !== 'windows' && os !== 'linux') return;
   const { securityContext: own } = spec;
   const foreign = os === 'linux' ? ['windowsOptions'] : NOT_ON_WINDOWS;
-  const refuse = (context: object | undefined, at: string): void => {
+  const refuse = (context: Readonly<Record<string, unknown>> | undefined, at: string): void => {
     for (const field of foreign)
-      if ((context as Record<string, unknown> | undefined)?.[field] !== undefined)
+      if (context?.[field] !== undefined)
         errors.push(forbidden(`${at}.${field}`, `cannot be set for a ${os} pod`));
   };
   refuse(own, `${path}.securityContext`);

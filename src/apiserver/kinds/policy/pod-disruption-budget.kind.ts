@@ -1,5 +1,9 @@
 import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
-import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@rollkeeper/machinery/types/policy-v1';
+import type {
+  PodDisruptionBudget,
+  PodDisruptionBudgetSpec,
+  PodDisruptionBudgetStatus,
+} from '@rollkeeper/machinery/types/policy-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -44,9 +48,9 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
   validateUpdate(object, _old, subresource, errors) {
     if (subresource === '') validateSpec(object.spec ?? {}, errors);
     else
-      validateNonNegative(
+      validateNonNegative<Decoded<PodDisruptionBudgetStatus>>(
         object.status ?? {},
-        ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as never,
+        ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
         'status',
         errors,
       );

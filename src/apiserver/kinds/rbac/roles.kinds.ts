@@ -15,6 +15,11 @@ type ClusterRole = DecodedObject<IClusterRole>;
 const COLUMNS = printed<UnstructuredObject>(NAME, CREATED_AT);
 
 /** Source: ValidateRole in pkg/apis/rbac/validation/validation.go. */
+/** As in Go, where a list that is not there is null. */
+function writeNoRules(object: { rules?: unknown }): void {
+  object.rules ??= null;
+}
+
 export const ROLE_KIND = defineKind<Role>({
   type: { group: RBAC_GROUP, version: 'v1', resource: 'roles', kind: 'Role', namespaced: true },
   ownershipFrom: 'creation',
@@ -22,7 +27,7 @@ export const ROLE_KIND = defineKind<Role>({
   createsOnUpdate: true,
   checkName: checkPathSegment,
   ...COLUMNS,
-  applyDefaults: (object) => void ((object as { rules?: unknown }).rules ??= null),
+  applyDefaults: writeNoRules,
   validate: ({ rules }, errors) => validateRules(rules, true, errors),
 });
 
@@ -39,7 +44,7 @@ export const CLUSTER_ROLE_KIND = defineKind<ClusterRole>({
   createsOnUpdate: true,
   checkName: checkPathSegment,
   ...COLUMNS,
-  applyDefaults: (object) => void ((object as { rules?: unknown }).rules ??= null),
+  applyDefaults: writeNoRules,
   validate(object, errors) {
     validateRules(object.rules, false, errors);
     if (object.aggregationRule) validateAggregation(object.aggregationRule, errors);

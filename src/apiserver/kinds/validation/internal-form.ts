@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+
+import { readGenerated } from '../../read-generated.js';
 
 const FILE = new URL('../generated/internal.json', import.meta.url);
 
@@ -27,7 +28,7 @@ const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
   'core.PodSpec': ({ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace, ...spec }) => ({
     ...spec,
     securityContext: {
-      ...(spec.securityContext as Fields | undefined),
+      ...fieldsOf(spec.securityContext),
       ...{ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace },
     },
   }),
@@ -43,11 +44,11 @@ const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
  * A value as Kubernetes has it inside, which is how its messages show it: Go's names, every field, and null for what is not there.
  * @param type the package and the name of the type: `core.PodTemplateSpec`
  */
-export function internalForm(type: string, value: unknown): unknown {
-  types ??= parseJson(readFileSync(FILE, 'utf8')) as Readonly<Record<string, readonly Field[]>>;
+export function internalForm(type: string, value: unknown): Fields {
+  types ??= readGenerated<Readonly<Record<string, readonly Field[]>>>(FILE);
   const fields = types[type];
   if (!fields) throw new Error(`the internal form of ${type} is not known`);
-  const given = (value ?? {}) as Fields;
+  const given = fieldsOf(value);
   const converted = CONVERSIONS[type]?.(given) ?? given;
   const shown: Record<string, unknown> = {};
   for (const [inside, name, held] of fields) {
@@ -55,6 +56,11 @@ export function internalForm(type: string, value: unknown): unknown {
     else Object.assign(shown, embedded(held, converted));
   }
   return shown;
+}
+
+/** The fields of a decoded struct or map, which is there or not. */
+function fieldsOf(value: unknown): Fields {
+  return (value ?? {}) as Fields;
 }
 
 /** The metadata of a template are embedded, and so are the variants of a volume or a probe. */
@@ -74,7 +80,7 @@ const METADATA = [
 ];
 
 function metadataOf({ metadata }: Fields): Fields {
-  const given = (metadata ?? {}) as Fields;
+  const given = fieldsOf(metadata);
   return Object.fromEntries(
     METADATA.flatMap((name) => (isEmpty(given[name]) ? [] : [[name, byKey(given[name])]])),
   );
@@ -102,7 +108,7 @@ function formOf(held: Held, value: unknown): unknown {
   if ('list' in held) return (value as readonly unknown[]).map((item) => formOf(held.list, item));
   if ('map' in held)
     return Object.fromEntries(
-      Object.entries(byKey(value) as Fields).map(([key, item]) => [key, formOf(held.map, item)]),
+      Object.entries(fieldsOf(byKey(value))).map(([key, item]) => [key, formOf(held.map, item)]),
     );
   return value;
 }

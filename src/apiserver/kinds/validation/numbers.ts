@@ -48,7 +48,8 @@ export function validateReplicaCounts<T extends ReplicaCounts>(
 ): void {
   const { availableReplicas = 0, readyReplicas = 0, replicas = 0 } = status;
   for (const part of parts) {
-    const value = (status[part] as number | undefined) ?? 0;
+    const found: unknown = status[part];
+    const value = typeof found === 'number' ? found : 0;
     if (value > replicas) errors.push(invalid(`status.${part}`, value, NOT_MORE_THAN_ALL));
   }
   if (availableReplicas > readyReplicas)

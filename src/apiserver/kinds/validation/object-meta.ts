@@ -26,12 +26,11 @@ export interface MetaRules {
 
 /** The rules of `metadata` that hold for every kind. Source: apimachinery/pkg/api/validation/objectmeta.go. */
 export function validateObjectMeta(
-  object: Readonly<UnstructuredObject>,
+  { metadata: meta }: { readonly metadata?: Partial<ObjectMeta> },
   rules: MetaRules,
   errors: FieldError[],
   name?: 'known name',
 ): void {
-  const meta = object.metadata as Partial<ObjectMeta> | undefined;
   if (!name) validateName(meta ?? {}, rules, errors);
   validateNamespace(meta ?? {}, rules, errors);
   if ((meta?.generation ?? 0) < 0) {

@@ -11,17 +11,17 @@ export interface WordRule {
 
 /** Refuses words that are not among those of the rule. Absent fields are fine unless the rule requires them. */
 export function validateWords(
-  object: object,
+  object: Readonly<Record<string, unknown>>,
   rules: readonly WordRule[],
   path: string,
   errors: FieldError[],
 ): void {
   for (const { field, words, isRequired } of rules) {
-    const value = (object as Record<string, unknown>)[field];
+    const value = object[field];
     // The decoder keeps an empty text only where it differs from none.
     if (value === undefined || (value === '' && isRequired)) {
       if (isRequired) errors.push(required(`${path}.${field}`));
-    } else if (!words.includes(value as string)) {
+    } else if (!words.some((word) => word === value)) {
       errors.push(notSupported(`${path}.${field}`, value, words));
     }
   }

@@ -146,7 +146,7 @@ function validateNodeAffinity({ nodeAffinity }: Spec, errors: FieldError[]): voi
 }
 
 function sourcesOf(spec: Spec): (keyof Sources)[] {
-  return (Object.keys(spec) as (keyof Spec)[]).filter((name): name is keyof Sources => name in SOURCE_RULES);
+  return Object.keys(spec).filter((name): name is keyof Sources => name in SOURCE_RULES);
 }
 
 function validateSources(spec: Spec, errors: FieldError[]): void {

@@ -17,14 +17,14 @@ export interface PodReference {
  * What the kubelet of a pod's node has to read. A mirror pod names nothing: a node could make one to read what it names. Source:
  * AddPod in plugin/pkg/auth/authorizer/node/graph.go, VisitPodSecretNames and VisitPodConfigmapNames in pkg/api/v1/pod/util.go.
  */
-export function referencesOf({ metadata, spec = {}, status }: DecodedObject<Pod>): readonly PodReference[] {
+export function referencesOf({
+  metadata,
+  spec = {},
+  status,
+}: Pick<DecodedObject<Pod>, 'metadata' | 'spec' | 'status'>): readonly PodReference[] {
   if (isMirrorPod({ metadata })) return [];
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec;
-  const all: readonly Decoded<Container>[] = [
-    ...initContainers,
-    ...containers,
-    ...(ephemeralContainers as Decoded<Container>[]),
-  ];
+  const all: readonly Decoded<Container>[] = [...initContainers, ...containers, ...ephemeralContainers];
   const volumes = spec.volumes ?? [];
   const claims = [
     ...(status?.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName),

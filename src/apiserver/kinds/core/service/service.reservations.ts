@@ -1,6 +1,6 @@
 import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { RandomSource } from '@rollkeeper/machinery/clock';
-import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Reservation, Reservations } from '../../kind-definition.js';
 import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
@@ -16,13 +16,12 @@ const RESERVED_ADDRESSES = 256n;
 /** Cluster addresses and ports of nodes: no two services have the same. */
 export const SERVICE_RESERVATIONS: Reservations = { wanted, choose };
 
-interface ServiceLike {
-  readonly metadata: UnstructuredObject['metadata'];
+interface ServiceLike extends KubernetesObject {
   spec?: Decoded<ServiceSpec>;
 }
 
 function wanted(object: Readonly<UnstructuredObject>): Reservation[] {
-  const { metadata, spec = {} } = object as ServiceLike;
+  const { metadata, spec = {} }: ServiceLike = object;
   const owner = { namespace: metadata.namespace ?? '', name: metadata.name };
   const addresses = hasClusterIp(spec) ? (spec.clusterIPs ?? []) : [];
   const reservations = addresses
@@ -86,7 +85,8 @@ function portReservation(port: number, protocol: string, field: string, owner: O
 }
 
 function choose(object: UnstructuredObject, random: RandomSource): boolean {
-  const spec = ((object as ServiceLike).spec ??= {});
+  const service: ServiceLike = object;
+  const spec = (service.spec ??= {});
   const addresses = chooseAddresses(spec, random);
   const ports = wantsNodePorts(spec) && chooseNodePorts(spec.ports ?? [], random);
   const health = wantsHealthPort(spec) && !spec.healthCheckNodePort;
