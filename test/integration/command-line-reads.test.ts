@@ -60,10 +60,10 @@ const examined = (
   kubeconfig: string,
   serviceAccount?: { namespace: string; name: string },
 ): Promise<Diagnosis> =>
-  withApi({ kubeconfig }, (client, apiUrl) =>
+  withApi({ kubeconfig }, (client, apiUrl, connection) =>
     examine(
       {
-        ...{ client, apiUrl, clock, serviceAccount, tryIn: 'default' },
+        ...{ client, apiUrl, connection, clock, serviceAccount, tryIn: 'default' },
         controllers: ['deployment', 'replicaset'],
         askAdmin: async () => Promise.reject(new Error('no replica runs')),
       },
@@ -77,6 +77,7 @@ describe('doctor', () => {
   it('finds the API and its clock sound, all rights there, and writes that would be accepted', async () => {
     const diagnosis = await examined(cluster.env.KUBECONFIG);
     expect(lines(diagnosis, 'api')[0]).toMatch(/^ok: .* answers: Kubernetes v1\.36/);
+    expect(lines(diagnosis, 'api').join()).not.toContain('certificate');
     expect(lines(diagnosis, 'rights').every((line) => line.startsWith('ok: '))).toBe(true);
     // How long a write takes is the machine's affair.
     const tried = lines(diagnosis, 'webhooks').filter((line) => !/ takes \d+ ms$/.test(line));

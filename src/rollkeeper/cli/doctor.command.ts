@@ -61,11 +61,12 @@ async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagno
     flags.serviceAccount === undefined ? undefined : parseRef(flags.serviceAccount, 'service-account');
   const controllers = readControllers(flags.controllers);
   const redisUrl = redisUrlOf(flags, process.env) ?? (await redisOfUp(flags));
-  return withApi({ ...flags, ...(await apiOfUp(flags)) }, (client, apiUrl) =>
+  return withApi({ ...flags, ...(await apiOfUp(flags)) }, (client, apiUrl, connection) =>
     examine(
       {
         client,
         apiUrl,
+        connection,
         clock: new SystemClock(),
         askAdmin: (path) => askAdmin(flags, path),
         redisUrl,

@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
+import type { ApiClient, ClusterConnection, HttpApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
 import {
   DEPLOYMENT_APIS,
@@ -133,7 +133,7 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
 /** Runs `work` with a client for a kubeconfig (default: kubectl's rules). */
 export async function withApi<T>(
   flags: ApiFlags,
-  work: (client: HttpApiClient, serverUrl: string) => Promise<T>,
+  work: (client: HttpApiClient, serverUrl: string, connection: ClusterConnection) => Promise<T>,
 ): Promise<T> {
   // Imported lazily to keep other commands small.
   const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
@@ -149,7 +149,7 @@ export async function withApi<T>(
     logger: silentLogger,
   });
   try {
-    return await work(client, connection.serverUrl);
+    return await work(client, connection.serverUrl, connection);
   } finally {
     await closeSoon(client, clock);
   }

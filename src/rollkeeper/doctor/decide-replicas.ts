@@ -1,10 +1,8 @@
 import type { ClusterSnapshot, ReplicaView } from '../admin/index.js';
+import { ENDS_SOON_MS } from './decide-certificates.js';
 import type { Asked, Finding } from './finding.js';
 import { failure, ok, orElse, skipped, someOf, warning } from './finding.js';
 
-const DAY_MS = 24 * 60 * 60_000;
-/** Time enough to renew it by hand. */
-const ENDS_SOON_MS = 14 * DAY_MS;
 const SKEW_MS = 1000;
 const WHERE =
   'name one with --admin-url (in a cluster: `kubectl port-forward deployment/rollkeeper 8080`), and its token with --admin-token-file';

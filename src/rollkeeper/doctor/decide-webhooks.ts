@@ -1,5 +1,6 @@
 import type { LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { ENDS_SOON_MS } from './decide-certificates.js';
 import type { Asked, Finding } from './finding.js';
 import { failure, ok, orElse, skipped, warning } from './finding.js';
 import type { Webhook } from './resources.js';
@@ -37,8 +38,6 @@ export interface AdmissionFacts {
 /** Longer than the API's own default: a webhook that hangs holds each write for as long. */
 const LONG_TIMEOUT_S = 10;
 const SLOW_WRITE_MS = 1000;
-const DAY_MS = 24 * 60 * 60_000;
-const ENDS_SOON_MS = 14 * DAY_MS;
 
 export function decideWebhooks({ tried, webhooks }: AdmissionFacts, nowMs: number): readonly Finding[] {
   return [...decideConfigured(webhooks, nowMs), ...decideTried(tried)];

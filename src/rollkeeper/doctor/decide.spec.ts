@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterSnapshot, ReplicaView } from '../admin/index.js';
 import { PLAIN } from '../terminal/index.js';
 import { decideApi } from './decide-api.js';
+import { decideCertificates } from './decide-certificates.js';
 import { decideLeader } from './decide-leader.js';
 import { decideQueues } from './decide-queues.js';
 import type { RedisServerFacts } from './decide-redis.js';
@@ -51,6 +52,28 @@ describe('what is said of the API', () => {
     ],
   ])('names the trouble where it %s', (_, asked, says) => {
     expect(said(decideApi(asked)).at(-1)).toBe(says);
+  });
+});
+
+describe('what is said of the certificates of the connection', () => {
+  it.each([
+    ['nothing where they last, or cannot be seen', answered({ serverEndsAtMs: NOW + 15 * DAY }), []],
+    ['nothing where the server does not answer', unanswered('ECONNREFUSED'), []],
+    [
+      'each that ends within two weeks',
+      answered({ serverEndsAtMs: NOW + 13 * DAY, clientEndsAtMs: NOW + DAY }),
+      [
+        'warning: the API server’s certificate ends at 2026-01-14T12:00:00.000Z',
+        'warning: the client certificate of the kubeconfig ends at 2026-01-02T12:00:00.000Z',
+      ],
+    ],
+    [
+      'that one has ended',
+      answered({ serverEndsAtMs: NOW - DAY }),
+      ['failure: the API server’s certificate ended at 2025-12-31T12:00:00.000Z'],
+    ],
+  ])('is %s', (_, asked, says) => {
+    expect(said(decideCertificates(asked, NOW))).toEqual(says);
   });
 });
 

@@ -2,6 +2,7 @@ import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ClusterSnapshot, LeadershipStatus, QueueAnswer } from '../admin/index.js';
 import { decideApi } from './decide-api.js';
+import { decideCertificates } from './decide-certificates.js';
 import { decideLeader } from './decide-leader.js';
 import type { QueueFacts } from './decide-queues.js';
 import { decideQueues } from './decide-queues.js';
@@ -16,12 +17,16 @@ import { answered, diagnosisOf, notAsked } from './finding.js';
 import type { ReplicaConfig } from './installation.js';
 import { installationOf, subjectsOf } from './installation.js';
 import { asking, readAdmission, readApi, readRivals } from './read-api.js';
+import type { CertifiedConnection } from './read-certificates.js';
+import { readCertificates } from './read-certificates.js';
 import { readRedis } from './read-redis.js';
 import { readRights } from './read-rights.js';
 
 export interface DoctorOptions {
   readonly client: HttpApiClient;
   readonly apiUrl: string;
+  /** The connection of `client`. Undefined: its certificates are not looked at. */
+  readonly connection?: CertifiedConnection;
   readonly clock: Clock;
   /** Asks a replica's admin API. */
   readonly askAdmin: (path: string) => Promise<unknown>;
@@ -37,9 +42,15 @@ export interface DoctorOptions {
 
 /** Looks at everything and writes nothing. What cannot be looked at is a finding, too. */
 export async function examine(options: DoctorOptions, signal: AbortSignal): Promise<Diagnosis> {
-  const { apiUrl, clock } = options;
+  const { apiUrl, clock, connection } = options;
   const reader = { client: options.client, clock, signal };
-  const [api, installed] = await Promise.all([readApi(reader, apiUrl), readReplicas(options, signal)]);
+  const [api, certificates, installed] = await Promise.all([
+    readApi(reader, apiUrl),
+    connection
+      ? asking(signal, () => readCertificates(connection, signal))
+      : notAsked('the connection is not known'),
+    readReplicas(options, signal),
+  ]);
   const { config, snapshot } = installed;
   const hasApi = api.is === 'answered';
   const installation = installationOf(config, options.controllers);
@@ -63,6 +74,7 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
   const nowMs = clock.now();
   const findings: Finding[] = [
     ...decideApi(api),
+    ...decideCertificates(certificates, nowMs),
     ...decideRights(rights),
     ...decideRedis({
       servers: redis,

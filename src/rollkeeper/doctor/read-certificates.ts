@@ -1,0 +1,60 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import type { ClusterConnection } from '@rollkeeper/client/api-client';
+import type { CertificateFacts } from './decide-certificates.js';
+
+/** A handshake takes longer only where nothing answers, which is told elsewhere. */
+const TIMEOUT_MS = 5000;
+
+/** The certificates of a connection to an API server. */
+export type CertifiedConnection = Pick<ClusterConnection, 'proxyUrl' | 'serverUrl' | 'tls'>;
+
+/**
+ * When the certificates end that a connection to an API server depends on: that which the server shows in a handshake,
+ * and the client's own. Sends nothing after the handshake. What lies behind a proxy is not looked at.
+ */
+export async function readCertificates(
+  { proxyUrl, serverUrl, tls }: CertifiedConnection,
+  signal: AbortSignal,
+): Promise<CertificateFacts> {
+  const url = new URL(serverUrl);
+  const server =
+    url.protocol === 'https:' && proxyUrl === undefined ? await shownBy(url, tls, signal) : undefined;
+  const client = endOf(tls.cert);
+  return {
+    ...(server !== undefined && { serverEndsAtMs: server }),
+    ...(client !== undefined && { clientEndsAtMs: client }),
+  };
+}
+
+async function shownBy(
+  { hostname, port }: URL,
+  { serverName }: CertifiedConnection['tls'],
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  // Also a certificate that is not trusted is looked at: one that has ended is not.
+  const socket = connect({
+    ...{ host, port: Number(port || 443), rejectUnauthorized: false },
+    ...(serverName !== undefined && { servername: serverName }),
+  });
+  try {
+    await once(socket, 'secureConnect', {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    return socket.getPeerX509Certificate()?.validToDate.getTime();
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Of the first certificate: those that follow belong to authorities. */
+function endOf(pem: string | Buffer | undefined): number | undefined {
+  if (pem === undefined) return undefined;
+  try {
+    return new X509Certificate(pem).validToDate.getTime();
+  } catch {
+    return undefined;
+  }
+}
