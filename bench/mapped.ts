@@ -1,12 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { CreateManagerOptions } from '../src/runtime/index.js';
 import { ConfigMap, Secret, createManager, defineController, watch } from '../src/runtime/index.js';
 import { startTestCluster } from '../src/testing/cluster/index.js';
 import type { TestCluster } from '../src/testing/cluster/index.js';
+import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { number, readFlags } from '../test/support/flags.js';
 
-/** One Secret on which many objects depend: how fast its change wakes them all, in one process. The API server is in it too, and at rest. */
+/** One Secret on which many objects depend: how fast its change wakes them all, in one process. The API server is in it too, and at rest; a Redis is beside it. */
 const { objects, runs } = readFlags('npm run bench -- --mapped', {
   objects: number('to which one Secret is mapped', 2500),
   runs: number('changes of the Secret; the median counts', 7),
@@ -40,9 +42,11 @@ class Sightings {
 }
 
 console.log('| coordination | keys a second | CPU (µs for a key) |\n|---|---:|---:|');
-for (const coordination of ['local', 'leases'] as const) {
+for (const coordination of ['local', 'leases', 'redis'] as const) {
   await using cluster = await startTestCluster({ controllers: [], nodes: 0 });
-  const results = await measured(cluster, coordination);
+  const redis = coordination === 'redis' ? await startTestRedisServer() : undefined;
+  const results = await measured(cluster, { coordination, ...(redis && { redisUrl: redis.url }) });
+  await redis?.stop();
   const median = results.toSorted((a, b) => a.ms - b.ms)[Math.floor(results.length / 2)]!;
   const rate = Math.round((objects / median.ms) * 1000);
   console.log(`| ${coordination} | ${rate} | ${Math.round((median.cpuMs / objects) * 1000)} |`);
@@ -55,7 +59,7 @@ interface Result {
 
 async function measured(
   { client, kubeconfig }: TestCluster,
-  coordination: 'local' | 'leases',
+  place: Pick<CreateManagerOptions, 'coordination' | 'redisUrl'>,
 ): Promise<readonly Result[]> {
   await client.create(Secret, {
     apiVersion: 'v1',
@@ -73,7 +77,7 @@ async function measured(
   const manager = await createManager({
     name: 'mapped',
     kubeconfig: kubeconfig.path,
-    coordination,
+    ...place,
     logger: silentLogger,
   });
   const stop = new AbortController();

@@ -50,9 +50,16 @@ function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): bo
   return replaces === undefined || replaces === found.metadata.resourceVersion;
 }
 
-/** A clock that was set back must not prolong the wait. */
 function leftOf(durationMs: number, { notedAtMs }: UnansweredWrite, nowMs: number): number {
-  return Math.min(notedAtMs + durationMs - nowMs, durationMs);
+  return notedAtMs + durationMs - nowMs;
+}
+
+/**
+ * The write, noted no later than now. A clock that was ahead when it was noted must not prolong the wait: it would be as
+ * long as the clock was ahead.
+ */
+function notedByNow(write: UnansweredWrite, nowMs: number): UnansweredWrite {
+  return write.notedAtMs <= nowMs ? write : { ...write, notedAtMs: nowMs };
 }
 
 export interface SettleDependencies {
@@ -69,21 +76,36 @@ export interface SettleDependencies {
  * @throws WriteUnderWayError if one may still be stored, and errors of the reads: no decision is allowed then
  */
 export async function settleUnanswered(
-  activation: Pick<Activation, 'unanswered' | 'settleUnanswered' | 'signal'>,
+  activation: Pick<Activation, 'noteUnanswered' | 'settleUnanswered' | 'signal' | 'unanswered'>,
   { client, now }: SettleDependencies,
 ): Promise<number> {
   const { signal, unanswered } = activation;
   const limit = new ConcurrencyLimit(READS_AT_ONCE);
-  const settleOne = async (write: UnansweredWrite): Promise<WriteUnderWayError | undefined> => {
-    const found = await limit.run(() => read(client, write, now, signal));
-    const settlement = judgeUnanswered(write, found, now());
-    if (!settlement.settled) return underWay(write, settlement.retryAfterMs);
-    activation.settleUnanswered(write, settlement.resourceVersion);
-    return undefined;
+  const settleOne = async (stored: UnansweredWrite): Promise<WriteUnderWayError | undefined> => {
+    const write = notedByNow(stored, now());
+    let settlement: Settlement | undefined;
+    try {
+      const found = await limit.run(() => read(client, write, now, signal));
+      settlement = judgeUnanswered(write, found, now());
+      return settlement.settled ? undefined : underWay(write, settlement.retryAfterMs);
+    } finally {
+      if (settlement?.settled) activation.settleUnanswered(stored, settlement.resourceVersion);
+      else if (write !== stored) renote(activation, stored, write);
+    }
   };
   const pending = (await Promise.all(unanswered.map(settleOne))).filter((error) => error !== undefined);
   if (pending.length > 0) throw pending.reduce((a, b) => (b.retryAfterMs > a.retryAfterMs ? b : a));
   return unanswered.length;
+}
+
+/** Later activations count from the new time. */
+function renote(
+  activation: Pick<Activation, 'noteUnanswered' | 'settleUnanswered'>,
+  stored: UnansweredWrite,
+  write: UnansweredWrite,
+): void {
+  activation.settleUnanswered(stored);
+  activation.noteUnanswered(write);
 }
 
 async function read(

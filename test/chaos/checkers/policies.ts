@@ -92,6 +92,9 @@ export class PoliciesChecker {
     if (!steps || text === undefined || set.annotations?.[`${P}good-since`]) return undefined;
     const { approvals = [], done, revision } = JSON.parse(text) as Position;
     if (revision !== set.annotations?.[REVISION] || done >= steps.length) return undefined;
+    // What replaces nothing takes no steps.
+    if (!this.replay.replicaSetsOf(deployment.metadata.uid ?? '').some((other) => hasPods(other, set.uid)))
+      return undefined;
     const size = spec.replicas ?? 1;
     const cap = capAt(steps, done, Number(set.annotations?.[DESIRED] ?? 0));
     if (size > cap) return `${set.name} has ${size} pods at step ${done + 1}, which allows ${cap}`;
@@ -113,6 +116,10 @@ export class PoliciesChecker {
       );
     return failed.includes(set.name) && isGoodLeft ? `${set.name} has failed, and grows` : undefined;
   }
+}
+
+function hasPods({ metadata, spec }: ReplicaSet, otherThan: string | undefined): boolean {
+  return metadata.uid !== otherThan && (spec.replicas ?? 1) > 0;
 }
 
 function stepsIn(deployment: Deployment | undefined): string | undefined {

@@ -255,6 +255,7 @@ describe('the check of policies', () => {
     const replay = new StoreReplay();
     const checker = new PoliciesChecker(replay);
     replay.apply(change('Deployment', 'web', { metadata: { annotations }, spec: { replicas: 10 } }));
+    replay.apply(sized('old', 5, {}));
     return sets.flatMap((event) => {
       const found = checker.check(event).map(({ problem }) => problem);
       replay.apply(event);
@@ -282,6 +283,11 @@ describe('the check of policies', () => {
     expect(looked(steps, [sized('new', 1, step(1, 0)), sized('new', 5, step(3, 1))])).toEqual([]);
     expect(looked(steps, [sized('new', 2, step(1, 0))])[0]).toContain('2 pods at step 2, which allows 1');
     expect(looked(steps, [sized('new', 6, step(3, 1))])[0]).toContain('allows 5');
+  });
+
+  it('judges no version by its steps where no other has pods', () => {
+    const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    expect(looked(steps, [sized('old', 0, {}), sized('new', 10, step(1, 0))])).toEqual([]);
   });
 
   it('does not judge a version by steps that its controller may not have seen yet', () => {
