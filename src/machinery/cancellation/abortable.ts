@@ -5,7 +5,7 @@
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
+    const stopListening = onAbort(signal, () => reject(reasonOf(signal)));
     work.then(resolve, reject).finally(stopListening);
   });
 }
@@ -16,6 +16,11 @@ export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promi
     const stopListening = onAbort(signal, resolve);
     work.then(() => resolve(), reject).finally(stopListening);
   });
+}
+
+/** What `signal` was aborted with, as it is. Typed as an Error, which every abort gives as its reason. */
+export function reasonOf(signal: AbortSignal): Error {
+  return signal.reason as Error;
 }
 
 /** Whether `signal` has aborted by now: the compiler takes a field that it has seen once for what stays, beyond every `await`. */

@@ -1,2 +1,2 @@
-export { abortable, aborted, isAborted, onAbort, untilAborted } from './abortable.js';
+export { abortable, aborted, isAborted, onAbort, reasonOf, untilAborted } from './abortable.js';
 export { LinkedAbort } from './linked-abort.js';

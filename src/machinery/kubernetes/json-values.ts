@@ -4,12 +4,12 @@
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+  if (typeof a !== 'object' || typeof b !== 'object') return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameJson(item, b[index]));
   }
-  return sameFields(a as JsonFields, b as JsonFields);
+  return isJsonObject(a) && isJsonObject(b) && sameFields(a, b);
 }
 
 function sameFields(a: JsonFields, b: JsonFields): boolean {
