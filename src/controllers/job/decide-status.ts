@@ -36,7 +36,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
   const { job } = view;
   const conditions = new Conditions(job.status?.conditions ?? [], nowMs);
   const events: EventNote[] = [];
-  let { completionTime, startTime } = (job.status ?? {}) as Status;
+  let { completionTime, startTime } = job.status ?? {};
   if (!isSuspended(job)) startTime ??= toRfc3339(nowMs);
   if (end) {
     conditions.set(end.type, 'True', end.reason, end.message);

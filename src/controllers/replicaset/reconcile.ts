@@ -16,7 +16,12 @@ import type {
   ReplicaSet,
   ReplicaSetStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import { compileLabelSelector, isEmptySelector, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import {
+  compileLabelSelector,
+  isEmptySelector,
+  isPodReady,
+  writableCopy,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
@@ -166,7 +171,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     context: Context,
   ): Promise<number | undefined> {
     const { kind, toApi } = this.replicated;
-    const body = toApi(structuredClone({ ...asOwner(this.replicated, replicaSet), status }) as ReplicaSet);
+    const body = toApi(writableCopy<ReplicaSet>({ ...asOwner(this.replicated, replicaSet), status }));
     try {
       const written = await context.client.update<ReplicaSet>(untyped(kind), body as ReplicaSet, {
         subresource: 'status',

@@ -13,3 +13,10 @@ export function readOnly<T>(value: T): DeepReadonly<T> {
 export function writableCopy<T>(value: DeepReadonly<T>): T {
   return cloneJson(value) as T;
 }
+
+/**
+ * The same object, as the methods of API clients take it. They only read an object and send it, so nothing is copied.
+ */
+export function asSent<T>(object: DeepReadonly<T>): T {
+  return object as T;
+}

@@ -16,6 +16,7 @@ import {
 import type { LivePods, PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { PlannedPods, renderVictims } from './planned-pods.js';
 import { PlannedServices } from './planned-services.js';
 
@@ -119,7 +120,7 @@ function takenForGiven({ namespaceAnnotations, wanted }: RolloutQuestion): reado
 
 /** The objects as the API would have them, moved manually. */
 class PlannedWorld {
-  private deployment: Deployment;
+  private deployment: DeepReadonly<Deployment>;
   private replicaSets: ReplicaSet[];
 
   private readonly services: PlannedServices;
@@ -135,10 +136,10 @@ class PlannedWorld {
 
   constructor(private readonly question: RolloutQuestion) {
     this.nowMs = question.nowMs;
-    const wanted = structuredClone(question.wanted) as Deployment;
+    const wanted = structuredClone(question.wanted);
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
-    this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+    this.replicaSets = question.replicaSets.map((set) => writableCopy<ReplicaSet>(set));
     const since = toRfc3339(question.nowMs);
     this.services = new PlannedServices(wanted, question.replicaSets, since);
     this.pods = new PlannedPods(question.livePods ?? []);
@@ -170,7 +171,9 @@ class PlannedWorld {
     }
     const plan = netPlan(draft, []);
     const actions = [
-      ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
+      ...plan.replicaSetWrites.flatMap(({ object, verb }) =>
+        this.write(verb, writableCopy<ReplicaSet>(object)),
+      ),
       ...plan.serviceWrites.map((write) => services.write(write)),
     ];
     const written = plan.status ?? plan.deployment;
