@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { PluginFactory, PluginHandle, SchedulerPlugin } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { ProfileConfiguration, SchedulerConfiguration } from './compile-configuration.js';
@@ -134,8 +134,8 @@ function make(
 
 /** `apiVersion` and `kind` of arguments name their type, as in kube-scheduler's files. */
 function withoutTypeMeta(args: unknown): unknown {
-  if (typeof args !== 'object' || args === null) return args;
-  const { apiVersion: _version, kind: _kind, ...rest } = args as Record<string, unknown>;
+  if (!isJsonObject(args)) return args;
+  const { apiVersion: _version, kind: _kind, ...rest } = args;
   return rest;
 }
 

@@ -54,7 +54,7 @@ export class ClusterCaches implements ClusterView {
         return [name, new SharedInformer<KubernetesObject>({ ...shared, trim, type, watchTimeoutSeconds })];
       }),
     );
-    const leading = given ? [] : ([this.pods, this.nodes] as readonly Informer[]);
+    const leading = given ? [] : [this.pods, this.nodes];
     this.own = [...leading, ...this.viewed.values()];
   }
 
@@ -92,7 +92,8 @@ export class ClusterCaches implements ClusterView {
 function trimToSelector(object: KubernetesObject): KubernetesObject {
   const { apiVersion, kind, metadata } = object;
   const { labels, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
-  const { selector } = (object as { spec?: { selector?: unknown } }).spec ?? {};
+  const { spec }: typeof object & { spec?: { selector?: unknown } } = object;
   const kept = { name, namespace, uid, resourceVersion, labels, ownerReferences };
-  return { apiVersion, kind, metadata: kept, spec: { selector } } as KubernetesObject;
+  const trimmed = { apiVersion, kind, metadata: kept, spec: { selector: spec?.selector } };
+  return trimmed;
 }
