@@ -74,7 +74,7 @@ export interface CustomKind<T extends KubernetesObject = KubernetesObject> exten
 }
 
 /** What one version adds to a CustomResourceDefinition. Found by tools that have another copy of this module. */
-const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version') as never;
+const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version');
 
 interface DefinitionVersion {
   readonly version: object;

@@ -174,7 +174,7 @@ function subscriptionsOf<T extends KubernetesObject>(
   if (owned.some(({ adoptable }) => adoptable))
     own?.addIndex(SELECTOR_INDEX, selectorIndex as unknown as IndexFunction<T>);
   const watched = watches.map((entry) => ({ ...entry, informer: caches.informerOf(entry.kind, entry) }));
-  const owner = own as unknown as Informer | undefined;
+  const owner = own;
   return (enqueue) => {
     const removals = [
       behaviour.whileLeading?.(enqueue) ?? (() => undefined),

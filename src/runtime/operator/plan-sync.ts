@@ -91,11 +91,11 @@ class FilledInformers implements InformerSource {
   }
 
   private asFilled<T extends KubernetesObject>(informer: Informer<T>): Informer<T> {
-    const known = informer as unknown as Informer;
+    const known = informer;
     const filled =
       this.filled.get(known) ?? (Object.create(known, { addIndex: { value: () => undefined } }) as Informer);
     this.filled.set(known, filled);
-    return filled as unknown as Informer<T>;
+    return filled as Informer<T>;
   }
 }
 

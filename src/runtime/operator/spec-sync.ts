@@ -76,11 +76,11 @@ function contextOf<T extends KubernetesObject>(
     object,
     lister: listerOf,
     owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => {
-      const owner = object as DeepReadonly<KubernetesObject> | undefined;
+      const owner = object;
       if (owner?.metadata.uid === undefined) return [];
       return listerOf(kind)
         .byIndex(OWNER_UID_INDEX, owner.metadata.uid)
-        .filter((each) => isControlledBy(each as DeepReadonly<KubernetesObject>, owner));
+        .filter((each) => isControlledBy(each, owner));
     },
     events,
     get logger() {
