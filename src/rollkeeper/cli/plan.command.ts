@@ -105,7 +105,7 @@ function applied(wanted: Deployment, live: Deployment): Deployment {
 
 function merge(below: unknown, above: unknown): unknown {
   if (Array.isArray(below) && Array.isArray(above)) {
-    const byName = new Map(below.map((item) => [nameOf(item), item as unknown]));
+    const byName = new Map(below.map((item: unknown) => [nameOf(item), item]));
     return above.map((item: unknown) =>
       nameOf(item) === undefined ? item : merge(byName.get(nameOf(item)), item),
     );

@@ -1,10 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
-import type {
-  CustomKindTraits,
-  PrinterColumn,
-  ValidationRule,
-} from '@rollkeeper/runtime/operator/custom-kind';
+import type { CustomKindTraits, PrinterColumn } from '@rollkeeper/runtime/operator/custom-kind';
 
 /** What a comment says: its text, and its tags in their order. */
 export interface Doc {
@@ -75,7 +71,7 @@ export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false):
 
 /** The same value said by two comments: of its type, then of the field. Rules of both hold; of anything else, the field's. */
 export function mergedKeywords(ofType: Keywords, ofField: Keywords): Keywords {
-  const rules = [ofType, ofField].flatMap((each) => (each[RULES] ?? []) as readonly ValidationRule[]);
+  const rules = [ofType, ofField].flatMap((each) => each[RULES] ?? []);
   return { ...ofType, ...ofField, ...(rules.length > 0 && { [RULES]: rules }) };
 }
 

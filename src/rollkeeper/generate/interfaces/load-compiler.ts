@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as TypeScript from 'typescript';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { InvalidOptionError, errorCode } from '@rollkeeper/machinery/errors';
 
 /** The API of TypeScript's compiler, which TypeScript 7 does not have. */
 export type Compiler = typeof TypeScript;
@@ -38,7 +38,7 @@ function loaded(name: string, place: string): Partial<Compiler> | undefined {
   try {
     return createRequire(place)(name) as Partial<Compiler>;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    if (errorCode(error) === 'MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 }
