@@ -31,12 +31,12 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   // Spread first: unlike an assignment, it makes `__proto__` an ordinary field.
-  const copy = { ...value } as Record<string, unknown>;
+  const copy = { ...value };
   for (const key in copy) {
     const field = copy[key];
     if (typeof field === 'object' && field !== null) copy[key] = cloneJson(field);
   }
-  return copy as T;
+  return copy;
 }
 
 /** JSON fields by name. Any text is a valid name, also one that every JavaScript object inherits. */
