@@ -66,7 +66,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
 function shownCounts({ counters }: CountedPods, { active, ready, terminating }: LeftPods): Status {
   const { completedIndexes, failed, succeeded, ...others } = counters;
   return {
-    ...(others as Status),
+    ...others,
     ...(active > 0 && { active }),
     ...(succeeded && { succeeded }),
     ...(failed && { failed }),

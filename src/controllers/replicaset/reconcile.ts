@@ -15,6 +15,7 @@ import type {
   LabelMatcher,
   ReplicaSet,
   ReplicaSetStatus,
+  KubernetesObject,
 } from '@rollkeeper/machinery/kubernetes';
 import {
   compileLabelSelector,
@@ -173,10 +174,14 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     const { kind, toApi } = this.replicated;
     const body = toApi(writableCopy<ReplicaSet>({ ...asOwner(this.replicated, replicaSet), status }));
     try {
-      const written = await context.client.update<ReplicaSet>(untyped(kind), body as ReplicaSet, {
-        subresource: 'status',
-        signal: context.signal,
-      });
+      const written = await context.client.update<KubernetesObject & Pick<ReplicaSet, 'status'>>(
+        untyped(kind),
+        body,
+        {
+          subresource: 'status',
+          signal: context.signal,
+        },
+      );
       const { terminatingReplicas } = written.status ?? {};
       if (status.terminatingReplicas !== undefined && terminatingReplicas === undefined) {
         this.serverKeepsTerminatingReplicas = false;

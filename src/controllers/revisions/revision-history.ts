@@ -1,6 +1,5 @@
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import {
-  writableCopy,
   isJsonObject,
   compileLabelSelector,
   isControlledBy,
@@ -118,7 +117,7 @@ async function createRevision(
       },
       data: {
         spec: {
-          template: sortedByKey({ ...writableCopy<Owner['spec']['template']>(template), $patch: 'replace' }),
+          template: sortedByKey({ ...template, $patch: 'replace' }) as PodTemplateSpec,
         },
       },
       revision,
@@ -136,9 +135,9 @@ async function createRevision(
 }
 
 /** In the order in which a genuine server keeps it: clients compare the text. */
-function sortedByKey<T>(value: T): T {
-  if (Array.isArray(value)) return value.map((item: unknown) => sortedByKey(item)) as T;
+function sortedByKey(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortedByKey(item));
   if (!isJsonObject(value)) return value;
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, field]) => [name, sortedByKey(field)])) as T;
+  return Object.fromEntries(fields.map(([name, field]) => [name, sortedByKey(field)]));
 }
