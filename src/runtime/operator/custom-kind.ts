@@ -164,7 +164,8 @@ export function withRules<Schema extends ZodType>(
   schema: Schema,
   ...rules: readonly ValidationRule[]
 ): Schema {
-  const before = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
+  const found = schema.meta()?.['x-kubernetes-validations'];
+  const before: readonly unknown[] = Array.isArray(found) ? found : [];
   return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': [...before, ...rules] });
 }
 

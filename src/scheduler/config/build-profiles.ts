@@ -147,7 +147,8 @@ function withIgnoredResources(
   if (ignored.length === 0) return profile;
   const fit = profile.pluginConfig.find(({ name }) => name === FIT);
   const before = fit?.args?.['ignoredResources'];
-  const ignoredResources = [...(Array.isArray(before) ? (before as readonly unknown[]) : []), ...ignored];
+  const others: readonly unknown[] = Array.isArray(before) ? before : [];
+  const ignoredResources = [...others, ...ignored];
   const changed = { name: FIT, args: { ...fit?.args, ignoredResources } };
   const pluginConfig = fit
     ? profile.pluginConfig.map((each) => (each === fit ? changed : each))

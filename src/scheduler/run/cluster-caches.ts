@@ -1,5 +1,5 @@
 import { NAMESPACE_INDEX, SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
-import type { Informer } from '@rollkeeper/client/informer';
+import type { Informer, Lister } from '@rollkeeper/client/informer';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type {
   DeepReadonly,
@@ -79,13 +79,18 @@ export class ClusterCaches implements ClusterView {
   }
 
   get<T extends KubernetesObject>(resource: ViewedResource, ref: ObjectRef): DeepReadonly<T> | undefined {
-    return this.viewed.get(resource)?.lister.get(keyOf(ref)) as DeepReadonly<T> | undefined;
+    return this.listerOf<T>(resource)?.get(keyOf(ref));
   }
 
   list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
-    const lister = this.viewed.get(resource)?.lister;
+    const lister = this.listerOf<T>(resource);
     const objects = namespace === undefined ? lister?.list() : lister?.byIndex(NAMESPACE_INDEX, namespace);
-    return (objects ?? []) as readonly DeepReadonly<T>[];
+    return objects ?? [];
+  }
+
+  /** As that of the kind that the caller names: what is viewed is found by its resource. */
+  private listerOf<T extends KubernetesObject>(resource: ViewedResource): Lister<T> | undefined {
+    return this.viewed.get(resource)?.lister as Lister<T> | undefined;
   }
 }
 
