@@ -252,16 +252,16 @@ class PlannedWorld {
     const set = this.replicaSets.find(({ metadata }) => metadata.name === this.resizes);
     if (!set) return undefined;
     const { template } = this.isResized ? this.deployment.spec : set.spec;
-    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const status = { phase: 'Running' as const, conditions: [{ type: 'Ready', status: 'True' }] };
     const metadata = { name: 'resized', namespace: set.metadata.namespace };
-    const pod = {
+    const pod: DeepReadonly<Pod> = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata,
       spec: { containers: [], ...template?.spec },
       status,
     };
-    return { of: set.metadata.name, pods: Array.from({ length: set.spec.replicas ?? 1 }, () => pod as Pod) };
+    return { of: set.metadata.name, pods: Array.from({ length: set.spec.replicas ?? 1 }, () => pod) };
   }
 
   private latest(): ReplicaSet | undefined {

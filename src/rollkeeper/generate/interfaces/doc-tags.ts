@@ -47,6 +47,7 @@ const RULES = 'x-kubernetes-validations';
 export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false): Keywords {
   const keywords: Record<string, unknown> = text === '' ? {} : { description: text };
   const rules: Record<string, unknown>[] = [];
+  const mapKeys: string[] = [];
   for (const tag of tags) {
     const value = tag.text;
     const extension = EXTENSIONS[tag.name];
@@ -56,8 +57,7 @@ export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false):
     else if (tag.name === 'integer') keywords['type'] = 'integer';
     else if (tag.name === 'rule') rules.push({ rule: wordIn(tag, at) });
     else if (tag.name in OF_RULES) ruleBefore(tag, rules, at)[tag.name] = value;
-    else if (tag.name === 'listMapKey')
-      keywords[LIST_MAP_KEYS] = [...((keywords[LIST_MAP_KEYS] ?? []) as string[]), wordIn(tag, at)];
+    else if (tag.name === 'listMapKey') mapKeys.push(wordIn(tag, at));
     else if (extension) keywords[extension.keyword] = extension.is ?? wordIn(tag, at);
     else if (!PASSED_OVER.has(tag.name) && !(isKind && OF_KINDS.has(tag.name)))
       throw problem(
@@ -66,6 +66,7 @@ export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false):
         OF_KINDS.has(tag.name) ? 'is for the kind itself' : 'is no tag for a definition',
       );
   }
+  if (mapKeys.length > 0) keywords[LIST_MAP_KEYS] = mapKeys;
   return rules.length > 0 ? { ...keywords, [RULES]: rules } : keywords;
 }
 

@@ -21,7 +21,7 @@ export function loadCompiler(module: string, ours = import.meta.url): Compiler {
   for (const place of [pathToFileURL(resolve(module)).href, ours])
     for (const name of PACKAGES) {
       const found = loaded(name, place);
-      if (typeof found?.createProgram === 'function') return found as Compiler;
+      if (found && isCompiler(found)) return found;
       if (found?.version !== undefined) versions.push(`${name} ${found.version}`);
     }
   const [version] = versions;
@@ -32,6 +32,11 @@ export function loadCompiler(module: string, ours = import.meta.url): Compiler {
         ? 'npm install --save-dev typescript'
         : `${version} has none, so npm install --save-dev @typescript/typescript6`),
   );
+}
+
+/** Its first function stands for all: a package has the API or has not. */
+function isCompiler(found: Partial<Compiler>): found is Compiler {
+  return typeof found.createProgram === 'function';
 }
 
 function loaded(name: string, place: string): Partial<Compiler> | undefined {
