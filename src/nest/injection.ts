@@ -3,6 +3,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { Inject } from '@nestjs/common';
 import type { Kind } from '@rollkeeper/runtime';
 import { ControllerManager, qualifiedResource } from '@rollkeeper/runtime';
+import { storedBy } from './stored-metadata.js';
 
 const LISTERS = Symbol('rollkeeper:listers');
 const API_CLIENT = Symbol('rollkeeper:ApiClient');
@@ -21,7 +22,7 @@ export function InjectLister(kind: Kind): ParameterDecorator & PropertyDecorator
     // A parameter decorator gets the class, a property decorator its prototype.
     const owner = typeof target === 'function' ? target : target.constructor;
     Reflect.defineMetadata(LISTERS, [...injectedKinds(owner), kind], owner);
-    Inject(listerToken(kind))(target, key as string, index as number);
+    Inject(listerToken(kind))(target, key, index as number);
   };
 }
 
@@ -51,5 +52,5 @@ export function listerProviders(classes: readonly Type[]): Provider[] {
 
 /** The kinds whose caches a class injects. */
 export function injectedKinds(owner: object): readonly Kind[] {
-  return (Reflect.getMetadata(LISTERS, owner) as readonly Kind[] | undefined) ?? [];
+  return storedBy<readonly Kind[]>(LISTERS, owner) ?? [];
 }

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { ControllerManager, InvalidOptionError, ShutdownError } from '@rollkeeper/runtime';
 import type { WebhookDefinition, WebhookServer } from '@rollkeeper/webhooks';
+import { toError } from '@rollkeeper/machinery/errors';
 import { controllerOfProvider } from './reconciles.decorator.js';
 import { webhookOfProvider } from './webhook.decorator.js';
 
@@ -57,7 +58,7 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
     // A manager that has ended cannot be restarted; the process has to be.
     this.manager.health.add('livez', { name: 'manager', check: () => this.assertNotFailed() });
     this.running = this.manager.run(this.stopper.signal).catch((error: unknown) => {
-      this.failure = error as Error;
+      this.failure = toError(error);
       this.manager.logger.error('the manager has failed; the process must be started again', { error });
     });
   }

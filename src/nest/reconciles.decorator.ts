@@ -13,6 +13,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { RIGHTS, defineController, workOf } from '@rollkeeper/runtime';
 import { injectedKinds } from './injection.js';
+import { storedBy } from './stored-metadata.js';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 
@@ -72,7 +73,7 @@ export class DefinedController {
 export function controllerOfProvider(instance: unknown): ControllerDefinition | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
   if (instance instanceof DefinedController) return instance.definition;
-  const declared = Reflect.getMetadata(METADATA, instance.constructor) as Declared | undefined;
+  const declared = storedBy<Declared>(METADATA, instance.constructor);
   if (!declared) return undefined;
   return defineController({ ...declared, ...workOf(instance as DecidingReconciler) });
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Kind, KubernetesObject } from '@rollkeeper/runtime';
 import type { WebhookDefinition, WebhookHandlers, WebhookSpec } from '@rollkeeper/webhooks';
 import { defineWebhook } from '@rollkeeper/webhooks';
+import { storedBy } from './stored-metadata.js';
 
 const METADATA = Symbol('rollkeeper:webhook');
 
@@ -36,9 +37,9 @@ export function Webhook<T extends KubernetesObject>(kind: Kind<T>, options: Webh
 /** The webhook that a provider is, if its class is decorated. @throws InvalidOptionError naming the option */
 export function webhookOfProvider(instance: unknown): WebhookDefinition | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
-  const declared = Reflect.getMetadata(METADATA, instance.constructor) as Declared | undefined;
+  const declared = storedBy<Declared>(METADATA, instance.constructor);
   if (!declared) return undefined;
-  const handlers = instance as WebhookHandlers<KubernetesObject>;
+  const handlers: WebhookHandlers<KubernetesObject> = instance;
   return defineWebhook<KubernetesObject>(declared.kind, {
     ...declared.options,
     // Called as methods, which they are.

@@ -118,11 +118,16 @@ function idOf(span: ReadableSpan): string {
 
 function asSampled(span: ReadableSpan, kept: ReadonlySet<string>): ReadableSpan {
   const spanContext = { ...span.spanContext(), traceFlags: TraceFlags.SAMPLED };
-  const copy = Object.create(span, { spanContext: { value: () => spanContext } }) as ReadableSpan;
+  const copy = derived(span, { spanContext: { value: () => spanContext } });
   const parent = span.parentSpanContext;
   if (!parent || kept.has(parent.spanId)) return copy;
-  return Object.create(copy, {
+  return derived(copy, {
     parentSpanContext: { value: undefined },
     links: { value: [...span.links, { context: parent }] },
-  }) as ReadableSpan;
+  });
+}
+
+/** The span with other values for some of its properties. */
+function derived(span: ReadableSpan, changed: PropertyDescriptorMap): ReadableSpan {
+  return Object.create(span, changed) as ReadableSpan;
 }

@@ -69,9 +69,9 @@ function misfit(pod: ReadablePod, { node, podsThere, room }: AdmissionFacts): No
   if (!left) return undefined;
   for (const [name, amount] of Object.entries(wanted)) {
     const unit = name === 'cpu' ? NANOS / 1000n : NANOS;
-    const [requested, used, capacity] = [amount, left.taken[name], left.allocatable[name]].map(
-      (each) => nanosOf(each) / unit,
-    ) as [bigint, bigint, bigint];
+    const requested = nanosOf(amount) / unit;
+    const used = nanosOf(left.taken[name]) / unit;
+    const capacity = nanosOf(left.allocatable[name]) / unit;
     if (requested + used > capacity) return lacking(name, requested, used, capacity);
   }
   return undefined;

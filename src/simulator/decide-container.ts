@@ -1,5 +1,6 @@
 import { doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { asSent } from '@rollkeeper/machinery/kubernetes';
 import type { ProbeOutlook } from './decide-probes.js';
 import { formatDuration } from './durations.js';
 import type { ImagePull } from './image-pull.js';
@@ -65,8 +66,8 @@ const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
 export function decideContainer(facts: ContainerFacts): ContainerPlan {
   const { current, restartPolicy = 'Always' } = facts;
   const exitCode = current?.state?.terminated?.exitCode;
-  if (exitCode !== undefined && !isStartedAgain(restartPolicy, exitCode))
-    return { status: current as ContainerStatus };
+  if (current && exitCode !== undefined && !isStartedAgain(restartPolicy, exitCode))
+    return { status: asSent<ContainerStatus>(current) };
   switch (facts.behaviour) {
     case 'invalid-image':
       return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
@@ -155,7 +156,7 @@ function running(facts: ContainerFacts): RunningContainer {
   const { current, nowMs } = facts;
   const startedAt = current?.state?.running?.startedAt;
   if (current && startedAt !== undefined && current.image === facts.image && !facts.isRestarted) {
-    return { status: current as ContainerStatus, startedMs: facts.startedMs ?? Date.parse(startedAt) };
+    return { status: asSent<ContainerStatus>(current), startedMs: facts.startedMs ?? Date.parse(startedAt) };
   }
   const ended = endOf(current, nowMs);
   const restartCount = (current?.restartCount ?? 0) + (ended ? 1 : 0);
@@ -190,10 +191,10 @@ function runUntil(endsAtMs: number, { status, wakeAtMs = endsAtMs }: ContainerPl
 
 /** The container fails, and may be restarted after a delay. */
 function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
-  const { nowMs } = facts;
+  const { current, nowMs } = facts;
   const untilMs = startsAgainAt(facts);
-  if (untilMs !== undefined && nowMs < untilMs)
-    return { status: facts.current as ContainerStatus, wakeAtMs: untilMs };
+  if (current && untilMs !== undefined && nowMs < untilMs)
+    return { status: asSent<ContainerStatus>(current), wakeAtMs: untilMs };
   const run = untilMs === undefined ? running(facts) : restarted(facts);
   const endsAtMs = run.startedMs + end.afterMs;
   if (nowMs >= endsAtMs) return afterFailure(facts, run, end.exitCode);
@@ -213,14 +214,15 @@ function startsAgainAt({ current, forgottenRestarts = 0, image }: ContainerFacts
 
 function restarted(facts: ContainerFacts): RunningContainer {
   const { current, nowMs } = facts;
-  const restartCount = (current?.restartCount ?? 0) + 1;
+  const before = current ? asSent<ContainerStatus>(current) : blank(facts, 0);
+  const restartCount = before.restartCount + 1;
   const status: ContainerStatus = {
-    ...(current as ContainerStatus),
+    ...before,
     restartCount,
     containerID: containerIdOf(facts, restartCount),
     started: true,
     state: { running: { startedAt: toRfc3339(nowMs) } },
-    lastState: endOf(current, nowMs) ?? (current as ContainerStatus).lastState,
+    lastState: endOf(current, nowMs) ?? before.lastState,
   };
   return { status, startedMs: nowMs };
 }
@@ -288,7 +290,7 @@ function blank({ name, image }: ContainerFacts, restartCount: number): Container
 /** The container after its final stop. */
 export function stopped(status: ReadableStatus, nowMs: number, exitCode: number): ContainerStatus {
   const state = exited(status, nowMs, exitCode);
-  return { ...(status as ContainerStatus), ready: false, started: false, state };
+  return { ...asSent<ContainerStatus>(status), ready: false, started: false, state };
 }
 
 function exited(

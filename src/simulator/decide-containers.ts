@@ -1,5 +1,5 @@
 import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
-import { isSidecar } from '@rollkeeper/machinery/kubernetes';
+import { isSidecar, asSent } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ResizePlan } from './decide-resize.js';
 import { restartedByResize, withResources } from './decide-resize.js';
@@ -219,7 +219,7 @@ function decideInitContainer(pod: ReadablePod, container: Container, facts: Cont
 }
 
 function waitsForInit({ current, image, name }: ContainerFacts): ContainerPlan {
-  if (current) return { status: current as ContainerStatus };
+  if (current) return { status: asSent<ContainerStatus>(current) };
   const state = { waiting: { reason: 'PodInitializing' } };
   return {
     status: { name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {}, state },

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, isPodFinished, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, sameJson, toDouble, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 import { isStartedAgain, stopped } from './decide-container.js';
 import type { ContainersFacts } from './decide-containers.js';
@@ -111,7 +111,7 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   };
   const { generation } = pod.metadata;
   const status: PodStatus = {
-    ...(pod.status as PodStatus | undefined),
+    ...(pod.status && asSent<PodStatus>(pod.status)),
     ...(generation !== undefined && { observedGeneration: generation }),
     phase,
     conditions: isOver
@@ -193,7 +193,7 @@ function partlyStopped(
   sinceMs: number,
   nowMs: number,
 ): PodStatus | undefined {
-  const status = cloneJson(pod.status ?? {}) as PodStatus;
+  const status = writableCopy<PodStatus>(pod.status ?? {});
   const { containerStatuses = [], initContainerStatuses = [] } = status;
   const containers = stoppedBy(containerStatuses, stops, sinceMs, nowMs);
   const initContainers = stoppedBy(initContainerStatuses, stops, sinceMs, nowMs);
@@ -212,7 +212,7 @@ function partlyStopped(
 
 /** The status of a pod whose containers have all stopped. */
 function ended(pod: ReadablePod, stops: readonly ContainerStop[], nowMs: number): PodStatus {
-  const status = cloneJson(pod.status) as PodStatus;
+  const status = writableCopy<PodStatus>(pod.status ?? {});
   const end = (one: ContainerStatus): ContainerStatus => {
     const exitCode = stops.find(({ name }) => name === one.name)?.exitCode ?? 0;
     return one.state?.terminated ? one : stopped(one, nowMs, exitCode);

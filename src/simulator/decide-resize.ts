@@ -6,6 +6,7 @@ import {
   nanosOf,
   resizedResources,
   totalOfPod,
+  writableCopy,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
@@ -165,7 +166,7 @@ export function withResources(
   const isRunning = status.state?.running !== undefined;
   if (!isRunning && before?.resources === undefined) return status;
   const wanted = resourcesOf(container);
-  const held = before?.resources === undefined ? wanted : (cloneJson(before.resources) as Resources);
+  const held = before?.resources === undefined ? wanted : writableCopy<Resources>(before.resources);
   const isKept = step === 'pending';
   const requests = isKept && before?.resources ? before.allocatedResources : wanted.requests;
   const isSameRun = isRunning && status.containerID === before?.containerID;
@@ -185,8 +186,8 @@ export function podResources(
   { step }: ResizePlan,
 ): Pick<NonNullable<Pod['status']>, 'allocatedResources' | 'resources'> {
   if (!spec.resources) return {};
-  const { limits, requests } = cloneJson(spec.resources) as Resources;
-  const before = status?.resources ? (cloneJson(status.resources) as Resources) : undefined;
+  const { limits, requests } = writableCopy<Resources>(spec.resources);
+  const before = status?.resources ? writableCopy<Resources>(status.resources) : undefined;
   const allocated = step === 'pending' ? cloneJson(status?.allocatedResources) : requests;
   return {
     ...(allocated && { allocatedResources: allocated }),

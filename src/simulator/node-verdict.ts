@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { transitionTime, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
 import { conditionsOfEnded, isConditionTrue } from './pod-conditions.js';
@@ -37,7 +37,7 @@ export function endedByNode(
   { isDisruption = false, message, reason }: NodeVerdict,
   { exitCodes, nowMs, startTime }: PodEnd,
 ): PodStatus {
-  const status = cloneJson(pod.status ?? {}) as PodStatus;
+  const status = writableCopy<PodStatus>(pod.status ?? {});
   const { containerStatuses = [], initContainerStatuses } = status;
   const isInitialized = !pod.spec.initContainers?.length || isConditionTrue(pod, 'Initialized');
   const end = (one: ContainerStatus): ContainerStatus => {
@@ -66,7 +66,7 @@ export function rejectedByNode(
   startTime: string,
 ): PodStatus {
   return {
-    ...(pod.status as PodStatus | undefined),
+    ...(pod.status && asSent<PodStatus>(pod.status)),
     phase: 'Failed',
     reason,
     message: `Pod was rejected: ${message}`,

@@ -99,7 +99,7 @@ function initializedVerdict(pod: ReadablePod, statuses: readonly ContainerStatus
 }
 
 function withVerdicts(pod: ReadablePod, now: string, verdicts: readonly Verdict[]): PodCondition[] {
-  const current = (pod.status?.conditions ?? []) as readonly PodCondition[];
+  const current = pod.status?.conditions ?? [];
   const others = current.filter(({ type }) => !verdicts.some((verdict) => verdict.type === type));
   return [
     ...verdicts.map((verdict): PodCondition => {

@@ -52,7 +52,7 @@ export class SimulatedNodes {
 
   /** The nodes' caches. */
   get informers(): readonly Informer[] {
-    return [this.pods, this.nodes] as readonly Informer[];
+    return [this.pods, this.nodes];
   }
 
   /**

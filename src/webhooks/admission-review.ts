@@ -158,12 +158,16 @@ function isFieldProblem(verdict: FieldProblem | readonly FieldProblem[]): verdic
   return !Array.isArray(verdict);
 }
 
+/** Whether a value in a review is an object of the API: the server sends whole ones. */
+export function isApiObject(value: unknown): value is KubernetesObject {
+  return isJsonObject(value) && isJsonObject(value['metadata']);
+}
+
 function objectIn(request: Fields, field: 'object' | 'oldObject'): KubernetesObject | undefined {
   const object = request[field];
   if (object === undefined || object === null) return undefined;
-  if (!isJsonObject(object) || !isJsonObject(object['metadata']))
-    throw new MalformedReviewError(`request.${field}: is no object`);
-  return object as unknown as KubernetesObject;
+  if (!isApiObject(object)) throw new MalformedReviewError(`request.${field}: is no object`);
+  return object;
 }
 
 function userOf(info: unknown): RequestUser {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@rollkeeper/runtime';
-import { apiVersionOf, cloneJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import { MalformedReviewError, requestIn } from './admission-review.js';
+import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { MalformedReviewError, requestIn, isApiObject } from './admission-review.js';
 import type { Spoke, WebhookDefinition } from './define-webhook.js';
 
 type Converted = Pick<WebhookDefinition, 'kind' | 'convert'>;
@@ -45,9 +45,8 @@ export function reviewConversion(definition: Converted, review: unknown): object
   });
   try {
     const convertedObjects = objects.map((object: unknown) => {
-      if (!isJsonObject(object) || !isJsonObject(object['metadata']))
-        throw new TypeError('one of the objects is none');
-      return convertObject(definition, object as unknown as KubernetesObject, desiredAPIVersion);
+      if (!isApiObject(object)) throw new TypeError('one of the objects is none');
+      return convertObject(definition, object, desiredAPIVersion);
     });
     return response({ convertedObjects, result: { status: 'Success' } });
   } catch (error) {

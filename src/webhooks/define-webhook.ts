@@ -60,8 +60,8 @@ export type Verdict = void | undefined | string | FieldProblem | readonly FieldP
 /** Converts between the stored version of a kind and another one: see {@link spoke}. */
 export interface Spoke<Hub extends KubernetesObject = KubernetesObject> {
   readonly kind: Kind;
-  readonly toHub: (object: KubernetesObject) => Hub;
-  readonly fromHub: (object: Hub) => KubernetesObject;
+  toHub(this: void, object: KubernetesObject): Hub;
+  fromHub(this: void, object: Hub): KubernetesObject;
 }
 
 /**
@@ -184,7 +184,7 @@ export function defineWebhook<T extends KubernetesObject>(
     operations,
     default: fill,
     validate,
-    convert: convert?.length ? (convert as unknown as readonly Spoke[]) : undefined,
+    convert: convert?.length ? convert : undefined,
   });
 }
 

@@ -1,4 +1,4 @@
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Kind, Logger } from '@rollkeeper/runtime';
 import { isConflict, serverSideApply, unlessGone } from '@rollkeeper/runtime';
 import type { WebhookDefinition } from './define-webhook.js';
@@ -110,7 +110,6 @@ function contains(stored: unknown, wanted: unknown): boolean {
       wanted.every((item, index) => contains(stored[index], item))
     );
   if (typeof wanted !== 'object' || wanted === null) return stored === wanted;
-  if (typeof stored !== 'object' || stored === null) return false;
-  const fields = stored as Readonly<Record<string, unknown>>;
-  return Object.entries(wanted).every(([field, value]) => contains(fields[field], value));
+  if (!isJsonObject(stored)) return false;
+  return Object.entries(wanted).every(([field, value]) => contains(stored[field], value));
 }

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Span, Tracer } from '@opentelemetry/api';
 import type { Clock, Logger } from '@rollkeeper/runtime';
@@ -11,6 +10,7 @@ import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { readTraceHeaders } from '@rollkeeper/machinery/trace-context';
 import type { KeyPair } from '@rollkeeper/tls';
 import { SERVER_PROTOCOLS } from '@rollkeeper/tls';
+import { listeningAddress } from '@rollkeeper/machinery/listening';
 import { MalformedReviewError, admissionReview, readAdmissionReview } from './admission-review.js';
 import type { CallContext } from './admit.js';
 import { fillIn, judge } from './admit.js';
@@ -66,7 +66,7 @@ export class WebhookListener {
         cause: error,
       });
     }
-    return (this.server.address() as AddressInfo).port;
+    return listeningAddress(this.server).port;
   }
 
   /** Shows this certificate from now on; connections that are open keep theirs. */
@@ -158,10 +158,10 @@ async function admit(
 
 class TooLargeError extends Error {}
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request) {
     length += chunk.length;
     if (length > LARGEST_BODY) throw new TooLargeError(`a review of more than ${LARGEST_BODY} bytes`);
     chunks.push(chunk);

@@ -23,10 +23,10 @@ export interface ApiWrite {
 }
 
 /** Runs around every write: `send` sends it and returns the object in the answer, if there is one. */
-export type WriteInterceptor = <T extends KubernetesObject>(
+export type WriteInterceptor = <T extends KubernetesObject | undefined>(
   write: ApiWrite,
-  send: () => Promise<T | undefined>,
-) => Promise<T | undefined>;
+  send: () => Promise<T>,
+) => Promise<T>;
 
 /** Base of the decorators: `client` with `intercept` around each write. Reads are passed through. */
 export class WriteInterceptingClient implements ApiClient {
@@ -55,7 +55,7 @@ export class WriteInterceptingClient implements ApiClient {
 
   create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
     const write = { verb: 'create', type, ref: object.metadata, subresource: options?.subresource } as const;
-    return this.around<T>(write, () => this.client.create(type, object, options));
+    return this.intercept<T>(write, () => this.client.create(type, object, options));
   }
 
   update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
@@ -67,7 +67,7 @@ export class WriteInterceptingClient implements ApiClient {
       subresource: options?.subresource,
       replaces,
     } as const;
-    return this.around<T>(write, () => this.client.update(type, object, options));
+    return this.intercept<T>(write, () => this.client.update(type, object, options));
   }
 
   patch<T extends KubernetesObject>(
@@ -77,7 +77,7 @@ export class WriteInterceptingClient implements ApiClient {
     options?: WriteOptions,
   ): Promise<T> {
     const write = { verb: 'patch', type, ref, subresource: options?.subresource } as const;
-    return this.around<T>(write, () => this.client.patch(type, ref, patch, options));
+    return this.intercept<T>(write, () => this.client.patch(type, ref, patch, options));
   }
 
   async delete<T extends KubernetesObject>(
@@ -87,7 +87,7 @@ export class WriteInterceptingClient implements ApiClient {
   ): Promise<DeleteResult<T>> {
     const send = async (): Promise<T | undefined> => (await this.client.delete<T>(type, ref, options)).object;
     const replaces = options?.preconditions?.resourceVersion;
-    const object = await this.intercept<T>({ verb: 'delete', type, ref, replaces }, send);
+    const object = await this.intercept({ verb: 'delete', type, ref, replaces }, send);
     return object === undefined ? {} : { object };
   }
 
@@ -97,10 +97,6 @@ export class WriteInterceptingClient implements ApiClient {
       await this.client.deleteCollection(type, options);
       return undefined;
     });
-  }
-
-  private async around<T extends KubernetesObject>(write: ApiWrite, send: () => Promise<T>): Promise<T> {
-    return (await this.intercept<T>(write, send)) as T;
   }
 }
 

@@ -20,7 +20,7 @@ export interface MayStart {
  * that must not start rejects with {@link NotStartedError}; its connection is reused.
  */
 export const askBeforeStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { mayStart } = options as MayStart;
+  const { mayStart }: typeof options & MayStart = options;
   if (mayStart) {
     const start = handler.onRequestStart?.bind(handler);
     // undici makes a handler for each request. If this throws, the request fails before anything is written.

@@ -48,7 +48,7 @@ export interface ImpersonatedUser {
 
 /** Source: `ImpersonationConfig` of client-go's rest package, and its transport. */
 export function impersonation({ extra, groups, uid, username }: ImpersonatedUser): CredentialHeaders {
-  const extras = Object.entries(extra ?? {}).map(([key, values]) => [
+  const extras = Object.entries(extra ?? {}).map(([key, values]): [string, readonly string[]] => [
     `impersonate-extra-${encodeURIComponent(key.toLowerCase()).replace(/[()']/g, percent)}`,
     values,
   ]);
@@ -56,7 +56,7 @@ export function impersonation({ extra, groups, uid, username }: ImpersonatedUser
     'impersonate-user': username,
     ...(uid && { 'impersonate-uid': uid }),
     ...(groups?.length && { 'impersonate-group': groups }),
-    ...(Object.fromEntries(extras) as CredentialHeaders),
+    ...Object.fromEntries(extras),
   };
 }
 

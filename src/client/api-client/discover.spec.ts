@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DiscoveryDocument } from './discover.js';
+import type { DiscoveryBody, DiscoveryDocument } from './discover.js';
 import { Discovery } from './discover.js';
 
-type Documents = Readonly<Record<string, unknown>>;
+type Documents = Readonly<Record<string, DiscoveryBody | Error>>;
 
 /** A server with these documents; an Error is a refusal. */
 function aServer(documents: Documents) {
@@ -66,7 +66,10 @@ describe('discovery of a server that has no aggregated form', () => {
 });
 
 describe('discovery of a server that has the aggregated form', () => {
-  const aggregated = (items: unknown[]) => ({ kind: 'APIGroupDiscoveryList', items });
+  const aggregated = (items: NonNullable<DiscoveryBody['items']>) => ({
+    kind: 'APIGroupDiscoveryList',
+    items,
+  });
   const plural = (name: string, scope = 'Namespaced', verbs = ['get', 'list']) => ({
     resource: name,
     responseKind: { group: '', version: '', kind: 'K' },

@@ -1,5 +1,7 @@
+import { toError } from '@rollkeeper/machinery/errors';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { DiscoverOptions, DiscoveredResource, DiscoveredResources } from './api-client.js';
+import { ApiProtocolError } from './transport-errors.js';
 
 /** Accepts either version of the aggregated format (Kubernetes 1.26 and newer), otherwise the older lists. */
 const ACCEPT = [
@@ -13,7 +15,7 @@ const ACCEPT = [
  * current.
  */
 export interface DiscoveryDocument {
-  readonly body: unknown;
+  readonly body: DiscoveryBody | undefined;
   readonly etag?: string;
 }
 
@@ -37,7 +39,7 @@ type VersionResources = GroupVersion &
  * nothing has changed; for others there is one request per version of every group.
  */
 export class Discovery {
-  private readonly known = new Map<string, { readonly etag: string; readonly body: unknown }>();
+  private readonly known = new Map<string, { readonly etag: string; readonly body: DiscoveryBody }>();
 
   /**
    * For a resource in several versions, returns the most preferred one that has it, as client-go's
@@ -53,22 +55,24 @@ export class Discovery {
     return merge(versions, everyVersion ? apiVersionOf : ({ group }) => group);
   }
 
-  private async read(get: GetDiscoveryDocument, path: string): Promise<unknown> {
+  private async read(get: GetDiscoveryDocument, path: string): Promise<DiscoveryBody> {
     const known = this.known.get(path);
     const { body, etag } = await get(path, { accept: ACCEPT, etag: known?.etag });
-    if (known && body === undefined) return known.body;
+    if (body === undefined) {
+      if (known) return known.body;
+      throw new ApiProtocolError(
+        `GET ${path}: the server answered that a document is current that was never read`,
+      );
+    }
     if (etag === undefined) this.known.delete(path);
     else this.known.set(path, { etag, body });
     return body;
   }
 }
 
-interface AggregatedList {
-  kind: 'APIGroupDiscoveryList';
-  items?: {
-    metadata?: { name?: string };
-    versions?: { version: string; freshness?: string; resources?: AggregatedResource[] }[];
-  }[];
+interface AggregatedGroup {
+  metadata?: { name?: string };
+  versions?: { version: string; freshness?: string; resources?: AggregatedResource[] }[];
 }
 
 interface AggregatedResource {
@@ -80,15 +84,16 @@ interface AggregatedResource {
   verbs?: string[];
 }
 
-interface CoreVersions {
+/** The fields of all kinds of documents that discovery reads. */
+export interface DiscoveryBody {
+  kind?: string;
+  /** Of the aggregated format. */
+  items?: AggregatedGroup[];
+  /** Of the core group. */
   versions?: string[];
-}
-
-interface GroupList {
+  /** Of the list of the other groups. */
   groups?: { name: string; versions?: { version: string }[]; preferredVersion?: { version: string } }[];
-}
-
-interface ResourceList {
+  /** Of the list of one version. */
   resources?: {
     name: string;
     singularName?: string;
@@ -100,11 +105,9 @@ interface ResourceList {
 }
 
 /** The versions in a top-level document of either format, preferred versions first. */
-async function versionsOf(get: GetDiscoveryDocument, document: unknown): Promise<VersionResources[]> {
-  const { kind } = document as { kind?: string };
-  if (kind === 'APIGroupDiscoveryList') return aggregatedVersions(document as AggregatedList);
-  const { versions = [] } = document as CoreVersions;
-  const { groups = [] } = document as GroupList;
+async function versionsOf(get: GetDiscoveryDocument, document: DiscoveryBody): Promise<VersionResources[]> {
+  if (document.kind === 'APIGroupDiscoveryList') return aggregatedVersions(document);
+  const { groups = [], versions = [] } = document;
   const all = [
     ...versions.map((version) => ({ group: '', version })),
     ...groups.flatMap((group) => versionsByPreference(group)),
@@ -113,7 +116,7 @@ async function versionsOf(get: GetDiscoveryDocument, document: unknown): Promise
 }
 
 /** Source: `SplitGroupsAndResources` in k8s.io/client-go/discovery: stale counts as failed. */
-function aggregatedVersions({ items = [] }: AggregatedList): VersionResources[] {
+function aggregatedVersions({ items = [] }: DiscoveryBody): VersionResources[] {
   return items.flatMap(({ metadata, versions = [] }) =>
     versions.map(({ freshness, resources = [], version }): VersionResources => {
       const group = metadata?.name ?? '';
@@ -137,7 +140,7 @@ function fromAggregated(
   return [{ ...groupVersion, ...names, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs }];
 }
 
-function versionsByPreference(group: NonNullable<GroupList['groups']>[number]): GroupVersion[] {
+function versionsByPreference(group: NonNullable<DiscoveryBody['groups']>[number]): GroupVersion[] {
   const versions = (group.versions ?? []).map(({ version }) => version);
   const preferred = group.preferredVersion?.version;
   const ordered = preferred ? [preferred, ...versions.filter((version) => version !== preferred)] : versions;
@@ -151,7 +154,7 @@ async function askForVersion(
   const { group, version } = groupVersion;
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   try {
-    const { resources = [] } = (await get(path, {})).body as ResourceList;
+    const { resources = [] } = (await get(path, {})).body ?? {};
     return {
       ...groupVersion,
       resources: resources
@@ -165,7 +168,7 @@ async function askForVersion(
         })),
     };
   } catch (error) {
-    return { ...groupVersion, error: error as Error };
+    return { ...groupVersion, error: toError(error) };
   }
 }
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { toError } from '@rollkeeper/machinery/errors';
+import { listeningAddress } from '@rollkeeper/machinery/listening';
 import type { ApiClient } from './api-client.js';
 
 /** Of {@link forwardPort}. */
@@ -54,7 +56,7 @@ export async function forwardPort(
       // The client has left, which is no failure of the connection to the pod.
       const isOver = socket.destroyed || ended.signal.aborted;
       socket.destroy();
-      if (!isOver) onError(error as Error);
+      if (!isOver) onError(toError(error));
     });
   });
   server.listen(localPort, host);
@@ -70,5 +72,5 @@ export async function forwardPort(
     return closing;
   };
   const stopListening = signal ? onAbort(signal, () => void close()) : () => undefined;
-  return { port: (server.address() as AddressInfo).port, close, [Symbol.asyncDispose]: close };
+  return { port: listeningAddress(server).port, close, [Symbol.asyncDispose]: close };
 }

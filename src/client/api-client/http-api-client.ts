@@ -111,7 +111,7 @@ class UndiciApiClient implements HttpApiClient {
   ): Promise<T> {
     const accept = metadataOnly ? METADATA_OF_OBJECT : undefined;
     const path = objectPath(type, ref, subresource) + queryString(query);
-    const object = (await this.read(path, { accept, signal })) as T;
+    const object = await this.read<T>(path, { accept, signal });
     return metadataOnly ? named(object, typeMeta(type)) : object;
   }
 
@@ -257,13 +257,8 @@ class UndiciApiClient implements HttpApiClient {
     ref: ObjectRef,
     options: DeleteOptions = {},
   ): Promise<DeleteResult<T>> {
-    const answer = await this.write<KubernetesObject>(
-      'DELETE',
-      objectPath(type, ref),
-      wireDeleteOptions(options),
-      options,
-    );
-    return isStillThere(answer) ? { object: answer as T } : {};
+    const answer = await this.write<T>('DELETE', objectPath(type, ref), wireDeleteOptions(options), options);
+    return isStillThere(answer) ? { object: answer } : {};
   }
 
   async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
@@ -293,7 +288,7 @@ class UndiciApiClient implements HttpApiClient {
   async serverInfo({ signal }: Reading = {}): Promise<ServerInfo> {
     const { userAgent } = this;
     const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
-    const { gitVersion = 'unknown' } = parseAnswer(answer) as { gitVersion?: string };
+    const { gitVersion = 'unknown' } = parseAnswer<{ gitVersion?: string }>(answer);
     return { version: gitVersion, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) };
   }
 
@@ -301,7 +296,7 @@ class UndiciApiClient implements HttpApiClient {
     return this.transport.close();
   }
 
-  private async read(path: string, reading: Reading): Promise<unknown> {
+  private async read<T>(path: string, reading: Reading): Promise<T> {
     return parseAnswer(
       await this.sender.send({ method: 'GET', path, userAgent: this.userAgent, ...reading }),
     );
@@ -327,7 +322,7 @@ class UndiciApiClient implements HttpApiClient {
     const { userAgent } = this;
     const content = { body: stringifyJson(body), contentType };
     const request = { method, path, ...content, accept, userAgent, signal, guard, assertMayWrite };
-    return parseAnswer(await this.sender.send(request)) as T;
+    return parseAnswer(await this.sender.send(request));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { TimeoutError, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import { TimeoutError, errorMessage, hasCode, errorCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { tellStatus, writeTraceHeaders } from '@rollkeeper/machinery/trace-context';
 import type { SilenceLimit } from './abort-scope.js';
@@ -225,7 +225,7 @@ function fairnessOf(headers: ResponseHeaders): Pick<ApiClientRequest, 'flowSchem
 }
 
 function isTooLarge(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+  return errorCode(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 }
 
 function timedOut(name: string, request: HttpRequest): TimeoutError {

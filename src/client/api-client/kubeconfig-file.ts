@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { YAMLMap, YAMLSeq } from 'yaml';
-import { parse, parseDocument } from 'yaml';
+import type { YAMLMap } from 'yaml';
+import { parse, parseDocument, isSeq } from 'yaml';
 import * as z from 'zod';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
@@ -113,7 +113,8 @@ function entries<Name extends string, Schema extends z.ZodType>(name: Name, sche
 
 function parseYaml(path: string): unknown {
   try {
-    return parse(readFileSync(path, 'utf8')) as unknown;
+    const content: unknown = parse(readFileSync(path, 'utf8'));
+    return content;
   } catch (error) {
     throw new InvalidOptionError(`kubeconfig ${path}`, errorMessage(error).split('\n')[0] ?? '', {
       cause: error,
@@ -150,8 +151,8 @@ export function writeOidcTokens(
 ): void {
   const target = realpathSync(path);
   const document = parseDocument(readFileSync(target, 'utf8'));
-  const users = document.get('users') as YAMLSeq<YAMLMap> | undefined;
-  const entry = users?.items.find((item) => item.get('name') === userName);
+  const users = document.get('users');
+  const entry = isSeq<YAMLMap>(users) ? users.items.find((item) => item.get('name') === userName) : undefined;
   if (!entry) throw new InvalidOptionError(`kubeconfig ${path}`, `there is no user "${userName}" any more`);
   entry.setIn(['user', 'auth-provider', 'config', 'id-token'], tokens.idToken);
   entry.setIn(['user', 'auth-provider', 'config', 'refresh-token'], tokens.refreshToken);

@@ -1,3 +1,4 @@
+import { toError } from '@rollkeeper/machinery/errors';
 import type { StreamingAnswer } from './http-transport.js';
 import { statusErrorOf } from './parse-response.js';
 
@@ -16,7 +17,7 @@ export async function* logLines(open: () => Promise<StreamingAnswer>): AsyncGene
   const text =
     status === 200
       ? undefined
-      : await body.text().catch((error: unknown) => Promise.reject(explain(error) as Error));
+      : await body.text().catch((error: unknown) => Promise.reject(toError(explain(error))));
   if (text !== undefined) throw statusErrorOf({ ...head, text });
   try {
     for await (const chunk of body) {

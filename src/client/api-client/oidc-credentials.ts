@@ -3,7 +3,7 @@ import type * as OpenIdClient from 'openid-client';
 import * as z from 'zod';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 import { bearer } from './credentials.js';
@@ -93,8 +93,9 @@ export class OidcCredentials implements Credentials {
     const provider = await this.discover(oidc);
     const answer = await oidc.refreshTokenGrant(provider, refreshToken);
     if (!answer.id_token) throw new Error('the provider refreshed the token, but sent no id_token along');
-    this.tokens = { idToken: answer.id_token, refreshToken: answer.refresh_token ?? refreshToken };
-    this.options.persist(this.tokens as OidcTokens);
+    const tokens = { idToken: answer.id_token, refreshToken: answer.refresh_token ?? refreshToken };
+    this.tokens = tokens;
+    this.options.persist(tokens);
     return answer.id_token;
   }
 
@@ -138,7 +139,7 @@ export class OidcCredentials implements Credentials {
         redirect,
         signal,
         dispatcher,
-        body: body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined),
+        body: body instanceof URLSearchParams ? body.toString() : body,
       });
       const answer = await response.arrayBuffer();
       await dispatcher.close();
@@ -152,7 +153,9 @@ export class OidcCredentials implements Credentials {
 function issuedBy(idToken: string): Issued {
   const payload = idToken.split('.')[1] ?? '';
   try {
-    const { exp } = parseJson(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
+    const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
+    if (!isJsonObject(claims)) throw new TypeError('its claims are no object');
+    const { exp } = claims;
     const expiresAtMs = typeof exp === 'number' ? exp * 1000 : 0;
     return { headers: bearer(idToken), renewAtMs: expiresAtMs - LEEWAY_MS, expiresAtMs };
   } catch (error) {

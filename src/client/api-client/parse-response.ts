@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiStatus } from './api-status-error.js';
 import type { CredentialHeaders } from './cluster-connection.js';
 import { ApiStatusError } from './api-status-error.js';
@@ -26,10 +26,10 @@ export interface HttpAnswer {
 const EXCERPT_LENGTH = 200;
 
 /**
- * The object in a successful answer.
+ * The object in a successful answer. Its type is what the request asks for: the server has validated it.
  * @throws ApiStatusError if the server refused; ApiProtocolError if a success is not JSON
  */
-export function parseAnswer(answer: HttpAnswer): unknown {
+export function parseAnswer<T>(answer: HttpAnswer): T {
   if (answer.status >= 400 || answer.status < 200) throw statusErrorOf(answer);
   const body = tryParse(answer.text);
   if (body === undefined) {
@@ -37,7 +37,7 @@ export function parseAnswer(answer: HttpAnswer): unknown {
       `${answer.request}: the server answered ${answer.status} with ${describeBody(answer)}`,
     );
   }
-  return dropNulls(body, answer.text);
+  return dropNulls(body, answer.text) as T;
 }
 
 /** The error in an answer. A body that is not a `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
@@ -68,7 +68,7 @@ export function toApiStatus(body: unknown): ApiStatus {
 }
 
 function isStatus(body: unknown): body is Partial<ApiStatus> {
-  return typeof body === 'object' && body !== null && (body as { kind?: unknown }).kind === 'Status';
+  return isJsonObject(body) && body['kind'] === 'Status';
 }
 
 /** `undefined` if it is not a JSON object. */
@@ -91,7 +91,7 @@ function describeBody({ text, contentType }: HttpAnswer): string {
  * @throws ApiProtocolError for anything else
  */
 export function identified<T extends KubernetesObject>(value: unknown, where: string): T {
-  const { metadata } = (value ?? {}) as Partial<KubernetesObject>;
+  const { metadata }: { metadata?: { name?: unknown } | null } = value ?? {};
   if (typeof metadata?.name === 'string') return value as T;
   throw new ApiProtocolError(
     `${where}: an object without a name: ${excerptOf(stringifyJson(value ?? null))}`,
@@ -109,12 +109,12 @@ export interface WireList<T extends KubernetesObject> {
  * @throws ApiProtocolError for anything else
  */
 export function listIn<T extends KubernetesObject>(body: unknown, where: string): WireList<T> {
-  const { items, kind = 'List', metadata } = (body ?? {}) as Partial<Record<string, unknown>>;
+  const { items, kind = 'List', metadata }: Record<string, unknown> = isJsonObject(body) ? body : {};
   // A list without items must have a resourceVersion; an empty object or a Status is not a list.
   const hasItems = Array.isArray(items) || (items === undefined && typeof metadata === 'object' && metadata);
   if (!hasItems || !String(kind).endsWith('List'))
     throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body ?? null))}`);
-  for (const item of (items ?? []) as readonly unknown[]) identified(item, where);
+  if (Array.isArray(items)) for (const item of items) identified(item, where);
   return body as WireList<T>;
 }
 

@@ -1,4 +1,5 @@
-import type { Dispatcher, WebSocket } from 'undici';
+import type { Dispatcher, MessageEvent, WebSocket } from 'undici';
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { CredentialHeaders } from './cluster-connection.js';
 import { requireUndici } from './require-undici.js';
 
@@ -30,7 +31,7 @@ export class PodChannels {
 
   private constructor(private readonly socket: WebSocket) {
     socket.binaryType = 'arraybuffer';
-    socket.addEventListener('message', ({ data }) => this.receive(data as ArrayBuffer | string));
+    socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => this.receive(data));
     socket.addEventListener('close', () => {
       this.hasClosed = true;
       this.listener?.onClose();
@@ -56,7 +57,7 @@ export class PodChannels {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         channels.close();
-        reject(signal?.reason as Error);
+        if (signal) reject(reasonOf(signal));
       };
       const settle = (opened: PodChannels | undefined): void => {
         signal?.removeEventListener('abort', onAbort);
@@ -99,7 +100,7 @@ export class PodChannels {
   }
 
   private receive(data: ArrayBuffer | string): void {
-    const message = Buffer.from(data as ArrayBuffer);
+    const message = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data);
     if (message.length === 0) return;
     if (this.listener) this.deliver(message);
     else this.early.push(message);

@@ -64,7 +64,8 @@ export async function followExec(
 async function sendInput(channels: PodChannels, stdin: ExecOptions['stdin']): Promise<void> {
   if (stdin === undefined) return;
   const chunks = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
-  for await (const chunk of chunks) channels.send(STDIN, Buffer.from(chunk as Uint8Array));
+  for await (const chunk of chunks)
+    channels.send(STDIN, typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
   channels.send(CLOSE, Uint8Array.of(STDIN));
 }
 
@@ -76,12 +77,12 @@ interface EndStatus {
 
 /** @throws ApiStatusError for an end that is no exit code: there is no such command, say */
 export function exitCodeOf(end: unknown): number {
-  const { details, reason, status } = (end ?? {}) as EndStatus;
+  const { details, reason, status }: EndStatus = end ?? {};
   if (status === 'Success') return 0;
   const exitCode = details?.causes?.find((cause) => cause.reason === 'ExitCode')?.message;
   if (reason === 'NonZeroExitCode' && exitCode !== undefined && /^\d+$/.test(exitCode))
     return Number(exitCode);
-  throw new ApiStatusError(toApiStatus({ ...(end as object), kind: 'Status' }));
+  throw new ApiStatusError(toApiStatus({ ...(end ?? {}), kind: 'Status' }));
 }
 
 function tooLarge(name: string): ApiProtocolError {

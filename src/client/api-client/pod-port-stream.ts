@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { onAbort } from '@rollkeeper/machinery/cancellation';
+import { onAbort, reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { PodChannels } from './pod-channels.js';
 import { ApiConnectionError } from './transport-errors.js';
 
@@ -28,9 +28,7 @@ export class PodPortStream extends Duplex {
     signal: AbortSignal | undefined,
   ) {
     super({ allowHalfOpen: true });
-    this.stopListening = signal
-      ? onAbort(signal, () => this.destroy(signal.reason as Error))
-      : () => undefined;
+    this.stopListening = signal ? onAbort(signal, () => this.destroy(reasonOf(signal))) : () => undefined;
     channels.listen({
       onMessage: (channel, data) => this.receive(channel, data),
       onClose: () => {

@@ -119,7 +119,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 
   private takeLine(): Next<T> {
-    const line = this.lines[this.position++] as string;
+    const line = this.lines[this.position++] ?? '';
     const value = parseEvent<T>(line, this.answer?.head.request ?? '');
     if (this.isOf && value.type !== 'BOOKMARK') Object.assign(value.object, this.isOf);
     return { done: false, value };
@@ -160,7 +160,7 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
     case 'DELETED':
       return { type, object: identified<T>(dropNulls(object, line), `${request}: ${type}`) };
     case 'BOOKMARK':
-      return bookmarkOf((object as Partial<T> | null)?.metadata ?? { name: '' });
+      return bookmarkOf(object);
     case 'ERROR':
       throw new WatchErrorEvent(toApiStatus(object));
     default:
@@ -168,7 +168,9 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
   }
 }
 
-function bookmarkOf({ annotations, resourceVersion = '' }: KubernetesObject['metadata']): BookmarkEvent {
+function bookmarkOf(object: unknown): BookmarkEvent {
+  const { metadata }: Partial<KubernetesObject> = object ?? {};
+  const { annotations, resourceVersion = '' } = metadata ?? {};
   const endsInitialEvents = annotations?.[INITIAL_EVENTS_END] === 'true';
   return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents && { endsInitialEvents }) };
 }

@@ -14,13 +14,11 @@ export function withWriteGuard(
   signal: AbortSignal,
   assertMayWrite?: () => void,
 ): ApiClient {
-  const guarded = <Options extends { guard?: AbortSignal; assertMayWrite?: () => void }>(
-    options: Options | undefined,
-  ): Options => {
+  const guarded = <Options extends object>(options: Options | undefined) => {
     signal.throwIfAborted();
     assertMayWrite?.();
     return {
-      ...(options ?? ({} as Options)),
+      ...options,
       guard: signal,
       ...(assertMayWrite ? { assertMayWrite } : {}),
     };

@@ -1,3 +1,4 @@
+import { errorCode } from '@rollkeeper/machinery/errors';
 import { apiStatusOf } from './api-status-error.js';
 
 /**
@@ -32,7 +33,7 @@ export function writeAnswerOf(error: unknown): WriteAnswer {
 
 function wasNeverSent(error: unknown): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
-    if (NEVER_CONNECTED.has((current as NodeJS.ErrnoException).code)) return true;
+    if (NEVER_CONNECTED.has(errorCode(current))) return true;
   }
   return false;
 }

@@ -67,6 +67,7 @@ export class CacheProgress {
     if (isComparableResourceVersion(version)) return;
     this.opaque.delete(version);
     this.opaque.add(version);
-    if (this.opaque.size > REMEMBERED_OPAQUE) this.opaque.delete(this.opaque.values().next().value as string);
+    const [oldest = version] = this.opaque;
+    if (this.opaque.size > REMEMBERED_OPAQUE) this.opaque.delete(oldest);
   }
 }

@@ -1,3 +1,4 @@
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
 interface Waiter {
   readonly isMet: () => boolean;
   readonly resolve: () => void;
@@ -20,7 +21,7 @@ export class ConditionWaiters {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.waiters.delete(waiter);
-        reject(signal.reason as Error);
+        reject(reasonOf(signal));
       };
       const waiter: Waiter = {
         isMet,

@@ -107,7 +107,8 @@ export class InformerFactory {
       this.informers.set(name, informer);
       if (this.signal && !this.signal.aborted) this.running.push(informer.run(this.signal));
     }
-    return informer as unknown as Informer<T>;
+    const shared: Informer = informer;
+    return shared as Informer<T>;
   }
 
   /**

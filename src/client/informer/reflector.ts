@@ -209,7 +209,7 @@ export class Reflector<T extends KubernetesObject> {
       const early = livedMs < timeoutSeconds * 1000 - EARLY_MS;
       return { type: 'watch-ended', early, ...life() };
     } catch (error) {
-      const { reason } = doubted.signal as { reason: unknown };
+      const reason: unknown = doubted.signal.reason;
       if (reason instanceof WatchDoubted) return { type: 'watch-doubted', so: reason.so, ...life() };
       return { type: 'watch-failed', failure: this.explain('watch', error, signal), ...life() };
     } finally {

@@ -1,6 +1,6 @@
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { compareResourceVersions, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions, keyOf, readOnly } from '@rollkeeper/machinery/kubernetes';
 import { IndexMap } from './index-map.js';
 import type { IndexFunction, Lister, ResourceEvent } from './informer.js';
 
@@ -55,7 +55,7 @@ export class ObjectStore<T extends KubernetesObject> {
 
   /** An object was added or modified. No-op if the cache shows this state or a later one. */
   upsert(item: T): ResourceEvent<T>[] {
-    const object = item as DeepReadonly<T>;
+    const object = readOnly(item);
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
     if (old && isSameOrOlder(object, old)) return [];
@@ -64,7 +64,7 @@ export class ObjectStore<T extends KubernetesObject> {
 
   /** An object was deleted; `item` is its last state. Ignored if the cache shows something later. */
   remove(item: T): ResourceEvent<T>[] {
-    const object = item as DeepReadonly<T>;
+    const object = readOnly(item);
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
     if (!old || compareAge(object, old) === 'older') return [];
@@ -118,7 +118,7 @@ export class ObjectStore<T extends KubernetesObject> {
 function newestByKey<T extends KubernetesObject>(items: readonly T[]): Map<string, DeepReadonly<T>> {
   const fresh = new Map<string, DeepReadonly<T>>();
   for (const item of items) {
-    const object = item as DeepReadonly<T>;
+    const object = readOnly(item);
     const key = keyOf(object.metadata);
     const other = fresh.get(key);
     if (!other || !isSameOrOlder(object, other)) fresh.set(key, object);

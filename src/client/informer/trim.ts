@@ -72,7 +72,7 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
 
 /** The trims by `qualifiedResource`; for every other type only managedFields are dropped. */
 export const DEFAULT_TRIMS: ReadonlyMap<string, ContentTrim> = new Map<string, ContentTrim>([
-  [qualifiedResource(PODS), trimPod as unknown as ContentTrim],
+  [qualifiedResource(PODS), (pod) => trimPod(pod as Pod)],
 ]);
 
 /**

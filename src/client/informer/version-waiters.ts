@@ -1,5 +1,6 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { CacheProgress } from './cache-progress.js';
 
 /** The server's version found by a read; `read` counts reads, to tell which ones began after a wait did. */
@@ -78,7 +79,7 @@ export class VersionWaiters {
       const onAbort = (): void => {
         this.waiters.delete(waiter);
         if (this.waiters.size === 0) this.disarm();
-        reject(signal.reason as Error);
+        reject(reasonOf(signal));
       };
       const waiter: Waiter = {
         version,

@@ -40,18 +40,16 @@ export function decideAttachments(facts: AttachFacts): AttachPlan {
   const { attachments, node } = facts;
   const own = attachments.filter(({ spec }) => spec.nodeName === node);
   const wanted = volumesWanted(facts);
-  const plan = {
-    attach: [] as AttachPlan['attach'][number][],
-    refused: [] as AttachPlan['refused'][number][],
-  };
+  const attach: AttachPlan['attach'][number][] = [];
+  const refused: AttachPlan['refused'][number][] = [];
   for (const { pod, volume } of wanted.values()) {
     const { name } = volume.metadata;
     if (own.some(({ spec }) => spec.source.persistentVolumeName === name)) continue;
     const others = attachments.filter(
       ({ spec }) => spec.source.persistentVolumeName === name && spec.nodeName !== node,
     );
-    if (others.length > 0 && isForOneNode(volume)) plan.refused.push({ pod, message: multiAttach(name) });
-    else plan.attach.push({ pod, volume: name, attachment: newAttachment(volume, node) });
+    if (others.length > 0 && isForOneNode(volume)) refused.push({ pod, message: multiAttach(name) });
+    else attach.push({ pod, volume: name, attachment: newAttachment(volume, node) });
   }
   const detach = own.filter(
     ({ metadata, spec }) =>
@@ -64,7 +62,7 @@ export function decideAttachments(facts: AttachFacts): AttachPlan {
       return volume?.spec.csi ? [{ name: uniqueName(volume.spec.csi), devicePath: '' }] : [];
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return { ...plan, detach, attached };
+  return { attach, refused, detach, attached };
 }
 
 /** The attachable volumes of the node's pods, each with the first pod that needs it. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { DerError, readCertificateRequest } from '@rollkeeper/tls';
 import type { CertificateRequest } from '@rollkeeper/tls';
@@ -67,7 +67,7 @@ export function createCertificateSigningController(authority?: SigningAuthority)
         usages,
         ...validity,
       });
-      const signed = cloneJson(object as CertificateSigningRequest);
+      const signed = writableCopy<CertificateSigningRequest>(object);
       signed.status = { ...signed.status, certificate: Buffer.from(certificate).toString('base64') };
       await client.update(CertificateSigningRequest, signed, { subresource: 'status' });
     },
@@ -184,7 +184,7 @@ async function addCondition(
   subresource: 'approval' | 'status',
   condition: Condition,
 ): Promise<void> {
-  const changed = cloneJson(request as CertificateSigningRequest);
+  const changed = writableCopy<CertificateSigningRequest>(request);
   changed.status = { ...changed.status, conditions: [...(changed.status?.conditions ?? []), condition] };
   await client.update(CertificateSigningRequest, changed, { subresource });
 }

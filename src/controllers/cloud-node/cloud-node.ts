@@ -27,7 +27,7 @@ export type CloudStep =
 
 /** Source: MonitorNodes in k8s.io/cloud-provider/controllers/nodelifecycle. */
 export function decideCloudStep(node: ReadableNode): CloudStep {
-  const taints = (node.spec?.taints ?? []) as readonly Taint[];
+  const taints = node.spec?.taints ?? [];
   const isTainted = taints.some(({ key }) => key === SHUTDOWN_TAINT.key);
   const others = taints.filter(({ key }) => key !== SHUTDOWN_TAINT.key);
   if (readyConditionOf(node)?.status === 'True')

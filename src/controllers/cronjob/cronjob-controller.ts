@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, isControlledBy, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import { isControlledBy, newControllerRef, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { EventNote, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
 import {
   CronJob,
@@ -162,9 +162,9 @@ class CronJobSync {
 
 function jobFromTemplate(cronJob: ReadableCronJob, name: string, atMs: number): Job {
   const { jobTemplate, timeZone = DEFAULT_TIME_ZONE } = cronJob.spec;
-  const { metadata, spec } = cloneJson(jobTemplate) as CronJob['spec']['jobTemplate'];
+  const { metadata, spec } = writableCopy<CronJob['spec']['jobTemplate']>(jobTemplate);
   return {
-    ...(typeMeta(Job) as Pick<Job, 'apiVersion' | 'kind'>),
+    ...typeMeta(Job),
     metadata: {
       name,
       namespace: cronJob.metadata.namespace,

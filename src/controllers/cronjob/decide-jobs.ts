@@ -19,7 +19,7 @@ export interface JobsDecision {
 
 /** Records jobs that have finished, were deleted, or were created by others. */
 export function decideJobs({ status }: ReadableCronJob, jobs: readonly ReadableJob[]): JobsDecision {
-  const listed = (status?.active ?? []) as readonly JobReference[];
+  const listed = status?.active ?? [];
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
   const isListed = new Set(listed.map(({ uid }) => uid));
   const events: EventNote[] = [];

@@ -44,7 +44,7 @@ function lastKnownMs({ metadata, status }: ReadableCronJob): number {
 }
 
 function deadlineOf({ spec }: ReadableCronJob): number | undefined {
-  const { startingDeadlineSeconds: seconds } = spec as { readonly startingDeadlineSeconds?: Int64 };
+  const { startingDeadlineSeconds: seconds }: { readonly startingDeadlineSeconds?: Int64 } = spec;
   return seconds === undefined ? undefined : toDouble(seconds) * 1000;
 }
 

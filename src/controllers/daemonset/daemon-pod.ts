@@ -71,12 +71,12 @@ export function daemonPod(
     ...(generation !== undefined && { [GENERATION_LABEL]: generation }),
     [REVISION_LABEL]: hash,
   };
-  pod.spec.tolerations = tolerationsOf(set) as Pod['spec']['tolerations'];
+  pod.spec.tolerations = tolerationsOf(set);
   pod.spec.affinity = { ...pod.spec.affinity, nodeAffinity: onlyOn(node, pod.spec) };
   return pod;
 }
 
-function tolerationsOf({ spec }: ReadableSet): readonly Toleration[] {
+function tolerationsOf({ spec }: ReadableSet): Toleration[] {
   const { hostNetwork, tolerations = [] } = spec.template.spec ?? {};
   const added = hostNetwork ? [...TOLERATIONS, OF_THE_HOSTS_NETWORK] : TOLERATIONS;
   const isSame = (a: Toleration, b: Toleration): boolean =>
@@ -85,7 +85,7 @@ function tolerationsOf({ spec }: ReadableSet): readonly Toleration[] {
     (a.operator ?? 'Equal') === b.operator &&
     (a.value ?? '') === '';
   const others = tolerations.filter((each) => !added.some((own) => isSame(each, own)));
-  return [...(others as readonly Toleration[]), ...added];
+  return [...others, ...added];
 }
 
 /** Suitable nodes were already selected. */

@@ -7,7 +7,7 @@ import type {
   DeploymentCondition,
   ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, controllerOf, asSent } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
 import type { RolloutRules } from './deployment.options.js';
@@ -45,7 +45,7 @@ export async function applyPlan(
   plan: DeploymentPlan,
   context: ApplyContext,
 ): Promise<ApplyOutcome> {
-  const latest = new Map<string, DeepReadonly<ReplicaSet> | undefined>();
+  const latest = new Map<string, ReplicaSet | undefined>();
   for (const budget of plan.budgetWrites)
     await context.client.update(PodDisruptionBudget, budget, {
       subresource: 'status',
@@ -65,7 +65,9 @@ export async function applyPlan(
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
     const { client, signal } = context;
-    current = await client.update(typeOfDeployment(deployment), plan.deployment, { signal });
+    current = await client.update(typeOfDeployment(deployment), asSent<Deployment>(plan.deployment), {
+      signal,
+    });
   }
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
@@ -79,7 +81,7 @@ type ReplicaSetOutcome = { readonly written?: ReplicaSet } | 'there already' | '
 async function applyReplicaSetWrite(
   deployment: DeepReadonly<Deployment>,
   { object, verb }: ReplicaSetWrite,
-  latest: DeepReadonly<ReplicaSet> | undefined,
+  latest: ReplicaSet | undefined,
   context: ApplyContext,
 ): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
@@ -88,17 +90,20 @@ async function applyReplicaSetWrite(
     await deleteReplicaSet(object, context);
     return {};
   }
-  const wanted = verb === 'resize' ? resized(latest, object) : object;
+  const wanted = verb === 'resize' && latest ? resized(latest, object) : asSent<ReplicaSet>(object);
   return { written: await updateReplicaSet(client, wanted, signal) };
 }
 
 /** Everything but the size was written before. */
-function resized(latest: DeepReadonly<ReplicaSet> | undefined, { spec }: ReplicaSet): ReplicaSet {
-  return { ...latest, spec: { ...latest?.spec, replicas: spec.replicas } } as ReplicaSet;
+function resized(latest: ReplicaSet, { spec }: DeepReadonly<ReplicaSet>): ReplicaSet {
+  return { ...latest, spec: { ...latest.spec, replicas: spec.replicas } };
 }
 
 /** With a precondition: one that was scaled up in the meantime is kept. */
-async function deleteReplicaSet(replicaSet: ReplicaSet, { client, signal }: ApplyContext): Promise<void> {
+async function deleteReplicaSet(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  { client, signal }: ApplyContext,
+): Promise<void> {
   const { uid, resourceVersion } = replicaSet.metadata;
   const preconditions = { uid, resourceVersion };
   try {
@@ -110,12 +115,12 @@ async function deleteReplicaSet(replicaSet: ReplicaSet, { client, signal }: Appl
 
 async function createReplicaSet(
   deployment: DeepReadonly<Deployment>,
-  replicaSet: ReplicaSet,
+  replicaSet: DeepReadonly<ReplicaSet>,
   context: ApplyContext,
 ): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
   try {
-    return { written: await client.create(REPLICA_SETS, replicaSet, { signal }) };
+    return { written: await client.create(REPLICA_SETS, asSent<ReplicaSet>(replicaSet), { signal }) };
   } catch (error) {
     if (isAlreadyExists(error)) return resolveCollision(deployment, replicaSet, context);
     if (!isNamespaceTerminating(error)) await reportCreateError(deployment, replicaSet, error, context);
@@ -129,7 +134,7 @@ async function createReplicaSet(
  */
 async function resolveCollision(
   deployment: DeepReadonly<Deployment>,
-  wanted: ReplicaSet,
+  wanted: DeepReadonly<ReplicaSet>,
   context: ApplyContext,
 ): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
@@ -152,7 +157,7 @@ async function resolveCollision(
  */
 async function countCollision(
   deployment: DeepReadonly<Deployment>,
-  wanted: ReplicaSet,
+  wanted: DeepReadonly<ReplicaSet>,
   { client, signal, events, now, rules }: ApplyContext,
 ): Promise<'collision'> {
   const { name } = wanted.metadata;
@@ -165,7 +170,7 @@ async function countCollision(
     ...(isTold ? { conditions: createErrorConditions(deployment, name, error, now) } : {}),
     collisionCount: before + 1,
   };
-  await client.update(typeOfDeployment(deployment), { ...deployment, status } as Deployment, {
+  await client.update(typeOfDeployment(deployment), asSent<Deployment>({ ...deployment, status }), {
     subresource: 'status',
     signal,
   });
@@ -177,7 +182,7 @@ async function countCollision(
 /** Best effort: the pass fails with the error of the creation, even if reporting fails too. */
 async function reportCreateError(
   deployment: DeepReadonly<Deployment>,
-  replicaSet: ReplicaSet,
+  replicaSet: DeepReadonly<ReplicaSet>,
   error: unknown,
   context: ApplyContext,
 ): Promise<void> {
@@ -190,7 +195,7 @@ async function reportCreateError(
   const conditions = createErrorConditions(deployment, name, error, now);
   if (conditions.length === before?.length && conditions.every((condition) => before.includes(condition)))
     return;
-  const object = { ...deployment, status: { ...deployment.status, conditions } } as Deployment;
+  const object = asSent<Deployment>({ ...deployment, status: { ...deployment.status, conditions } });
   await client
     .update(typeOfDeployment(deployment), object, { subresource: 'status', signal })
     .catch(() => undefined);
@@ -213,11 +218,11 @@ function createErrorConditions(
  */
 async function updateStatus(
   current: DeepReadonly<Deployment>,
-  wanted: Deployment,
+  wanted: DeepReadonly<Deployment>,
   { client, signal }: ApplyContext,
 ): Promise<void> {
   const { resourceVersion } = current.metadata;
-  const object = { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
+  const object = asSent<Deployment>({ ...wanted, metadata: { ...wanted.metadata, resourceVersion } });
   const written = await client.update<Deployment>(typeOfDeployment(wanted), object, {
     subresource: 'status',
     signal,

@@ -11,12 +11,15 @@ export function findCondition(
   return conditions?.find((condition) => condition.type === type);
 }
 
+/** A condition of one of the types that the controller writes. */
+export type OwnCondition = DeploymentCondition & { readonly type: ConditionType };
+
 /** A condition that begins now. */
 export function newCondition(
   type: ConditionType,
   fields: { status: 'True' | 'False' | 'Unknown'; reason: string; message: string },
   now: string,
-): DeploymentCondition {
+): OwnCondition {
   return { type, ...fields, lastUpdateTime: now, lastTransitionTime: now };
 }
 
@@ -24,11 +27,11 @@ export function newCondition(
  * Replaces the condition of the same type, at the end of the list. An equal condition (status and reason) stays
  * untouched, including message and times; an unchanged status keeps its transition time.
  */
-export function withCondition(conditions: Conditions, wanted: DeploymentCondition): DeploymentCondition[] {
-  const current = findCondition(conditions, wanted.type as ConditionType);
+export function withCondition(conditions: Conditions, wanted: OwnCondition): DeploymentCondition[] {
+  const current = findCondition(conditions, wanted.type);
   if (current?.status === wanted.status && current.reason === wanted.reason) return [...(conditions ?? [])];
   const lastTransitionTime = transitionTime(current, wanted.status, wanted.lastTransitionTime);
-  return [...withoutCondition(conditions, wanted.type as ConditionType), { ...wanted, lastTransitionTime }];
+  return [...withoutCondition(conditions, wanted.type), { ...wanted, lastTransitionTime }];
 }
 
 export function withoutCondition(conditions: Conditions, type: ConditionType): DeploymentCondition[] {

@@ -2,7 +2,6 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type {
   Informer,
   InformerSource,
-  ContentTrim,
   ControllerDefinition,
   ControllerTraits,
   Kind,
@@ -67,7 +66,7 @@ const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
     aliases: ['deployment', 'deployment-controller'],
     serviceAccount: 'deployment-controller',
     trims: new Map([
-      [qualifiedResource(ROLLKEEPER_DEPLOYMENTS), completeDeployment as unknown as ContentTrim],
+      [qualifiedResource(ROLLKEEPER_DEPLOYMENTS), (object) => completeDeployment(object as Deployment)],
     ]),
   },
 };

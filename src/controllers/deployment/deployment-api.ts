@@ -11,6 +11,8 @@ import {
   ROLLKEEPER_DEPLOYMENTS,
   apiVersionOf,
   canonicalQuantity,
+  writableCopy,
+  isJsonObject,
 } from '@rollkeeper/machinery/kubernetes';
 
 /** The APIs for Deployments: Kubernetes' own, and the equivalent custom resource. */
@@ -54,7 +56,7 @@ export function completeDeployment(deployment: Deployment): Deployment {
  */
 export function completed<T extends DeepReadonly<Deployment>>(deployment: T): T {
   return isCustomDeployment(deployment)
-    ? (completeDeployment(structuredClone(deployment) as Deployment) as unknown as T)
+    ? (completeDeployment(writableCopy<Deployment>(deployment)) as T)
     : deployment;
 }
 
@@ -81,8 +83,8 @@ function canonicalize(amounts: Amounts | undefined): void {
 
 /** An invalid quantity is kept: the API server reports it when a ReplicaSet is created. */
 function canonicalizeField(object: object | undefined, name: string): void {
-  const fields = object as Record<string, unknown> | undefined;
-  const value = fields?.[name];
-  if (!fields || (typeof value !== 'string' && typeof value !== 'number')) return;
-  fields[name] = canonicalQuantity(String(value)) ?? value;
+  if (!isJsonObject(object)) return;
+  const value = object[name];
+  if (typeof value !== 'string' && typeof value !== 'number') return;
+  object[name] = canonicalQuantity(String(value)) ?? value;
 }

@@ -1,11 +1,5 @@
 import type { EventNote } from '@rollkeeper/runtime';
-import type {
-  DeepReadonly,
-  Deployment,
-  OwnerReference,
-  Pod,
-  ReplicaSet,
-} from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
@@ -18,7 +12,7 @@ export interface ReplicaSetWrite {
   /** `resize`: changes only the size, after an earlier write of the plan to the same ReplicaSet. */
   readonly verb: 'update' | 'create' | 'delete' | 'resize';
   /** Its state after the write. */
-  readonly object: ReplicaSet;
+  readonly object: DeepReadonly<ReplicaSet>;
   readonly note?: EventNote;
 }
 
@@ -33,11 +27,11 @@ export interface DeploymentPlan {
   /** Last of all: pods that are resized in place, as they are to be. */
   readonly podResizes: readonly Pod[];
   /** A write to the Deployment itself: the result of a rollback. */
-  readonly deployment?: Deployment;
+  readonly deployment?: DeepReadonly<Deployment>;
   /** Events about it. */
   readonly notes: readonly EventNote[];
   /** Written to the status subresource, including the revision annotation. */
-  readonly status?: Deployment;
+  readonly status?: DeepReadonly<Deployment>;
 }
 
 /**
@@ -74,9 +68,9 @@ export function isEmptyPlan(plan: DeploymentPlan): boolean {
   return writes === 0 && !deployment && !status;
 }
 
-function draftedDeployment(draft: RolloutDraft): Deployment {
+function draftedDeployment(draft: RolloutDraft): DeepReadonly<Deployment> {
   const { observed, annotations, spec, status } = draft;
-  return { ...observed, metadata: { ...observed.metadata, annotations }, spec, status } as Deployment;
+  return { ...observed, metadata: { ...observed.metadata, annotations }, spec, status };
 }
 
 function otherAnnotationsDiffer(draft: RolloutDraft): boolean {
@@ -138,7 +132,7 @@ function annotation(draft: ReplicaSetDraft): ReplicaSetWrite[] {
 }
 
 function deletion(observed: DeepReadonly<ReplicaSet>): ReplicaSetWrite {
-  return { verb: 'delete', object: observed as ReplicaSet };
+  return { verb: 'delete', object: observed };
 }
 
 function differs(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): boolean {
@@ -154,30 +148,29 @@ function hasOtherTemplate({ template }: ReplicaSetDraft, { spec }: DeepReadonly<
   return spec.template !== undefined && template !== spec.template;
 }
 
-function updated(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): ReplicaSet {
+function updated(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): DeepReadonly<ReplicaSet> {
   const { annotations, ownerReferences, replicas, minReadySeconds } = draft;
   const metadata = { ...observed.metadata, annotations, ownerReferences };
   const { minReadySeconds: _before, ...spec } = observed.spec;
   const seconds = minReadySeconds === 0 ? {} : { minReadySeconds };
   const template = hasOtherTemplate(draft, observed) ? { template: draft.template } : {};
-  return { ...observed, metadata, spec: { ...spec, ...seconds, ...template, replicas } } as ReplicaSet;
+  return { ...observed, metadata, spec: { ...spec, ...seconds, ...template, replicas } };
 }
 
-function created(draft: ReplicaSetDraft, namespace: string | undefined): ReplicaSet {
+function created(draft: ReplicaSetDraft, namespace: string | undefined): DeepReadonly<ReplicaSet> {
   const { name, labels, annotations, ownerReferences, selector, template, replicas, minReadySeconds } = draft;
-  const [owner] = ownerReferences as OwnerReference[];
   const seconds = minReadySeconds === 0 ? {} : { minReadySeconds };
   return {
     apiVersion: apiVersionOf(REPLICA_SETS),
     kind: REPLICA_SETS.kind,
-    metadata: { name, namespace, labels, annotations, ownerReferences: [owner] },
+    metadata: { name, namespace, labels, annotations, ownerReferences: ownerReferences.slice(0, 1) },
     spec: { replicas, ...seconds, selector, template },
-  } as ReplicaSet;
+  };
 }
 
 /** Removes our reference from one that the selector no longer matches. */
 function releaseWrite(replicaSet: DeepReadonly<ReplicaSet>, uid: string | undefined): ReplicaSetWrite {
   const references = (replicaSet.metadata.ownerReferences ?? []).filter((reference) => reference.uid !== uid);
   const metadata = { ...replicaSet.metadata, ownerReferences: references };
-  return { verb: 'update', object: { ...replicaSet, metadata } as ReplicaSet };
+  return { verb: 'update', object: { ...replicaSet, metadata } };
 }

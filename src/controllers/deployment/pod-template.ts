@@ -13,10 +13,10 @@ export function equalIgnoringHash(a: Template, b: Template): boolean {
 }
 
 /** The template without the hash label, as a Deployment carries it. */
-export function withoutHash(template: Template): PodTemplateSpec {
-  if (template.metadata?.labels?.[POD_TEMPLATE_HASH] === undefined) return template as PodTemplateSpec;
+export function withoutHash(template: Template): Template {
+  if (template.metadata?.labels?.[POD_TEMPLATE_HASH] === undefined) return template;
   const { [POD_TEMPLATE_HASH]: _hash, ...labels } = template.metadata.labels;
-  return { ...template, metadata: { ...template.metadata, labels } } as PodTemplateSpec;
+  return { ...template, metadata: { ...template.metadata, labels } };
 }
 
 /**

@@ -10,7 +10,7 @@ import type {
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, keyOf, asSent } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
@@ -170,7 +170,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const { generation = 0 } = deployment.metadata;
     if ((deployment.status?.observedGeneration ?? 0) < generation) {
       const status = { ...deployment.status, observedGeneration: generation };
-      const object = { ...deployment, status } as Deployment;
+      const object = asSent<Deployment>({ ...deployment, status });
       await client.update(typeOfDeployment(deployment), object, { subresource: 'status', signal });
     }
     return {};

@@ -292,7 +292,7 @@ describe(`telling the cause (SEED=${seed})`, () => {
 
 /** A copy of a plan with every message of a Progressing condition empty. */
 function withoutMessage(plan: ReturnType<typeof netPlan>): unknown {
-  const copy = structuredClone(plan);
+  const copy = structuredClone(plan) as { status?: Deployment; deployment?: Deployment };
   for (const object of [copy.status, copy.deployment]) {
     for (const condition of object?.status?.conditions ?? [])
       if (condition.type === 'Progressing') condition.message = '';

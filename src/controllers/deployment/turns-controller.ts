@@ -1,5 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { asSent } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerDefinition, ResourceEvent } from '@rollkeeper/runtime';
 import { defineController, indexBy, watch } from '@rollkeeper/runtime';
 import type { DeploymentApi } from './deployment-api.js';
@@ -85,7 +86,7 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
 function withTurn(deployment: DeepReadonly<Deployment>, turn: string): Deployment {
   const { metadata } = deployment;
   const annotations = { ...metadata.annotations, [TURN]: turn };
-  return { ...deployment, metadata: { ...metadata, annotations } } as Deployment;
+  return asSent<Deployment>({ ...deployment, metadata: { ...metadata, annotations } });
 }
 
 function changesTheQueue(event: ResourceEvent<Deployment>): boolean {

@@ -109,7 +109,7 @@ function grantedPods({ status }: Budget, pods: readonly DeepReadonly<Pod>[]): re
 export function failedStatus(budget: Budget, message: string, nowMs: number): BudgetStatus {
   const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0, ...before } = budget.status ?? {};
   return {
-    ...(before as Partial<BudgetStatus>),
+    ...before,
     ...{ currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed: 0 },
     conditions: conditionsOf(budget, 'SyncFailed', message, nowMs),
   };

@@ -36,7 +36,9 @@ export const disruptionController = clusterController<PodDisruptionBudget>({
   trims: WHOLE_PODS,
   for: PodDisruptionBudget,
   indexes: [
-    indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) => selectorIndex(budget as never)),
+    indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) =>
+      selectorIndex({ ...budget, spec: budget.spec ?? {} }),
+    ),
     indexBy<Pod>(PODS, LABEL_INDEX, labelIndex),
   ],
   watches: [

@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
-  cloneJson,
+  writableCopy,
   ephemeralClaimName,
   isControlledBy,
   isPodFinished,
@@ -46,7 +46,7 @@ export const ephemeralVolumeController = clusterController<Pod>({
       if (found && pod && !isControlledBy(found, pod)) throw new Error(notItsOwn(found, pod));
       if (found || !pod) continue;
       try {
-        await client.create(PersistentVolumeClaim, cloneJson(claim as PersistentVolumeClaim));
+        await client.create(PersistentVolumeClaim, writableCopy<PersistentVolumeClaim>(claim));
       } catch (error) {
         if (isAlreadyExists(error) || isNamespaceTerminating(error)) continue;
         const message = `ephemeral volume ${claim.metadata.name}: ${errorMessage(error)}`;
@@ -67,7 +67,7 @@ export function wantedClaims(pod: ReadablePod): readonly Claim[] {
     const { annotations, labels } = template.metadata ?? {};
     return [
       {
-        ...(typeMeta(PersistentVolumeClaim) as Pick<Claim, 'apiVersion' | 'kind'>),
+        ...typeMeta(PersistentVolumeClaim),
         metadata: {
           name: ephemeralClaimName(name, volume),
           namespace,

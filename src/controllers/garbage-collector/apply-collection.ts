@@ -6,6 +6,7 @@ import type {
   OwnerReference,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
+import { toError } from '@rollkeeper/machinery/errors';
 import type { CollectionPlan } from './decide-collection.js';
 import type { GraphNode } from './ownership-index.js';
 
@@ -79,7 +80,7 @@ export async function orphanDependents(
   };
   await Promise.all(Array.from({ length: Math.min(ORPHANING_AT_ONCE, waiting.length) }, work));
   signal.throwIfAborted();
-  if (failures.length === 1) throw failures[0] as Error;
+  if (failures.length === 1) throw toError(failures[0]);
   if (failures.length > 1) {
     throw new AggregateError(failures, `${failures.length} dependents could not be orphaned`);
   }

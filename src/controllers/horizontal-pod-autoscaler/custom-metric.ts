@@ -1,6 +1,6 @@
 import type { MetricSpec, MetricStatus } from '@rollkeeper/machinery/types/autoscaling-v2';
 import type { DeepReadonly, KubernetesObject, LabelSelector } from '@rollkeeper/machinery/kubernetes';
-import { formatQuantity, selectorText } from '@rollkeeper/machinery/kubernetes';
+import { formatQuantity, selectorText, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage, TerminalError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { apiStatusOf } from '@rollkeeper/runtime';
@@ -142,9 +142,9 @@ function readingOf(
 ): CustomReading | Problem {
   const api = metric.type === 'External' ? 'external' : 'custom';
   const found = items.map(({ value = '' }) => milliOf(value));
-  if (found.length === 0 || found.includes(undefined))
+  const values = found.filter((milli) => milli !== undefined);
+  if (values.length === 0 || values.length < found.length)
     return { problem: unable(metric, namespace, `no metrics returned from ${api} metrics API`) };
-  const values = found as number[];
   if (metric.type === 'External') return { milli: values.reduce((sum, each) => sum + each, 0) };
   if (metric.type === 'Object') return { milli: values[0] ?? 0 };
   const samples = items.map(({ describedObject, timestamp, windowSeconds }, index) => {
@@ -187,7 +187,10 @@ export function customMetricStatus(metric: CustomMetric, milli: number): MetricS
   const { described, name, selector, target, type } = metric;
   const quantity = formatQuantity({ nanos: BigInt(milli) * 1_000_000n, format: 'DecimalSI' });
   const current = 'averageMilli' in target ? { averageValue: quantity } : { value: quantity };
-  const identified = { metric: { name, ...(selector && { selector: selector as LabelSelector }) }, current };
+  const identified = {
+    metric: { name, ...(selector && { selector: writableCopy<LabelSelector>(selector) }) },
+    current,
+  };
   if (type === 'Pods') return { type, pods: identified };
   if (type === 'External') return { type, external: identified };
   const describedObject = { ...described, kind: described?.kind ?? '', name: described?.name ?? '' };

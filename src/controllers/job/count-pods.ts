@@ -1,3 +1,4 @@
+import type { Job } from '@rollkeeper/runtime';
 import { isIgnored } from './failure-policy.js';
 import { formatIndexes, parseIndexes } from './index-list.js';
 import type { ReadableJob, ReadablePod } from './job-pods.js';
@@ -5,7 +6,7 @@ import { completionIndexOf, counts, hasFailed, hasSucceeded, isTracked } from '.
 import type { JobEnd } from './decide-end.js';
 import type { JobView } from './view-job.js';
 
-type Status = NonNullable<ReadableJob['status']>;
+type Status = NonNullable<Job['status']>;
 
 /** The counters of a Job's status, and the pods that may be released once these are stored. */
 export interface CountedPods {

@@ -48,7 +48,7 @@ export function decideEnd(view: JobView, nowMs: number): JobEnd | undefined {
 
 /** Remaining time of the Job, milliseconds; undefined if unlimited or suspended. */
 export function msUntilDeadline(job: ReadableJob, nowMs: number): number | undefined {
-  const { activeDeadlineSeconds: seconds } = job.spec as { readonly activeDeadlineSeconds?: Int64 };
+  const { activeDeadlineSeconds: seconds }: { readonly activeDeadlineSeconds?: Int64 } = job.spec;
   const startedMs = parseTimeMs(job.status?.startTime);
   if (seconds === undefined || startedMs === undefined || isSuspended(job)) return undefined;
   return startedMs + toDouble(seconds) * 1000 - nowMs;

@@ -36,7 +36,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
   const { job } = view;
   const conditions = new Conditions(job.status?.conditions ?? [], nowMs);
   const events: EventNote[] = [];
-  let { completionTime, startTime } = (job.status ?? {}) as Status;
+  let { completionTime, startTime } = job.status ?? {};
   if (!isSuspended(job)) startTime ??= toRfc3339(nowMs);
   if (end) {
     conditions.set(end.type, 'True', end.reason, end.message);
@@ -66,7 +66,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
 function shownCounts({ counters }: CountedPods, { active, ready, terminating }: LeftPods): Status {
   const { completedIndexes, failed, succeeded, ...others } = counters;
   return {
-    ...(others as Status),
+    ...others,
     ...(active > 0 && { active }),
     ...(succeeded && { succeeded }),
     ...(failed && { failed }),

@@ -139,8 +139,8 @@ async function deleteEach(
 ): Promise<void> {
   const limit = new ConcurrencyLimit(DELETIONS_AT_ONCE);
   const deletions = objects.map((object) => limit.run(() => deleteOne(type, object, client, signal)));
-  const failures = (await Promise.allSettled(deletions)).flatMap((outcome) =>
-    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  const failures = (await Promise.allSettled(deletions)).flatMap((outcome): unknown[] =>
+    outcome.status === 'rejected' ? [outcome.reason] : [],
   );
   signal.throwIfAborted();
   if (failures.length > 0)

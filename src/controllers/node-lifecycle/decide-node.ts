@@ -32,7 +32,7 @@ export function readinessOf(node: ReadableNode): NodeCondition['status'] {
  */
 export function silencedConditions(node: ReadableNode, nowMs: number): NodeCondition[] | undefined {
   const now = toRfc3339(nowMs);
-  const before = (node.status?.conditions ?? []) as readonly NodeCondition[];
+  const before = node.status?.conditions ?? [];
   const missing = SILENCED.filter((type) => !before.some((condition) => condition.type === type));
   if (
     missing.length === 0 &&
@@ -62,7 +62,7 @@ const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted
  * @returns undefined if they are set already
  */
 export function decideTaints(node: ReadableNode, evicts: boolean, nowMs: number): Taint[] | undefined {
-  const before = (node.spec?.taints ?? []) as readonly Taint[];
+  const before = node.spec?.taints ?? [];
   const wanted = wantedTaints(node, evicts);
   const kept = before.filter((taint) => !isOurs(taint) || wanted.some((each) => isSameTaint(each, taint)));
   const missing = wanted.filter((each) => !before.some((taint) => isSameTaint(each, taint)));

@@ -1,4 +1,4 @@
-import type { ControllerDefinition, IndexFunction, ResourceType } from '@rollkeeper/runtime';
+import type { ControllerDefinition, ResourceType } from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { DEPLOYMENTS, controllerOf } from '@rollkeeper/machinery/kubernetes';
@@ -63,7 +63,7 @@ export function createReplicaSetController(
           { ...watchFreedRoom(ReplicaSet, hasReplicaFailure), optional: true, mustBeSeen: false },
         ],
         indexes: [
-          indexBy(Pod, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
+          indexBy(Pod, ORPHAN_INDEX, orphanIndex),
           indexBy(Pod, TEMPLATE_HASH_INDEX, templateHashIndex),
           indexBy(ReplicaSet, TEMPLATE_INDEX, templatesWithPods),
         ],

@@ -47,7 +47,7 @@ export interface SettledBy {
 export function parsePodIntents(stored: unknown, ownerUid: string): PodIntents {
   const none: PodIntents = { version: 1, ownerUid, creates: [], deletes: [] };
   if (typeof stored !== 'object' || stored === null) return none;
-  const candidate = stored as Partial<PodIntents>;
+  const candidate: Partial<PodIntents> = stored;
   if (candidate.version !== 1 || candidate.ownerUid !== ownerUid) return none;
   return { ...none, creates: candidate.creates ?? [], deletes: candidate.deletes ?? [] };
 }

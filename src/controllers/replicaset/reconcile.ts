@@ -15,8 +15,14 @@ import type {
   LabelMatcher,
   ReplicaSet,
   ReplicaSetStatus,
+  KubernetesObject,
 } from '@rollkeeper/machinery/kubernetes';
-import { compileLabelSelector, isEmptySelector, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import {
+  compileLabelSelector,
+  isEmptySelector,
+  isPodReady,
+  writableCopy,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
@@ -166,12 +172,16 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     context: Context,
   ): Promise<number | undefined> {
     const { kind, toApi } = this.replicated;
-    const body = toApi(structuredClone({ ...asOwner(this.replicated, replicaSet), status }) as ReplicaSet);
+    const body = toApi(writableCopy<ReplicaSet>({ ...asOwner(this.replicated, replicaSet), status }));
     try {
-      const written = await context.client.update<ReplicaSet>(untyped(kind), body as ReplicaSet, {
-        subresource: 'status',
-        signal: context.signal,
-      });
+      const written = await context.client.update<KubernetesObject & Pick<ReplicaSet, 'status'>>(
+        untyped(kind),
+        body,
+        {
+          subresource: 'status',
+          signal: context.signal,
+        },
+      );
       const { terminatingReplicas } = written.status ?? {};
       if (status.terminatingReplicas !== undefined && terminatingReplicas === undefined) {
         this.serverKeepsTerminatingReplicas = false;

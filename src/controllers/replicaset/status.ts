@@ -108,7 +108,7 @@ function msUntilNextAvailable(
   if (minReadySeconds === 0) return undefined;
   const waits = active
     .map((pod) => msUntilPodAvailable(pod, minReadySeconds, nowMs))
-    .filter((wait) => wait !== undefined && wait > 0) as number[];
+    .filter((wait): wait is number => wait !== undefined && wait > 0);
   return waits.length > 0 ? Math.min(...waits) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { ControllerDefinition, IndexFunction, ReplicaSet } from '@rollkeeper/runtime';
+import type { ControllerDefinition, ReplicaSet } from '@rollkeeper/runtime';
 import { Pod, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { PlannedPods, ReplicaSetControllerOptions, SeenReplicaSet } from '../replicaset/index.js';
 import {
@@ -56,7 +56,7 @@ export function createReplicationControllerController(
           { ...watchFreedRoom(AS_REPLICA_SETS, hasReplicaFailure), optional: true, mustBeSeen: false },
         ],
         indexes: [
-          indexBy(Pod, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
+          indexBy(Pod, ORPHAN_INDEX, orphanIndex),
           indexBy(Pod, TEMPLATE_HASH_INDEX, templateHashIndex),
         ],
         needsSync: (key) => reconciler.needsSync(key),

@@ -1,5 +1,5 @@
 import type { DeepReadonly, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { newControllerRef, typeMeta } from '@rollkeeper/runtime';
 import { ResourceClaim } from '../shared/index.js';
 import type { ResourceClaimTemplate } from '../shared/index.js';
@@ -63,7 +63,7 @@ function newClaim(pod: ReadablePod, podClaim: string, { spec }: Template): Resou
       // A claim does not hold up the foreground deletion of its pod.
       ownerReferences: [withoutBlocking(newControllerRef(pod))],
     },
-    spec: cloneJson(spec.spec) as ResourceClaim['spec'],
+    spec: writableCopy<ResourceClaim['spec']>(spec.spec),
   };
 }
 

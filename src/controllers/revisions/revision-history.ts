@@ -1,6 +1,5 @@
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import {
-  cloneJson,
   isJsonObject,
   compileLabelSelector,
   isControlledBy,
@@ -28,7 +27,7 @@ const MAX_COLLISIONS = 10;
 
 /** Required in the cache of revisions. */
 export const REVISION_INDEXES: readonly KindIndex[] = [
-  indexBy(ControllerRevision, ORPHAN_INDEX, orphanIndex as never),
+  indexBy(ControllerRevision, ORPHAN_INDEX, orphanIndex),
 ];
 
 export interface Revisions {
@@ -54,13 +53,12 @@ export async function syncRevisions<T extends Owner>(
   owner: DeepReadonly<T>,
   sync: Sync,
 ): Promise<Revisions> {
-  const readable = owner as DeepReadonly<Owner>;
-  const all = await claimRevisions(of.kind, readable, sync);
-  const decision = decideRevision(readable.spec.template, all);
-  const collisionCount = readable.status?.collisionCount ?? 0;
+  const all = await claimRevisions(of.kind, owner, sync);
+  const decision = decideRevision(owner.spec.template, all);
+  const collisionCount = owner.status?.collisionCount ?? 0;
   if (decision.kind === 'known') return { all, update: decision.update, collisionCount };
   if (decision.kind === 'create') {
-    const created = await createRevision(of, readable, decision, collisionCount, sync);
+    const created = await createRevision(of, owner, decision, collisionCount, sync);
     return { all: [...all, created.update], ...created };
   }
   const { name, namespace, resourceVersion, uid } = decision.update.metadata;
@@ -109,7 +107,7 @@ async function createRevision(
     const hash = stableHash(template, collisionCount);
     const name = `${ownerName}-${hash}`;
     const wanted: ControllerRevision = {
-      ...(typeMeta(ControllerRevision) as Pick<ControllerRevision, 'apiVersion' | 'kind'>),
+      ...typeMeta(ControllerRevision),
       metadata: {
         name,
         namespace,
@@ -119,7 +117,7 @@ async function createRevision(
       },
       data: {
         spec: {
-          template: sortedByKey({ ...cloneJson(template as Owner['spec']['template']), $patch: 'replace' }),
+          template: sortedByKey({ ...template, $patch: 'replace' }) as PodTemplateSpec,
         },
       },
       revision,
@@ -137,9 +135,9 @@ async function createRevision(
 }
 
 /** In the order in which a genuine server keeps it: clients compare the text. */
-function sortedByKey<T>(value: T): T {
-  if (Array.isArray(value)) return value.map((item: unknown) => sortedByKey(item)) as T;
+function sortedByKey(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortedByKey(item));
   if (!isJsonObject(value)) return value;
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, field]) => [name, sortedByKey(field)])) as T;
+  return Object.fromEntries(fields.map(([name, field]) => [name, sortedByKey(field)]));
 }

@@ -124,9 +124,7 @@ function mirrorOf(
 ): EndpointSlice {
   const { annotations = {}, labels, name, namespace } = endpoints.metadata;
   const metadata = {
-    ...(slice
-      ? cloneJson(slice.metadata as EndpointSlice['metadata'])
-      : { generateName: `${name}-`, namespace }),
+    ...(slice ? cloneJson(slice.metadata) : { generateName: `${name}-`, namespace }),
     labels: { ...labels, [SERVICE_NAME_LABEL]: name, [MANAGED_BY_LABEL]: MANAGED_BY },
     annotations: Object.fromEntries(
       Object.entries(annotations).filter(([annotation]) => !NOT_COPIED.includes(annotation)),

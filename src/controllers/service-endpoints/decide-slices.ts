@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
 import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
 import { EndpointSlice, SERVICE_NAME_LABEL } from '../shared/index.js';
@@ -40,7 +40,7 @@ export function decideSlices(
     const ofFamily = slices.filter(({ addressType }) => addressType === family);
     return decideFamily(service, family, endpoints, ofFamily);
   });
-  const strange = slices.filter(({ addressType }) => !families.includes(addressType as IpFamily));
+  const strange = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
   return {
     creates: plans.flatMap(({ creates }) => creates),
     updates: plans.flatMap(({ updates }) => updates),
@@ -113,7 +113,7 @@ function decidePorts(
           !sameJson(each.slice.metadata.labels, labels),
       )
       .map((each) => {
-        const slice = cloneJson(each.slice as EndpointSlice);
+        const slice = writableCopy<EndpointSlice>(each.slice);
         return { ...slice, metadata: { ...slice.metadata, labels }, endpoints: each.endpoints };
       }),
     deletes: kept.filter((each) => !used.includes(each)).map(({ slice }) => slice),

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
 import { typeMeta, watch } from '@rollkeeper/runtime';
 import { Endpoints, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
@@ -49,7 +49,7 @@ function newEndpoints(
 ): Endpoints {
   const { labels: own, name, namespace } = service.metadata;
   const base: Endpoints = known
-    ? cloneJson(known as Endpoints)
+    ? writableCopy<Endpoints>(known)
     : { ...typeMeta(Endpoints), metadata: { namespace, name } };
   const labels = { ...own, ...MANAGED_BY, ...(isHeadless(service) && { [HEADLESS_LABEL]: '' }) };
   const { [OVER_CAPACITY]: _, ...annotations } = base.metadata.annotations ?? {};

@@ -42,7 +42,7 @@ export function isHeadless({ spec }: ReadableService): boolean {
 }
 
 export function familiesOf({ spec }: ReadableService): readonly IpFamily[] {
-  const families = (spec.ipFamilies ?? []) as readonly IpFamily[];
+  const families = (spec.ipFamilies ?? []).filter((family) => family !== '');
   return families.length === 0 ? ['IPv4'] : families;
 }
 

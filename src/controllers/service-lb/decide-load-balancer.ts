@@ -1,6 +1,5 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
-import type { IpFamily } from './balanced-addresses.js';
 import { familyOf, freeAddress, isSameAddress } from './balanced-addresses.js';
 
 type ReadableService = DeepReadonly<Service>;
@@ -52,7 +51,7 @@ function addressesFor(
   const { ipFamilies = ['IPv4'], loadBalancerIP = '' } = service.spec;
   const has = addressesOf(service);
   const addresses: string[] = [];
-  for (const family of ipFamilies as readonly IpFamily[]) {
+  for (const family of ipFamilies.filter((each) => each !== '')) {
     if (loadBalancerIP !== '' && familyOf(loadBalancerIP) === family) {
       if ([...taken].some((address) => isSameAddress(address, loadBalancerIP)))
         return { why: `${loadBalancerIP} is the address of another Service` };

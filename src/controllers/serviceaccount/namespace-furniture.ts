@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, CachedKind, Kind, WatchedKind } from '@rollkeeper/runtime';
 import {
   ConfigMap,
@@ -48,7 +48,7 @@ export const rootCaPublisherController = clusterController<Namespace>(
         const metadata = { namespace, name: ROOT_CA, annotations: { [DESCRIPTION]: USE } };
         await createInNamespace(client, ConfigMap, { ...typeMeta(ConfigMap), metadata, data });
       } else if (!sameJson(known.data, data)) {
-        await client.update(ConfigMap, { ...cloneJson(known as ConfigMap), data });
+        await client.update(ConfigMap, { ...writableCopy<ConfigMap>(known), data });
       }
     },
   }),

@@ -54,7 +54,7 @@ async function patchAll<T extends KubernetesObject>(
   patchFor: (child: DeepReadonly<KubernetesObject>) => unknown,
 ): Promise<boolean[]> {
   const results = await Promise.allSettled(
-    (children as readonly DeepReadonly<KubernetesObject>[]).map((child) => {
+    children.map((child) => {
       const { name, namespace } = child.metadata;
       const patch = { type: 'strategic', body: patchFor(child) } as const;
       return client.patch<T>(childKind, { namespace, name }, patch, { signal });

@@ -30,7 +30,7 @@ export function decideClaims<T extends DeepReadonly<KubernetesObject>>(input: {
 }): ClaimDecision<T> {
   const { owner, selects, candidates } = input;
   const ownerIsLeaving = owner.metadata.deletionTimestamp !== undefined;
-  const decision = { owned: [] as T[], adopt: [] as T[], release: [] as T[] };
+  const decision: Record<keyof ClaimDecision<T>, T[]> = { owned: [], adopt: [], release: [] };
   for (const candidate of candidates) {
     const controller = controllerOf(candidate);
     const selected = selects(candidate.metadata.labels);

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type {
   BehaviourOf,
@@ -11,7 +11,7 @@ import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
 
 /** Pods with their requests and ports, for controllers of Services, budgets and nodes. */
 export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([
-  [qualifiedResource(PODS), trimPodKeepingSpec as unknown as ContentTrim],
+  [qualifiedResource(PODS), (pod) => trimPodKeepingSpec(pod as Pod)],
 ]);
 
 type Traits<T extends KubernetesObject> = Omit<

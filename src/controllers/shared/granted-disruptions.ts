@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { ownField, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { ownField, transitionTime, asSent } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget } from './kinds.js';
 import { parseTimeMs } from './pod-readiness.js';
 
@@ -25,7 +25,7 @@ export function withGranted(budget: Budget, podNames: readonly string[], nowMs: 
   const { disruptedPods, disruptionsAllowed = 0, ...status } = budget.status ?? {};
   const now = toRfc3339(nowMs);
   const left = Math.max(0, disruptionsAllowed - podNames.length);
-  return {
+  return asSent<PodDisruptionBudget>({
     ...budget,
     status: {
       currentHealthy: 0,
@@ -36,7 +36,7 @@ export function withGranted(budget: Budget, podNames: readonly string[], nowMs: 
       disruptionsAllowed: left,
       disruptedPods: { ...disruptedPods, ...Object.fromEntries(podNames.map((name) => [name, now])) },
     },
-  } as PodDisruptionBudget;
+  });
 }
 
 function usedUp({ metadata, status }: Budget, now: string) {

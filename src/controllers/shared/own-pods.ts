@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubernetesObject, LabelSelector, Pod } from '@rollkeeper/machinery/kubernetes';
 import { compileLabelSelector, controllerOf, isControlledBy } from '@rollkeeper/machinery/kubernetes';
-import type { IndexFunction, Kind, KindIndex, ReconcileContext, WatchedKind } from '@rollkeeper/runtime';
+import type { Kind, KindIndex, ReconcileContext, WatchedKind } from '@rollkeeper/runtime';
 import {
   OWNER_UID_INDEX,
   Pod as POD,
@@ -33,8 +33,8 @@ export interface OwnPods<T extends PodOwner> {
 /** The indexes needed for {@link claimOwnPods} and {@link watchOrphans}. */
 export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonly KindIndex[] {
   return [
-    indexBy(POD, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
-    indexBy(kind, SELECTOR_INDEX, (owner) => selectorIndex(owner as never)),
+    indexBy(POD, ORPHAN_INDEX, orphanIndex),
+    indexBy(kind, SELECTOR_INDEX, (owner) => selectorIndex(owner)),
   ];
 }
 
@@ -42,8 +42,7 @@ export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonl
 export function watchOrphans<T extends PodOwner>({ kind, mayOwn = () => true }: OwnPods<T>): WatchedKind {
   return watch(POD, function* (pod, listerOf) {
     if (controllerOf(pod)) return;
-    for (const owner of findAdopters(pod, listerOf(kind)))
-      if (mayOwn(owner, pod)) yield (owner as DeepReadonly<PodOwner>).metadata;
+    for (const owner of findAdopters(pod, listerOf(kind))) if (mayOwn(owner, pod)) yield owner.metadata;
   });
 }
 
@@ -53,16 +52,15 @@ export async function claimOwnPods<T extends PodOwner>(
   owner: DeepReadonly<T>,
   { client, lister, signal }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
 ): Promise<readonly ReadablePod[]> {
-  const readable = owner as DeepReadonly<PodOwner>;
-  const { namespace = '', uid = '' } = readable.metadata;
+  const { namespace = '', uid = '' } = owner.metadata;
   const pods = lister(POD);
   const candidates = [
-    ...pods.byIndex(OWNER_UID_INDEX, uid).filter((pod) => isControlledBy(pod, readable)),
+    ...pods.byIndex(OWNER_UID_INDEX, uid).filter((pod) => isControlledBy(pod, owner)),
     ...pods.byIndex(ORPHAN_INDEX, namespace),
   ].filter((pod) => mayOwn(owner, pod));
-  const selects = compileLabelSelector(readable.spec.selector);
-  const decision = decideClaims({ owner: readable, selects, candidates });
-  const claim = { owner: readable, ownerKind: kind, childKind: POD, finalizer, client, signal };
+  const selects = compileLabelSelector(owner.spec.selector);
+  const decision = decideClaims({ owner, selects, candidates });
+  const claim = { owner, ownerKind: kind, childKind: POD, finalizer, client, signal };
   return [...decision.owned, ...(await claimChildren(claim, decision))];
 }
 

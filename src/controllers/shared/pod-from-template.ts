@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubernetesObject, Pod, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 
 export interface NewPod {
   /** With `apiVersion` and `kind`. */
@@ -13,8 +13,8 @@ export interface NewPod {
 
 /** The pod for the template of `owner`. The caller may change it: it shares nothing with the template. */
 export function podFromTemplate({ generateName, name, owner, template }: NewPod): Pod {
-  const { metadata = {}, spec } = cloneJson((template ?? {}) as Partial<Pod>);
-  const { annotations, finalizers, labels } = metadata as Partial<Pod['metadata']>;
+  const { metadata = {}, spec } = writableCopy<PodTemplateSpec>(template ?? {});
+  const { annotations, finalizers, labels } = metadata;
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -29,7 +29,7 @@ export function selectedFrom<T extends KubernetesObject>(
     ? lister.byIndex(LABEL_INDEX, labelIndexValue(namespace, ...indexed))
     : lister.byIndex(NAMESPACE_INDEX, namespace);
   const matches = compileLabelSelector(selector);
-  return candidates.filter((each) => matches((each as DeepReadonly<KubernetesObject>).metadata.labels));
+  return candidates.filter((each) => matches(each.metadata.labels));
 }
 
 /** Name of the index that finds, by a label, the objects whose template has it. */

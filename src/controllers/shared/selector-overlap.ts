@@ -27,7 +27,7 @@ export function findRivals<T extends Selecting>(
   object: DeepReadonly<T>,
   lister: Lister<T>,
 ): readonly DeepReadonly<T>[] {
-  const { spec, metadata } = object as Readable;
+  const { spec, metadata } = object;
   const { namespace } = metadata;
   const labels = spec.template?.metadata?.labels;
   const selecting = selectorIndexValuesFor({ ...object, metadata: { ...metadata, labels } });
@@ -35,10 +35,10 @@ export function findRivals<T extends Selecting>(
   const candidates = [
     ...selecting.flatMap((value) => lister.byIndex(SELECTOR_INDEX, value)),
     ...(hasLabels
-      ? selectorIndex(object as Readable).flatMap((value) => lister.byIndex(TEMPLATE_INDEX, value))
+      ? selectorIndex(object).flatMap((value) => lister.byIndex(TEMPLATE_INDEX, value))
       : lister.byIndex(NAMESPACE_INDEX, namespace ?? '')),
   ];
-  return [...new Set(candidates)].filter((other) => selectorsOverlap(object as Readable, other as Readable));
+  return [...new Set(candidates)].filter((other) => selectorsOverlap(object, other));
 }
 
 export interface SelectorOverlapOptions<T extends Selecting> {
@@ -76,7 +76,7 @@ export function watchSelectorOverlaps<T extends Selecting>(options: SelectorOver
 function mayChangeOverlaps<T extends Selecting>(event: ResourceEvent<T>): boolean {
   if (event.type === 'deleted' || event.object.metadata.deletionTimestamp !== undefined) return false;
   if (event.type === 'added') return true;
-  const [old, now] = [event.old as Readable, event.object as Readable];
+  const [old, now] = [event.old, event.object];
   return (
     !sameJson(old.spec.selector, now.spec.selector) ||
     !sameJson(old.spec.template?.metadata?.labels, now.spec.template?.metadata?.labels)

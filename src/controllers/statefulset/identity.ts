@@ -117,7 +117,7 @@ function claimVolumes(set: ReadableSet, ordinal: number): ClaimVolume[] {
 /** The required claims of a replica with this ordinal. */
 export function replicaClaims(set: ReadableSet, ordinal: number): readonly PersistentVolumeClaim[] {
   return claimTemplates(set).map(({ metadata, spec }) => ({
-    ...(typeMeta(CLAIM) as Pick<PersistentVolumeClaim, 'apiVersion' | 'kind'>),
+    ...typeMeta(CLAIM),
     metadata: {
       name: claimName(set, metadata.name, ordinal),
       namespace: set.metadata.namespace,
@@ -129,7 +129,7 @@ export function replicaClaims(set: ReadableSet, ordinal: number): readonly Persi
 }
 
 function claimTemplates({ spec }: ReadableSet): PersistentVolumeClaim[] {
-  return cloneJson(spec.volumeClaimTemplates ?? []) as unknown as PersistentVolumeClaim[];
+  return cloneJson(spec.volumeClaimTemplates ?? []) as PersistentVolumeClaim[];
 }
 
 function claimName({ metadata }: ReadableSet, template: string, ordinal: number): string {

@@ -1,3 +1,5 @@
+import { reasonOf } from '../cancellation/index.js';
+
 /** Handle of a pending timer; cancelling twice, or after it fired, does nothing. */
 export interface TimerHandle {
   cancel(): void;
@@ -48,12 +50,12 @@ export function sleepOn(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
-      reject(signal.reason as Error);
+      reject(reasonOf(signal));
       return;
     }
     const onAbort = (): void => {
       timer.cancel();
-      reject(signal?.reason as Error);
+      if (signal) reject(reasonOf(signal));
     };
     const timer = clock.setTimeout(() => {
       signal?.removeEventListener('abort', onAbort);

@@ -1,4 +1,5 @@
 import type { Decoded } from '../kubernetes/index.js';
+import { isJsonObject } from '../kubernetes/index.js';
 import type { PersistentVolumeClaimSpec, ProjectedVolumeSource, Volume } from '../generated/types/core-v1.js';
 import { pullPolicyFor } from './container-defaults.js';
 
@@ -21,18 +22,17 @@ const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>
 /** Defaults of the named source, if it has any. */
 export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name: string): void {
   const defaults = SOURCE_DEFAULTS[name];
-  const source = fields[name] as Record<string, unknown> | undefined;
-  if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
+  const source = fields[name];
+  if (isJsonObject(source) && defaults) for (const key in defaults) source[key] ??= defaults[key];
 }
 
 /** Defaults of one volume; one without a source is an empty directory. */
 export function defaultVolume(volume: Decoded<Volume>): void {
-  const fields = volume as unknown as Record<string, Record<string, unknown> | undefined>;
   let hasSource = false;
-  for (const name in fields) {
+  for (const name in volume) {
     if (name === 'name') continue;
     hasSource = true;
-    defaultSourceOf(fields, name);
+    defaultSourceOf(volume, name);
   }
   if (!hasSource) volume.emptyDir = {};
   for (const item of volume.downwardAPI?.items ?? []) {

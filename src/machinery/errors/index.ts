@@ -17,8 +17,10 @@ export {
   TimeoutError,
   UnsupportedError,
   WriteUnderWayError,
+  errorCode,
   errorMessage,
   hasCode,
   isCancellation,
+  toError,
 } from './rollkeeper-error.js';
 export type { ErrorCode } from './rollkeeper-error.js';

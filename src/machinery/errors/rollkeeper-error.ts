@@ -164,6 +164,16 @@ export function isCancellation(error: unknown): boolean {
   return hasCode(error, 'SHUTDOWN') || hasCode(error, 'LEASE_LOST') || hasCode(error, 'KEY_LOCK_LOST');
 }
 
+/** The `code` of an error of the system or of a library; `undefined` if there is none. */
+export function errorCode(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+/** The thrown value, if it is an Error; anything else is wrapped in one. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}
+
 /** A readable message for any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

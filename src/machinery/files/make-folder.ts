@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { errorCode } from '../errors/index.js';
 
 /**
  * Creates a folder and its missing parents. Node's own `recursive` never ends if a folder cannot be created and the
@@ -25,7 +26,7 @@ async function isThere(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -36,7 +37,7 @@ async function makeOne(folder: string, mode: number): Promise<boolean> {
     await mkdir(folder, { mode });
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return false;
     // Its parent existed a moment ago: the system allows no folders in it.
     if (code === 'ENOENT')

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
-import { StartupError } from '../errors/index.js';
+import { StartupError, errorCode } from '../errors/index.js';
 import type { Distrust, ProcessOwner } from './decide-trust.js';
 import { placeOf, processOwner } from './process-owner.js';
 import { judgeFile, judgeFolder, judgeLink, judgeNamedFile } from './decide-trust.js';
@@ -115,7 +115,7 @@ function openNotFollowing(path: string, flags: number): number {
   try {
     return openSync(path, flags, 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
+    if (errorCode(error) !== 'ELOOP') throw error;
     throw new UntrustedFileError(`${path} is a symbolic link, which is not written through: remove it`, {
       cause: error,
     });

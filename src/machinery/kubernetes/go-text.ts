@@ -1,3 +1,6 @@
+import { stringifyJson } from './json-text.js';
+import { isJsonObject } from './json-values.js';
+
 /**
  * How Go writes values into messages, for the words of genuine Kubernetes.
  */
@@ -57,7 +60,7 @@ export function goJsonEscapes(json: string): string {
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
-  if (typeof value !== 'object') return `${value as string | number | bigint | boolean}`;
+  if (!isJsonObject(value)) return typeof value === 'string' ? value : stringifyJson(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([name, field]) => `${name}:${goValue(field)}`).join(' ')}]`;
 }

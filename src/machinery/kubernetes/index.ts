@@ -142,6 +142,7 @@ export {
 } from './syntax.js';
 export { mergePatch } from './merge-patch.js';
 export { isTerminating, transitionTime } from './object-state.js';
+export { asSent, readOnly, writableCopy } from './read-only.js';
 export { sameMeaning, semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,

@@ -18,9 +18,9 @@ export function exactInteger(value: bigint): Int64 {
 
 /** A number that was read, as an int64; `undefined` if it is none. */
 export function toInt64(value: unknown): Int64 | undefined {
-  if (Number.isSafeInteger(value)) return value as number;
-  if (typeof value === 'number') return Number.isInteger(value) ? inRange(BigInt(value)) : undefined;
-  return typeof value === 'bigint' ? inRange(value) : undefined;
+  if (typeof value === 'bigint') return inRange(value);
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+  return Number.isSafeInteger(value) ? value : inRange(BigInt(value));
 }
 
 /** The nearest double: for durations and the like, where the difference does not matter. */

@@ -34,14 +34,17 @@ export function parseJsonWithFractions(text: string): {
 } {
   const fractions = new Map<unknown, Map<string, string>>();
   if (!FRACTION.test(text)) return { value: parseJson(text), fractions };
-  const value = json.parse(text, function (this: unknown, key, each, context) {
-    const { source = '' } = context;
-    if (Number.isInteger(each) && !INTEGER.test(source)) {
-      const there = fractions.get(this) ?? new Map<string, string>();
-      fractions.set(this, there.set(key, source));
-    }
-    return keepInteger(key, each, context);
-  });
+  const value = json.parse(
+    text,
+    function (this: unknown, key: string, each: unknown, context: SourceOfValue) {
+      const { source = '' } = context;
+      if (Number.isInteger(each) && !INTEGER.test(source)) {
+        const there = fractions.get(this) ?? new Map<string, string>();
+        fractions.set(this, there.set(key, source));
+      }
+      return keepInteger(key, each, context);
+    },
+  );
   return { value, fractions };
 }
 
@@ -106,7 +109,7 @@ interface SourceOfValue {
 }
 
 /** Parts of ECMAScript that the compiler's library lacks. */
-const json = JSON as unknown as {
+const json = JSON as JSON & {
   parse(
     text: string,
     reviver: (this: unknown, key: string, value: unknown, context: SourceOfValue) => unknown,

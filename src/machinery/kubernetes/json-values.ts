@@ -4,12 +4,12 @@
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+  if (typeof a !== 'object' || typeof b !== 'object') return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameJson(item, b[index]));
   }
-  return sameFields(a as JsonFields, b as JsonFields);
+  return isJsonObject(a) && isJsonObject(b) && sameFields(a, b);
 }
 
 function sameFields(a: JsonFields, b: JsonFields): boolean {
@@ -41,12 +41,12 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   // Spread first: unlike an assignment, it makes `__proto__` an ordinary field.
-  const copy = { ...value } as Record<string, unknown>;
+  const copy = { ...value };
   for (const key in copy) {
     const field = copy[key];
     if (typeof field === 'object' && field !== null) copy[key] = cloneJson(field);
   }
-  return copy as T;
+  return copy;
 }
 
 /** JSON fields by name. Any text is a valid name, also one that every JavaScript object inherits. */

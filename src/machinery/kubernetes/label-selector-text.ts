@@ -155,10 +155,10 @@ function isBeginning({ text, type }: Token): boolean {
 }
 
 function compileSet(key: string, operator: string, listed: readonly string[]): LabelMatcher {
-  const values = new Set([...listed].sort());
-  checkValues(key, [...values]);
-  if (operator === 'in') return (labels) => values.has(ownField(labels, key) as string);
-  return (labels) => !values.has(ownField(labels, key) as string);
+  const values: ReadonlySet<string | undefined> = new Set(listed);
+  checkValues(key, [...new Set(listed)].sort());
+  if (operator === 'in') return (labels) => values.has(ownField(labels, key));
+  return (labels) => !values.has(ownField(labels, key));
 }
 
 function compileEquality(key: string, operator: string, value: string): LabelMatcher {

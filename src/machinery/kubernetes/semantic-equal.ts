@@ -1,4 +1,4 @@
-import { ownField } from './json-values.js';
+import { isJsonObject, ownField } from './json-values.js';
 
 /**
  * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in
@@ -22,10 +22,8 @@ type Emptiness = (value: unknown) => boolean;
 function equal(a: unknown, b: unknown, isEmpty: Emptiness): boolean {
   if (a === b) return true;
   if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
-  if (typeof a !== 'object' || typeof b !== 'object') return false;
-  if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && sameList(a, b, isEmpty);
-  return sameFields(a as Record<string, unknown>, b as Record<string, unknown>, isEmpty);
+  if (Array.isArray(a)) return Array.isArray(b) && sameList(a, b, isEmpty);
+  return isJsonObject(a) && isJsonObject(b) && sameFields(a, b, isEmpty);
 }
 
 function sameList(a: readonly unknown[], b: readonly unknown[], isEmpty: Emptiness): boolean {
@@ -44,9 +42,8 @@ function isAbsent(value: unknown): boolean {
 
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  if (typeof value !== 'object') return false;
   if (Array.isArray(value)) return value.length === 0;
-  const fields = value as Record<string, unknown>;
-  for (const key in fields) if (!isNothing(fields[key])) return false;
+  if (!isJsonObject(value)) return false;
+  for (const key in value) if (!isNothing(value[key])) return false;
   return true;
 }

@@ -1,6 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { pino } from 'pino';
+import { errorCode } from '../errors/index.js';
 import type { LogLevel } from './log-level.js';
 import { isLogged, parseLogLevel, setLogLevel } from './log-level.js';
 import type { LogFields, Logger } from './logger.js';
@@ -34,12 +35,12 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
       {
         // Our own level decides, because it can change.
         level: 'debug',
-        base: redactFields(options.base ?? {}) as LogFields,
+        base: redactFields(options.base ?? {}),
         messageKey: 'message',
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: {
           level: (label) => ({ level: label }),
-          log: (fields) => redactFields(fields) as Record<string, unknown>,
+          log: (fields) => redactFields(fields),
         },
         mixin: traceFields,
       },
@@ -65,7 +66,7 @@ function stderr(): DestinationStream {
 function loggedError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { cause, message, name, stack } = error;
-  const { code } = error as { code?: unknown };
+  const code = errorCode(error);
   return {
     type: name,
     message,
@@ -100,7 +101,7 @@ class PinoAdapter implements Logger {
   }
 
   child(fields: LogFields): Logger {
-    return new PinoAdapter(this.target.child(redactFields(fields) as LogFields));
+    return new PinoAdapter(this.target.child(redactFields(fields)));
   }
 
   private write(level: LogLevel, message: string, { error, ...fields }: LogFields): void {

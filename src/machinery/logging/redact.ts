@@ -20,17 +20,21 @@ export function redactText(text: string): string {
   return redacted;
 }
 
-/** A value for a log line: texts redacted, fields with secret names hidden. Too deep values are omitted. */
-export function redactFields(value: unknown, depth = 0): unknown {
+/** The fields of a log line: texts redacted, fields with secret names hidden. Too deep values are omitted. */
+export function redactFields(fields: object, depth = 0): Record<string, unknown> {
+  const entries: readonly [string, unknown][] = Object.entries(fields);
+  return Object.fromEntries(entries.map(([name, field]) => [name, redactField(name, field, depth)]));
+}
+
+function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '(too deep)';
-  if (Array.isArray(value)) return value.map((each) => redactFields(each, depth + 1));
-  const entries = Object.entries(value).map(([name, field]) => [name, redactField(name, field, depth)]);
-  return Object.fromEntries(entries) as unknown;
+  if (Array.isArray(value)) return value.map((each) => redactValue(each, depth + 1));
+  return redactFields(value, depth);
 }
 
 function redactField(name: string, value: unknown, depth: number): unknown {
   const isSecret = SECRET_NAME.test(name) && typeof value === 'string' && value !== '';
-  return isSecret ? HIDDEN : redactFields(value, depth + 1);
+  return isSecret ? HIDDEN : redactValue(value, depth + 1);
 }

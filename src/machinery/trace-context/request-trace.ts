@@ -19,7 +19,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** From here on, `span` covers the requests made in its context, for example a client's span around one request. */
 export function coverRequests(span: Span): void {
-  (span.spanContext() as MarkedSpanContext)[COVERS] = true;
+  const context: MarkedSpanContext = span.spanContext();
+  context[COVERS] = true;
 }
 
 /** Filled in by the transport, for callers that record a request as part of another span. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { DEPLOYMENTS, NODES, PODS, ROLLKEEPER_DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
+import { namesOf } from '@rollkeeper/machinery/names-of';
 
 /** What a person does to an object. */
 export type Act =
@@ -32,7 +33,7 @@ const KINDS: Readonly<Record<ActVerb, readonly ResourceType[]>> = {
   drain: [NODES],
 };
 
-export const ACT_VERBS = Object.keys(KINDS) as readonly ActVerb[];
+export const ACT_VERBS = namesOf(KINDS);
 
 /** The type that a path of the admin API names: a plural, `deployments.rollkeeper.dev` for that one. */
 export function typeOfAct(verb: ActVerb, plural: string): ResourceType | undefined {

@@ -53,24 +53,24 @@ interface Workload extends KubernetesObject {
  */
 export async function prepareAct(target: ActTarget, act: Act, note: ActNote): Promise<PreparedAct> {
   const { client, ref, type } = target;
-  const object = await client.get<KubernetesObject>(type, ref);
+  const read = <T extends KubernetesObject>(): Promise<T> => client.get<T>(type, ref);
   switch (act.verb) {
     case 'scale':
-      return scale(target, object as Workload, act.replicas);
+      return scale(target, await read<Workload>(), act.replicas);
     case 'set-image':
-      return setImage(target, object as Workload, act, note);
+      return setImage(target, await read<Workload>(), act, note);
     case 'restart':
-      return restart(target, object as Workload, note);
+      return restart(target, await read<Workload>(), note);
     case 'pause':
     case 'resume':
-      return pause(target, object as Deployment, act.verb === 'pause');
+      return pause(target, await read<Deployment>(), act.verb === 'pause');
     case 'evict':
-      return evictOne(target, object as Pod);
+      return evictOne(target, await read<Pod>());
     case 'cordon':
     case 'uncordon':
-      return cordon(target, object, act.verb === 'cordon');
+      return cordon(target, await read(), act.verb === 'cordon');
     case 'drain':
-      return drain(target, object);
+      return drain(target, await read());
   }
 }
 

@@ -147,14 +147,22 @@ export function userOf(response: Response): string | undefined {
   return typeof user === 'string' ? user : undefined;
 }
 
+/** What the checks of access have found out about a request. */
+interface AccessLocals {
+  readonly [PERSON]?: UserInfo;
+  readonly [BY_SESSION]?: ShownSession;
+}
+
 /** The user whom this replica has authenticated itself, and asks the API for. Undefined: the request has a token of its own. */
 export function personOf(response: Response): UserInfo | undefined {
-  return response.locals[PERSON] as UserInfo | undefined;
+  const { [PERSON]: person }: AccessLocals = response.locals;
+  return person;
 }
 
 /** The session of a browser that the request came with. Undefined: it came with the token itself, or with nothing. */
 export function sessionOf(response: Response): ShownSession | undefined {
-  return response.locals[BY_SESSION] as ShownSession | undefined;
+  const { [BY_SESSION]: session }: AccessLocals = response.locals;
+  return session;
 }
 
 /** Exactly the path, as it is routed: no other spelling of it. */

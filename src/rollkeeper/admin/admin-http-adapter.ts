@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -60,7 +59,7 @@ export class AdminHttpAdapter extends ExpressAdapter {
    * answer, would stay as long as its client keeps it.
    */
   override async close(): Promise<void> {
-    const server = this.httpServer as Server;
+    const server = this.httpServer;
     const cutOff = this.clock.setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
     await super.close();
     cutOff.cancel();

@@ -43,15 +43,19 @@ export async function startAdminServer(
   module: DynamicModule,
   { clock, host, limits, port, tls = false }: AdminServerOptions,
 ): Promise<AdminServer> {
-  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits, clock), {
-    logger: false,
-    abortOnError: false,
-  });
+  const app: INestApplication<Server> = await NestFactory.create(
+    module,
+    new AdminHttpAdapter(tls, limits, clock),
+    {
+      logger: false,
+      abortOnError: false,
+    },
+  );
   try {
     const ports = app.get(AdminPorts, { strict: false });
     // Answers may contain integers that `JSON.stringify` alone refuses.
     expressOf(app).set('json replacer', writeIntegers);
-    if (tls) serveCertificate(app.getHttpServer() as Server, ports);
+    if (tls) serveCertificate(app.getHttpServer(), ports);
     const browsers = app.get(BrowserSessions, { strict: false });
     for (const handler of guardAdminPages(ports, browsers)) app.use(handler);
     app.use(

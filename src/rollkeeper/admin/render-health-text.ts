@@ -43,6 +43,6 @@ export function withoutReasons(result: HealthCheckResult): HealthCheckResult {
 
 /** What a check says, in one line. */
 function textOf(detail: object): string | undefined {
-  const { message } = detail as { message?: unknown };
+  const message = 'message' in detail ? detail.message : undefined;
   return typeof message === 'string' && message !== '' ? message.replaceAll(/\s+/g, ' ') : undefined;
 }

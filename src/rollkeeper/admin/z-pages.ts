@@ -52,12 +52,15 @@ export function structuredVersionAsked(accept: string | undefined, kind: string)
   for (const range of (accept ?? '').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
     if (type.toLowerCase() !== 'application/json') continue;
-    const {
-      as,
-      g,
-      v = '',
-    } = Object.fromEntries(parameters.map((each) => each.split('='))) as Record<string, string | undefined>;
-    if (as === kind && g === 'config.k8s.io' && /^v1(alpha1|beta1)$/.test(v)) return v;
+    const asked = new Map(
+      parameters.map((each) => {
+        const [name, value] = each.split('=');
+        return [name, value] as const;
+      }),
+    );
+    const v = asked.get('v') ?? '';
+    if (asked.get('as') === kind && asked.get('g') === 'config.k8s.io' && /^v1(alpha1|beta1)$/.test(v))
+      return v;
   }
   return undefined;
 }

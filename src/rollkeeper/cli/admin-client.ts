@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { InvalidOptionError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { InvalidOptionError, StartupError, errorMessage, errorCode } from '@rollkeeper/machinery/errors';
+import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServerTrust } from '@rollkeeper/tls';
 import { readNamed } from './shared-options.js';
 
@@ -40,24 +40,24 @@ export function addAdminOptions(command: Command): Command {
  * after another until one answers. Uses the token of `--admin-token-file`, otherwise that of the data folder.
  * @throws AdminRefusal, or StartupError if none answers
  */
-export async function askAdmin(
+export async function askAdmin<T>(
   flags: AdminClientFlags,
   path: string,
   change?: { readonly body: unknown },
-): Promise<unknown> {
-  return (await askReplica(flags, path, change)).answer;
+): Promise<T> {
+  return (await askReplica<T>(flags, path, change)).answer;
 }
 
 /**
  * As {@link askAdmin}, and which replica answered.
  * @param ownToken used instead of the admin token
  */
-export async function askReplica(
+export async function askReplica<T>(
   flags: AdminClientFlags,
   path: string,
   change?: { readonly body: unknown },
   ownToken?: string,
-): Promise<{ readonly answer: unknown; readonly url: string }> {
+): Promise<{ readonly answer: T; readonly url: string }> {
   const replicas = await replicasOf(flags);
   const token = ownToken ?? (await readToken(flags));
   let problem = 'no replica runs';
@@ -132,12 +132,13 @@ async function readToken({
   return readAdminToken(dataDir);
 }
 
-async function send(
+/** The type of an answer is what the page at `path` is made from, in this release. */
+async function send<T>(
   { trust, url }: AskedReplica,
   path: string,
   token: string | undefined,
   change?: { readonly body: unknown },
-): Promise<unknown> {
+): Promise<T> {
   const { trustedAgent } = await import('@rollkeeper/tls');
   const { request } = await import('undici');
   const dispatcher = trustedAgent(trust);
@@ -153,7 +154,7 @@ async function send(
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     const text = await body.text();
-    if (statusCode >= 200 && statusCode < 300) return parseJson(text);
+    if (statusCode >= 200 && statusCode < 300) return parseJson(text) as T;
     throw new AdminRefusal(reasonIn(text) ?? `${url}${path} answered ${statusCode}`);
   } finally {
     await dispatcher.destroy();
@@ -170,14 +171,15 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 /** The error with advice, unless it is obvious. */
 function reasonOf(error: unknown): string {
   const message = errorMessage(error);
-  if (!UNTRUSTED.has((error as { code?: unknown }).code)) return message;
+  if (!UNTRUSTED.has(errorCode(error))) return message;
   return `${message}; say whom to trust with --admin-ca-file or --admin-cert-fingerprint`;
 }
 
 function reasonIn(text: string): string | undefined {
   try {
-    const { error, message } = JSON.parse(text) as { error?: string; message?: string };
-    return error ?? message;
+    const answer: unknown = JSON.parse(text);
+    const said = isJsonObject(answer) ? (answer['error'] ?? answer['message']) : undefined;
+    return typeof said === 'string' ? said : undefined;
   } catch {
     return undefined;
   }

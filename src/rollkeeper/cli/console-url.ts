@@ -35,7 +35,7 @@ export async function consoleOfRun(dataDir: string, serverUrl: string): Promise<
 /** The console that a replica names, otherwise its own address. */
 export async function consoleOfReplica(flags: AdminClientFlags, adminUrl: string): Promise<string> {
   try {
-    const { consoleUrl } = (await askReplica(flags, '/console/sign-in-ways')).answer as SignInWays;
+    const { consoleUrl } = (await askReplica<SignInWays>(flags, '/console/sign-in-ways')).answer;
     return consoleUrl ?? adminUrl;
   } catch {
     // One of an earlier release.

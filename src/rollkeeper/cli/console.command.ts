@@ -27,8 +27,8 @@ export function registerConsoleCommand(program: Command): void {
 async function printLink(flags: ConsoleFlags): Promise<void> {
   const form = outputForm(flags, ['json', 'yaml']);
   const token = await ownToken(flags);
-  const { answer, url } = await askReplica(flags, '/admin/sign-in', { body: {} }, token);
-  const { code, ends } = answer as SignInCode;
+  const { answer, url } = await askReplica<SignInCode>(flags, '/admin/sign-in', { body: {} }, token);
+  const { code, ends } = answer;
   const { signInLink } = await import('../sign-in/index.js');
   const link = signInLink(url, { code });
   if (form !== 'text') return console.log(await printable(form, { link, ends }));

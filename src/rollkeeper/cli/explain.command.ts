@@ -98,9 +98,9 @@ async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Found
     return { explanation, ...(named !== undefined && { address: rolloutAddress(named, ref, api) }) };
   }
   const path = `/admin/explain/deployments/${encodeURIComponent(ref.namespace)}/${encodeURIComponent(ref.name)}${api === undefined ? '' : `?api=${api}`}`;
-  const { answer, url } = await askReplica(flags, path);
+  const { answer, url } = await askReplica<Explanation>(flags, path);
   const console = named ?? (await consoleOfReplica(flags, url));
-  return { explanation: answer as Explanation, address: rolloutAddress(console, ref, api) };
+  return { explanation: answer, address: rolloutAddress(console, ref, api) };
 }
 
 /** The explanation of a Deployment from the API alone. */

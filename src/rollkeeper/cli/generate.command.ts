@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce } from '@rollkeeper/machinery/process';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServedDefinition } from '../generate/index.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
@@ -151,15 +153,17 @@ async function definitionsOfFiles(files: readonly string[]): Promise<ServedDefin
 }
 
 function isDefinition(document: unknown): document is ServedDefinition {
-  return (document as { kind?: unknown } | null)?.kind === 'CustomResourceDefinition';
+  return isJsonObject(document) && document['kind'] === 'CustomResourceDefinition';
 }
 
-async function definitionsOfCluster(flags: ApiFlags): Promise<ServedDefinition[]> {
+async function definitionsOfCluster(flags: ApiFlags): Promise<readonly ServedDefinition[]> {
   const { withApi } = await import('./live-deployment.js');
   const { CustomResourceDefinition, untyped } = await import('@rollkeeper/runtime');
   return withApi(flags, async (client) => {
-    const { items } = await client.list(untyped(CustomResourceDefinition));
-    return items as unknown as ServedDefinition[];
+    const { items } = await client.list<KubernetesObject & ServedDefinition>(
+      untyped(CustomResourceDefinition),
+    );
+    return items;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { InvalidOptionError, toError } from '@rollkeeper/machinery/errors';
 import type { ApiClient, ClusterConnection, HttpApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
 import {
@@ -96,7 +96,7 @@ export async function findDeployment(
   if (more.length > 0)
     throw new InvalidOptionError('api', `is needed: ${apis.join(' and ')} both have one of that name`);
   if (first) return first;
-  const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+  const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [toError(answer.reason)] : []));
   throw failures.find((failure) => !isNotFound(failure)) ?? failures[0] ?? new Error('nothing was asked');
 }
 

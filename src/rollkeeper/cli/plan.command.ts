@@ -59,9 +59,10 @@ async function readDeployment(file: string): Promise<Deployment> {
   const documents = parseAllDocuments(text, { customTags: exactIntegerTags }).map((document) => {
     const [error] = document.errors;
     if (error) throw new InvalidOptionError('filename', `${file}: ${error.message}`);
-    return document.toJS() as Deployment | null;
+    const object: unknown = document.toJS();
+    return object;
   });
-  const deployments = documents.filter((object) => object?.kind === 'Deployment');
+  const deployments = documents.filter(isDeployment);
   const [deployment] = deployments;
   if (!deployment || deployments.length > 1)
     throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
@@ -70,6 +71,11 @@ async function readDeployment(file: string): Promise<Deployment> {
       throw new InvalidOptionError('filename', `${file}: the Deployment has no ${field}`);
   }
   return deployment;
+}
+
+/** By its kind; the fields that a plan needs are checked. */
+function isDeployment(object: unknown): object is Deployment {
+  return isJsonObject(object) && object['kind'] === 'Deployment';
 }
 
 /** Without these fields a plan is impossible; the server reports other errors. */
@@ -105,7 +111,7 @@ function applied(wanted: Deployment, live: Deployment): Deployment {
 
 function merge(below: unknown, above: unknown): unknown {
   if (Array.isArray(below) && Array.isArray(above)) {
-    const byName = new Map(below.map((item) => [nameOf(item), item as unknown]));
+    const byName = new Map(below.map((item: unknown) => [nameOf(item), item]));
     return above.map((item: unknown) =>
       nameOf(item) === undefined ? item : merge(byName.get(nameOf(item)), item),
     );

@@ -45,7 +45,7 @@ async function run(
   if (verb === 'show')
     return printState(
       flags.watch,
-      async () => queueText((await askAdmin(flags, path)) as QueueAnswer, form, flags),
+      async () => queueText(await askAdmin<QueueAnswer>(flags, path), form, flags),
       signal,
     );
   if (flags.watch) throw new InvalidOptionError('watch', 'is of show');

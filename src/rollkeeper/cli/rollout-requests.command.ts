@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce } from '@rollkeeper/machinery/process';
+import { namesOf } from '@rollkeeper/machinery/names-of';
 import type { RolloutRequest } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
@@ -20,15 +21,13 @@ const DESCRIPTIONS: Readonly<Record<RolloutRequest, string>> = {
 
 /** `rollkeeper promote`, `abort` and `retry`: what a person says to a rollout that looks after itself. */
 export function registerRolloutRequestCommands(program: Command): void {
-  for (const [request, description] of Object.entries(DESCRIPTIONS))
+  for (const request of namesOf(DESCRIPTIONS))
     addNamespaceOption(addApiOptions(program.command(request)))
-      .description(description)
+      .description(DESCRIPTIONS[request])
       .argument('<name...>', TARGET_HELP)
       .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
       .option('--by <who>', 'who is recorded as asking (default: the user of this machine)')
-      .action((words: string[], flags: RequestFlags) =>
-        runOnce(() => ask(request as RolloutRequest, words, flags)),
-      );
+      .action((words: string[], flags: RequestFlags) => runOnce(() => ask(request, words, flags)));
 }
 
 async function ask(request: RolloutRequest, words: readonly string[], flags: RequestFlags): Promise<void> {

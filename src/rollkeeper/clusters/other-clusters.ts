@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { request } from 'undici';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { agentTrusting } from '@rollkeeper/tls';
 import type { ConsoleCluster } from './console-clusters.js';
 
@@ -111,9 +111,9 @@ export class OtherClusters {
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
         dispatcher: this.connections(),
       });
-      const answer = parseJson(await textOf(response.body)) as { readonly error?: unknown };
+      const answer = parseJson(await textOf(response.body));
       if (response.statusCode === 200) return { answer };
-      const { error } = answer;
+      const error = isJsonObject(answer) ? answer['error'] : undefined;
       const said = typeof error === 'string' ? error : `it answers ${response.statusCode}`;
       return [401, 403].includes(response.statusCode) ? { refused: said } : { away: said };
     } catch (error) {
@@ -126,14 +126,13 @@ export class OtherClusters {
   }
 }
 
-async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
+    size += chunk.length;
     if (size > MOST_BYTES) throw new TooLongError(`its answer has more than ${MOST_BYTES} bytes`);
-    chunks.push(bytes);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

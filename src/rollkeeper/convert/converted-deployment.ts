@@ -1,5 +1,5 @@
 import type { Deployment, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 
 /** On the new object: `UID/GENERATION` of its source, until the conversion is complete. */
@@ -54,7 +54,8 @@ export function withoutMarks(deployment: Deployment): Deployment {
 function inApi(lastApplied: string | undefined, apiVersion: string): Record<string, string> {
   if (lastApplied === undefined) return {};
   try {
-    const manifest = JSON.parse(lastApplied) as Record<string, unknown>;
+    const parsed: unknown = JSON.parse(lastApplied);
+    const manifest = isJsonObject(parsed) ? parsed : {};
     return { [LAST_APPLIED]: `${JSON.stringify({ ...manifest, apiVersion })}\n` };
   } catch {
     return {};

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ResourceType, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 
 /** A user, as authenticated by the cluster: `authentication.k8s.io/v1 UserInfo`. */
 export interface UserInfo {
@@ -47,9 +47,10 @@ export function subjectAccessReview(
   return review('authorization.k8s.io/v1', 'SubjectAccessReview', spec);
 }
 
-function review(apiVersion: string, kind: string, spec: object): KubernetesObject {
-  // No name: reviews are answered, not stored.
-  return { apiVersion, kind, metadata: {}, spec } as unknown as KubernetesObject;
+/** A question to the API. It has no name: reviews are answered, not stored. */
+export function review(apiVersion: string, kind: string, spec: object): KubernetesObject {
+  const asked = { apiVersion, kind, metadata: {} as ObjectMeta, spec };
+  return asked;
 }
 
 const strings = z.array(z.string());

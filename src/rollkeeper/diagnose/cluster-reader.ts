@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound, listAll } from '@rollkeeper/client/api-client';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Need, Snapshot } from './snapshot.js';
@@ -17,7 +17,7 @@ export interface ListReads {
  * out and noted.
  */
 export class ClusterReader {
-  private readonly lists = new Map<string, Promise<readonly KubernetesObject[] | undefined>>();
+  private readonly lists = new Map<string, Promise<readonly DeepReadonly<KubernetesObject>[] | undefined>>();
   private readonly refused = new Set<string>();
 
   private fromCaches = 0;
@@ -51,7 +51,7 @@ export class ClusterReader {
     return [`${reader} may not list ${lists}: what depends on them is not seen.`];
   }
 
-  private read(need: Need): Promise<readonly KubernetesObject[] | undefined> {
+  private read(need: Need): Promise<readonly DeepReadonly<KubernetesObject>[] | undefined> {
     const key = needKey(need);
     const all = this.lists.get(needKey({ type: need.type }));
     const known = this.lists.get(key) ?? this.readAnew(need, all);
@@ -62,8 +62,8 @@ export class ClusterReader {
   /** A list of all namespaces that was read before also has this namespace. */
   private async readAnew(
     need: Need,
-    all: Promise<readonly KubernetesObject[] | undefined> | undefined,
-  ): Promise<readonly KubernetesObject[] | undefined> {
+    all: Promise<readonly DeepReadonly<KubernetesObject>[] | undefined> | undefined,
+  ): Promise<readonly DeepReadonly<KubernetesObject>[] | undefined> {
     const known = (await all) ?? this.cached(need);
     if (known)
       return known.filter(
@@ -72,14 +72,14 @@ export class ClusterReader {
     return need.type === CONTENT ? this.contentOf(need.namespace) : this.readable(need);
   }
 
-  private cached({ type }: Need): readonly KubernetesObject[] | undefined {
+  private cached({ type }: Need): readonly DeepReadonly<KubernetesObject>[] | undefined {
     const objects = type === CONTENT ? undefined : this.options.cached?.(type);
     if (objects) this.fromCaches += 1;
-    return objects as readonly KubernetesObject[] | undefined;
+    return objects;
   }
 
   /** Every object of a namespace. What cannot be listed is left out, as the namespace controller says it itself. */
-  private async contentOf(namespace: string | undefined): Promise<readonly KubernetesObject[]> {
+  private async contentOf(namespace: string | undefined): Promise<readonly DeepReadonly<KubernetesObject>[]> {
     const { signal } = this.options;
     const { resources } = await this.client.discover(signal && { signal });
     const types = resources.filter(
@@ -98,7 +98,7 @@ export class ClusterReader {
   private async readable(
     { namespace, type }: Need,
     metadataOnly = false,
-  ): Promise<readonly KubernetesObject[] | undefined> {
+  ): Promise<readonly DeepReadonly<KubernetesObject>[] | undefined> {
     const { signal } = this.options;
     this.fromApi += 1;
     try {

@@ -1,4 +1,3 @@
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { apiServiceDiagnosis } from './kinds/api-service.js';
 import { autoscalerDiagnosis } from './kinds/autoscaler.js';
 import { claimDiagnosis } from './kinds/claim.js';
@@ -32,7 +31,7 @@ export const KIND_DIAGNOSES: readonly KindDiagnosis[] = [
   claimDiagnosis,
   serviceDiagnosis,
   podDiagnosis,
-].map((each) => each as unknown as KindDiagnosis<KubernetesObject>);
+];
 
 /** By kind, plural, singular, alias, or `RESOURCE.GROUP`, as kubectl names kinds. Undefined: none of these. */
 export function kindNamed(word: string): KindDiagnosis | undefined {

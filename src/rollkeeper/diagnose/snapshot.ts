@@ -1,6 +1,8 @@
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 
+type Readable = DeepReadonly<KubernetesObject>;
+
 /** A list that a diagnosis looks at. */
 export interface Need {
   readonly type: ResourceType;
@@ -37,15 +39,14 @@ export function needKey({ namespace = '', type }: Need): string {
 
 /** A snapshot of lists by {@link needKey}. A list of all namespaces serves for each of them. */
 export class ListedSnapshot implements Snapshot {
-  private readonly byNamespace = new Map<string, ReadonlyMap<string, readonly KubernetesObject[]>>();
-  private readonly byController = new Map<string, ReadonlyMap<string, readonly KubernetesObject[]>>();
+  private readonly byNamespace = new Map<string, ReadonlyMap<string, readonly Readable[]>>();
+  private readonly byController = new Map<string, ReadonlyMap<string, readonly Readable[]>>();
 
-  constructor(private readonly lists: ReadonlyMap<string, readonly KubernetesObject[]>) {}
+  constructor(private readonly lists: ReadonlyMap<string, readonly Readable[]>) {}
 
   list<T extends KubernetesObject>(type: ResourceType, namespace?: string): readonly DeepReadonly<T>[] {
     const own = this.lists.get(needKey({ type, ...(namespace !== undefined && { namespace }) }));
-    if (own) return own as readonly DeepReadonly<T>[];
-    return (this.namespacesOf(type).get(namespace ?? '') ?? []) as readonly DeepReadonly<T>[];
+    return ofType<T>(own ?? this.namespacesOf(type).get(namespace ?? ''));
   }
 
   controlledBy<T extends KubernetesObject>(
@@ -56,7 +57,7 @@ export class ListedSnapshot implements Snapshot {
     const key = needKey({ type, namespace });
     const grouped = this.byController.get(key) ?? groupByController(this.list(type, namespace));
     this.byController.set(key, grouped);
-    return (grouped.get(uid) ?? []) as readonly DeepReadonly<T>[];
+    return ofType<T>(grouped.get(uid));
   }
 
   isKnown(type: ResourceType, namespace?: string): boolean {
@@ -65,7 +66,7 @@ export class ListedSnapshot implements Snapshot {
   }
 
   /** Grouped once: a look at a whole cluster asks for the pods of each of its namespaces again and again. */
-  private namespacesOf(type: ResourceType): ReadonlyMap<string, readonly KubernetesObject[]> {
+  private namespacesOf(type: ResourceType): ReadonlyMap<string, readonly Readable[]> {
     const key = needKey({ type });
     const grouped =
       this.byNamespace.get(key) ??
@@ -75,10 +76,15 @@ export class ListedSnapshot implements Snapshot {
   }
 }
 
+/** What a list by type holds, as that type, which the caller of a snapshot names. */
+function ofType<T>(objects: readonly Readable[] = []): readonly DeepReadonly<T>[] {
+  return objects as readonly DeepReadonly<T>[];
+}
+
 function groupByController(
   objects: readonly DeepReadonly<KubernetesObject>[],
-): ReadonlyMap<string, readonly KubernetesObject[]> {
+): ReadonlyMap<string, readonly Readable[]> {
   const owned = Map.groupBy(objects, (object) => controllerOf(object)?.uid ?? '');
   owned.delete('');
-  return owned as ReadonlyMap<string, readonly KubernetesObject[]>;
+  return owned;
 }

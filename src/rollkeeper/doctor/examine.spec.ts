@@ -95,7 +95,7 @@ function run(
       clock: new FakeClock(NOW),
       askAdmin: async (path) => {
         if (answers[path] === undefined) throw new Error('no replica runs');
-        return answers[path];
+        return answers[path] as never;
       },
       controllers: ['deployment'],
       tryIn,

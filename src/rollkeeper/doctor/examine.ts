@@ -29,7 +29,7 @@ export interface DoctorOptions {
   readonly connection?: CertifiedConnection;
   readonly clock: Clock;
   /** Asks a replica's admin API. */
-  readonly askAdmin: (path: string) => Promise<unknown>;
+  readonly askAdmin: <T>(path: string) => Promise<T>;
   /** Undefined: Redis is not asked itself. */
   readonly redisUrl?: string;
   /** Whose rights count; undefined: those of the connection's user. */
@@ -105,11 +105,11 @@ interface Installed {
 }
 
 async function readReplicas({ askAdmin }: DoctorOptions, signal: AbortSignal): Promise<Installed> {
-  const snapshot = await asking(signal, async () => (await askAdmin('/admin/replicas')) as ClusterSnapshot);
+  const snapshot = await asking(signal, () => askAdmin<ClusterSnapshot>('/admin/replicas'));
   if (snapshot.is !== 'answered') return { snapshot, leader: snapshot };
   const [leadership, config] = await Promise.all([
-    asking(signal, async () => (await askAdmin('/admin/leadership')) as LeadershipStatus),
-    asking(signal, async () => (await askAdmin('/admin/config')) as ReplicaConfig),
+    asking(signal, () => askAdmin<LeadershipStatus>('/admin/leadership')),
+    asking(signal, () => askAdmin<ReplicaConfig>('/admin/config')),
   ]);
   return {
     snapshot,
@@ -129,12 +129,12 @@ async function readQueues(
 ): Promise<Asked<readonly QueueFacts[]>> {
   if (snapshot.is !== 'answered') return snapshot;
   return asking(signal, async () => {
-    const all = (await askAdmin('/admin/queues')) as readonly QueueFacts[];
+    const all = await askAdmin<readonly QueueFacts[]>('/admin/queues');
     return Promise.all(
       all.map(async (queue) => {
         if (queue.counts.parked === 0) return queue;
         const path = `/admin/queues/${encodeURIComponent(queue.controller)}`;
-        return { ...queue, parked: ((await askAdmin(path)) as QueueAnswer).parked };
+        return { ...queue, parked: (await askAdmin<QueueAnswer>(path)).parked };
       }),
     );
   });

@@ -63,7 +63,7 @@ async function factsOf(server: RedisConnection, clock: Clock): Promise<RedisServ
 /** Hosted servers refuse CONFIG: then only what INFO says is known. */
 async function savePointsOf(server: RedisConnection): Promise<string> {
   try {
-    const answer = (await server.config('GET', 'save')) as readonly string[];
+    const answer = await server.config('GET', 'save');
     return answer[1] ?? '';
   } catch {
     return '';

@@ -5,7 +5,7 @@ import type { ReviewedRight, RightsFacts } from './decide-rights.js';
 import type { Installation, NeededRight, RightsOwner } from './needed-rights.js';
 import { KNOWN_CONTROLLERS, neededRights } from './needed-rights.js';
 import { asking } from './read-api.js';
-import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS } from '../delegated-access/index.js';
+import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS, review } from '../delegated-access/index.js';
 
 /** `undefined`: the user of the connection. */
 export type SubjectOf = (owner: RightsOwner) => string | undefined;
@@ -22,7 +22,7 @@ export async function readRights(
 ): Promise<RightsFacts> {
   const limit = new ConcurrencyLimit(AT_ONCE);
   const isAllowed = (right: NeededRight, subject: string | undefined): Promise<boolean> =>
-    limit.run(() => review(client, right, subject, signal));
+    limit.run(() => isAllowedByReview(client, right, subject, signal));
   const others = installation.controllers.filter(
     (name) => !KNOWN_CONTROLLERS.some((known) => known === name),
   );
@@ -58,7 +58,9 @@ function inEachNamespace(
   );
 }
 
-async function review(
+type Answered = KubernetesObject & { readonly status?: { readonly allowed?: boolean } };
+
+async function isAllowedByReview(
   client: ApiClient,
   { group, name, namespace, resource, verb }: NeededRight,
   subject: string | undefined,
@@ -71,10 +73,9 @@ async function review(
     resourceAttributes,
     ...(subject !== undefined && { user: subject, groups: groupsOf(subject) }),
   };
-  // No name: reviews are answered, not stored.
-  const asked = { apiVersion: 'authorization.k8s.io/v1', kind: type.kind, metadata: {}, spec };
-  const answer: unknown = await client.create(type, asked as unknown as KubernetesObject, { signal });
-  return (answer as { status?: { allowed?: boolean } }).status?.allowed === true;
+  const question: Answered = review('authorization.k8s.io/v1', type.kind, spec);
+  const { status } = await client.create(type, question, { signal });
+  return status?.allowed === true;
 }
 
 /** The groups that the API server gives to a service account. */

@@ -21,8 +21,8 @@ describe('the definitions in modules', () => {
   const modules = [{ V1beta1: website('v1beta1') }, { kinds: [website('v1'), website('v1alpha1')] }];
   const storedOf = (storage?: ReadonlyMap<string, string>) =>
     definitionsIn(modules, storage).flatMap((definition) =>
-      (definition as { spec: { versions: { name: string; storage: boolean }[] } }).spec.versions.map(
-        ({ name, storage: isStored }) => (isStored ? `${name} stored` : name),
+      (definition.spec.versions as { name: string; storage: boolean }[]).map(({ name, storage: isStored }) =>
+        isStored ? `${name} stored` : name,
       ),
     );
 

@@ -28,7 +28,7 @@ export async function modulesOf(paths: readonly string[]): Promise<readonly Modu
 export function definitionsIn(
   modules: readonly ModuleExports[],
   storage: ReadonlyMap<string, string> = new Map(),
-): readonly object[] {
+): readonly ReturnType<typeof definitionOf>[] {
   const byName = new Map<string, CustomKind[]>();
   for (const kind of new Set(exportsOf(modules).filter(isCustomKind))) {
     const name = `${kind.kind}.${kind.group}`;
@@ -73,7 +73,7 @@ function hasRights(value: unknown): value is HasRights {
 /** The names of the definitions that exported webhooks convert. */
 export function convertedIn(modules: readonly ModuleExports[]): readonly string[] {
   return exportsOf(modules).flatMap((value) => {
-    const { convert, kind } = (value ?? {}) as { convert?: unknown; kind?: ResourceType };
+    const { convert, kind }: { convert?: unknown; kind?: ResourceType } = value ?? {};
     return Array.isArray(convert) && convert.length > 0 && kind?.resource !== undefined
       ? [qualifiedResource(kind)]
       : [];

@@ -203,7 +203,7 @@ export class OpenIdProvider implements IdentityProvider {
       const response = await fetch(url, {
         ...{ method, headers, redirect: 'manual', dispatcher: this.connections() },
         ...(signal && { signal }),
-        body: body instanceof URLSearchParams ? body.toString() : (body as string | null | undefined),
+        body: body instanceof URLSearchParams ? body.toString() : body,
       });
       const answer = await response.arrayBuffer();
       const { headers: answered, status } = response;

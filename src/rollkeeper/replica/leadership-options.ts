@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { CoordinationMode } from '@rollkeeper/runtime';
+import { namesOf } from '@rollkeeper/machinery/names-of';
 import type { LeaderMigration } from './leader-migration.js';
 import { LEADERSHIP_DEFAULTS } from './replica-options.table.js';
 
@@ -77,7 +78,7 @@ function assertFitsLeases(decided: LeadershipOptions): void {
 }
 
 function assertAre(decided: LeadershipOptions, needed: Partial<LeadershipOptions>, needing: string): void {
-  for (const option of Object.keys(needed) as (keyof LeadershipOptions)[]) {
+  for (const option of namesOf(needed)) {
     if (decided[option] !== needed[option])
       throw new InvalidOptionError(option, `must be ${needed[option]} with ${needing}`);
   }

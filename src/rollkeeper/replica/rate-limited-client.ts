@@ -37,20 +37,18 @@ export function withRateLimit(
     metrics.limited({ verb, waitedMs: delayMs });
   };
   const all = delegatingClient(client);
-  const limited = Object.entries(all as unknown as Record<string, Call>).map(
-    ([verb, call]): [string, Call] => [
-      verb,
-      async (...args) => {
-        await take(verb, signalOf(args));
-        return call(...args);
-      },
-    ],
-  );
+  const limited = (Object.entries(all) as [string, Call][]).map(([verb, call]): [string, Call] => [
+    verb,
+    async (...args) => {
+      await take(verb, signalOf(args));
+      return call(...args);
+    },
+  ]);
   return { ...(Object.fromEntries(limited) as unknown as ApiClient), watch: all.watch.bind(all) };
 }
 
 /** The signal in the options, which are the last argument of every verb. */
 function signalOf(args: readonly unknown[]): AbortSignal | undefined {
-  const { guard, signal } = (args.at(-1) ?? {}) as { signal?: AbortSignal; guard?: AbortSignal };
+  const { guard, signal }: { signal?: AbortSignal; guard?: AbortSignal } = args.at(-1) ?? {};
   return signal ?? guard;
 }

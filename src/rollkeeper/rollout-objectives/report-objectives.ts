@@ -1,3 +1,4 @@
+import { namesOf } from '@rollkeeper/machinery/names-of';
 import type { Quantity, Sample, Samples } from './objectives.js';
 import { ALLOWED_PART, OBJECTIVES } from './objectives.js';
 
@@ -34,7 +35,7 @@ const RECENT = 200;
 
 /** What became of the objectives, from the measurements of all replicas. */
 export function reportObjectives(all: readonly Samples[], nowMs: number): readonly ObjectiveReport[] {
-  return (Object.keys(OBJECTIVES) as Quantity[]).map((quantity) => {
+  return namesOf(OBJECTIVES).map((quantity) => {
     const samples = all.flatMap((each) => each[quantity]).toSorted(([a], [b]) => a - b);
     const { p50, p99, title } = OBJECTIVES[quantity];
     return {

@@ -16,6 +16,7 @@ import {
 import type { LivePods, PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { PlannedPods, renderVictims } from './planned-pods.js';
 import { PlannedServices } from './planned-services.js';
 
@@ -119,7 +120,7 @@ function takenForGiven({ namespaceAnnotations, wanted }: RolloutQuestion): reado
 
 /** The objects as the API would have them, moved manually. */
 class PlannedWorld {
-  private deployment: Deployment;
+  private deployment: DeepReadonly<Deployment>;
   private replicaSets: ReplicaSet[];
 
   private readonly services: PlannedServices;
@@ -135,10 +136,10 @@ class PlannedWorld {
 
   constructor(private readonly question: RolloutQuestion) {
     this.nowMs = question.nowMs;
-    const wanted = structuredClone(question.wanted) as Deployment;
+    const wanted = structuredClone(question.wanted);
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
-    this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+    this.replicaSets = question.replicaSets.map((set) => writableCopy<ReplicaSet>(set));
     const since = toRfc3339(question.nowMs);
     this.services = new PlannedServices(wanted, question.replicaSets, since);
     this.pods = new PlannedPods(question.livePods ?? []);
@@ -170,7 +171,9 @@ class PlannedWorld {
     }
     const plan = netPlan(draft, []);
     const actions = [
-      ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
+      ...plan.replicaSetWrites.flatMap(({ object, verb }) =>
+        this.write(verb, writableCopy<ReplicaSet>(object)),
+      ),
       ...plan.serviceWrites.map((write) => services.write(write)),
     ];
     const written = plan.status ?? plan.deployment;
@@ -249,16 +252,16 @@ class PlannedWorld {
     const set = this.replicaSets.find(({ metadata }) => metadata.name === this.resizes);
     if (!set) return undefined;
     const { template } = this.isResized ? this.deployment.spec : set.spec;
-    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const status = { phase: 'Running' as const, conditions: [{ type: 'Ready', status: 'True' }] };
     const metadata = { name: 'resized', namespace: set.metadata.namespace };
-    const pod = {
+    const pod: DeepReadonly<Pod> = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata,
       spec: { containers: [], ...template?.spec },
       status,
     };
-    return { of: set.metadata.name, pods: Array.from({ length: set.spec.replicas ?? 1 }, () => pod as Pod) };
+    return { of: set.metadata.name, pods: Array.from({ length: set.spec.replicas ?? 1 }, () => pod) };
   }
 
   private latest(): ReplicaSet | undefined {

@@ -1,5 +1,5 @@
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import { isControlledBy, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import {
   CHANGE_CAUSE,
@@ -26,7 +26,9 @@ export function revisionsOf(deployment: Deployment, replicaSets: readonly Replic
     .flatMap(({ metadata, spec }) => {
       const number = readRevision(metadata.annotations) ?? 0n;
       const changeCause = metadata.annotations?.[CHANGE_CAUSE];
-      return number === 0n ? [] : [{ number, changeCause, template: withoutHash(spec.template ?? {}) }];
+      if (number === 0n) return [];
+      const template = writableCopy<PodTemplateSpec>(withoutHash(spec.template ?? {}));
+      return [{ number, changeCause, template }];
     })
     .sort((a, b) => (a.number < b.number ? -1 : 1));
 }
@@ -57,6 +59,6 @@ export function rolledBack(
   return {
     ...deployment,
     metadata: { ...deployment.metadata, annotations },
-    spec: { ...deployment.spec, template: spec.template as PodTemplateSpec },
+    spec: { ...deployment.spec, template: writableCopy<PodTemplateSpec>(spec.template) },
   };
 }

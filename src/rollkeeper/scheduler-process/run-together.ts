@@ -1,5 +1,5 @@
 import type { LinkedAbort } from '@rollkeeper/machinery/cancellation';
-import { ShutdownError } from '@rollkeeper/machinery/errors';
+import { ShutdownError, toError } from '@rollkeeper/machinery/errors';
 
 /** Runs parts of one process side by side. Once one has ended, the others are stopped and awaited. @throws the first failure */
 export async function runTogether(
@@ -14,5 +14,5 @@ export async function runTogether(
     }
   });
   const failed = (await Promise.allSettled(ended)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason as Error;
+  if (failed?.status === 'rejected') throw toError(failed.reason);
 }

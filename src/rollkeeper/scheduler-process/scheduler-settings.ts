@@ -85,6 +85,6 @@ async function loadPlugins(file: string): Promise<readonly SchedulerPluginDefini
 }
 
 function isDefinition(value: unknown): value is SchedulerPluginDefinition {
-  const { create, name, weight } = (value ?? {}) as Partial<SchedulerPluginDefinition>;
+  const { create, name, weight }: Partial<SchedulerPluginDefinition> = value ?? {};
   return typeof create === 'function' && typeof name === 'string' && typeof weight === 'number';
 }

@@ -2,7 +2,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
 const FOLDER = 'appendonlydir';
@@ -38,7 +38,7 @@ async function syncAppendOnlyFiles(dir: string): Promise<void> {
       await syncFile(join(dir, FOLDER, name));
     } catch (error) {
       // Redis has replaced it by another file.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { listeningAddress } from '@rollkeeper/machinery/listening';
 
 /** The system's choice. */
 export const ANY_PORT = '0';
@@ -21,7 +21,7 @@ export async function adminPortAgain(formerUrl: string | undefined, first = ANY_
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
-  const { port } = probe.address() as AddressInfo;
+  const { port } = listeningAddress(probe);
   await new Promise((done) => probe.close(done));
   return port;
 }

@@ -26,8 +26,7 @@ export async function failingChecks(replica: ProbedReplica): Promise<readonly st
  * @param token needed if its pages are not on this machine's loopback
  */
 export async function askStatus(replica: ProbedReplica, token?: string): Promise<ReplicaStatus | undefined> {
-  const answer = await ask(replica, '/admin/status', token);
-  return answer?.code === 200 ? (JSON.parse(answer.text) as ReplicaStatus) : undefined;
+  return read<ReplicaStatus>(await ask(replica, '/admin/status', token));
 }
 
 /** A link that signs a browser in, once and soon; undefined if the replica does not answer. */
@@ -35,9 +34,18 @@ export async function askSignInLink(
   replica: ProbedReplica,
   token: string | undefined,
 ): Promise<string | undefined> {
-  const answer = await ask(replica, '/admin/sign-in', token, 'POST');
-  if (answer?.code !== 200) return undefined;
-  return signInLink(replica.adminUrl, JSON.parse(answer.text) as SignInCode);
+  const code = read<SignInCode>(await ask(replica, '/admin/sign-in', token, 'POST'));
+  return code && signInLink(replica.adminUrl, code);
+}
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** The type of an answer is what the page is made from: the replica is of this release. Undefined: it was refused. */
+function read<T>(answer: Answer | undefined): T | undefined {
+  return answer?.code === 200 ? (JSON.parse(answer.text) as T) : undefined;
 }
 
 /** Undefined: no answer. */
@@ -46,7 +54,7 @@ async function ask(
   path: string,
   token?: string,
   method: 'GET' | 'POST' = 'GET',
-): Promise<{ code: number; text: string } | undefined> {
+): Promise<Answer | undefined> {
   const dispatcher = trustedAgent({ by: 'fingerprint', sha256: certificates });
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };

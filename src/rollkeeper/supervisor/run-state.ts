@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
+import { errorCode } from '@rollkeeper/machinery/errors';
 
 /** One running process of ours. */
 export interface RunningProcess {
@@ -63,6 +64,6 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }

@@ -11,16 +11,14 @@ import { TOP_STATES, inOrder } from './top-view.js';
 
 /** What replicas know: with reasons, queues and who works on what. */
 export async function readTopFromReplica(
-  askAdmin: (path: string) => Promise<unknown>,
+  askAdmin: <T>(path: string) => Promise<T>,
   nowMs: number,
   namespace?: string,
 ): Promise<TopView> {
   const [all, queues, snapshot] = await Promise.all([
-    askAdmin('/admin/deployments') as Promise<readonly DeploymentGlance[]>,
-    askAdmin('/admin/queues') as Promise<
-      readonly { controller: string; counts: Omit<TopQueue, 'controller'> }[]
-    >,
-    askAdmin('/admin/replicas') as Promise<ClusterSnapshot>,
+    askAdmin<readonly DeploymentGlance[]>('/admin/deployments'),
+    askAdmin<readonly { controller: string; counts: Omit<TopQueue, 'controller'> }[]>('/admin/queues'),
+    askAdmin<ClusterSnapshot>('/admin/replicas'),
   ]);
   const wanted = all.filter((each) => namespace === undefined || each.namespace === namespace);
   return {

@@ -229,8 +229,7 @@ export class ControllerManager {
     // Pages for people stay until everything else has stopped.
     ends.push(...(await Promise.allSettled(extensions.map(async (extension) => extension.close?.()))));
     for (const end of ends)
-      if (end.status === 'rejected')
-        logger.warn('a part did not close cleanly', { error: end.reason as unknown });
+      if (end.status === 'rejected') logger.warn('a part did not close cleanly', { error: end.reason });
   }
 
   private async untilUsable(signal: AbortSignal): Promise<void> {

@@ -86,7 +86,7 @@ export function indexBy<T extends KubernetesObject>(
   name: string,
   valuesOf: IndexFunction<T>,
 ): KindIndex {
-  return { kind, name, valuesOf: valuesOf as unknown as IndexFunction<KubernetesObject> };
+  return { kind, name, valuesOf: valuesOf as IndexFunction<KubernetesObject> };
 }
 
 /** What wakes a controller; see `defineController`. */

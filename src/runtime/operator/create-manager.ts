@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { InvalidOptionError, errorCode, errorMessage } from '@rollkeeper/machinery/errors';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { createHttpApiClient, loadKubeconfig } from '@rollkeeper/client/api-client';
@@ -94,8 +94,8 @@ async function ofPackage<T>(options: string, name: string, load: () => Promise<T
   try {
     return await load();
   } catch (error) {
-    const { code, message } = error as Partial<NodeJS.ErrnoException>;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message?.includes(`'${name}'`)) throw error;
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND' || !errorMessage(error).includes(`'${name}'`))
+      throw error;
     throw new InvalidOptionError(options, `needs the package ${name} where it is not given; install it`);
   }
 }

@@ -74,7 +74,7 @@ export interface CustomKind<T extends KubernetesObject = KubernetesObject> exten
 }
 
 /** What one version adds to a CustomResourceDefinition. Found by tools that have another copy of this module. */
-const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version') as never;
+const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version');
 
 interface DefinitionVersion {
   readonly version: object;
@@ -164,7 +164,8 @@ export function withRules<Schema extends ZodType>(
   schema: Schema,
   ...rules: readonly ValidationRule[]
 ): Schema {
-  const before = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
+  const found = schema.meta()?.['x-kubernetes-validations'];
+  const before: readonly unknown[] = Array.isArray(found) ? found : [];
   return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': [...before, ...rules] });
 }
 

@@ -174,12 +174,11 @@ function subscriptionsOf<T extends KubernetesObject>(
   if (owned.some(({ adoptable }) => adoptable))
     own?.addIndex(SELECTOR_INDEX, selectorIndex as unknown as IndexFunction<T>);
   const watched = watches.map((entry) => ({ ...entry, informer: caches.informerOf(entry.kind, entry) }));
-  const owner = own as unknown as Informer | undefined;
   return (enqueue) => {
     const removals = [
       behaviour.whileLeading?.(enqueue) ?? (() => undefined),
       ...(own ? [enqueueItself(own, predicates, urgency, enqueue)] : []),
-      ...(owner ? owned.map((each) => enqueueOwner({ ...each, owner, enqueue })) : []),
+      ...(own ? owned.map((each) => enqueueOwner({ ...each, owner: own, enqueue })) : []),
       ...watched.map((each) =>
         enqueueMapped({ ...each, enqueue, map: (object) => each.map(object, caches.listerOf) }),
       ),

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { readOnly } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client';
 import type { ReconcileResult } from '../controller/index.js';
@@ -66,5 +67,5 @@ async function storeFinalizers<T extends KubernetesObject>(
 ): Promise<DeepReadonly<T>> {
   const { resourceVersion, uid } = metadata;
   const body = { metadata: { uid, resourceVersion, finalizers } };
-  return (await client.patch<T>(kind, metadata, { type: 'merge', body })) as DeepReadonly<T>;
+  return readOnly(await client.patch<T>(kind, metadata, { type: 'merge', body }));
 }

@@ -33,7 +33,7 @@ export function findOwner<T extends KubernetesObject>(
 ): DeepReadonly<T> | undefined {
   const owner = ownerRefOf(child, type);
   const cached = owner && lister.get(keyOf(owner.ref));
-  return (cached as Readable | undefined)?.metadata.uid === owner?.uid ? cached : undefined;
+  return cached?.metadata.uid === owner?.uid ? cached : undefined;
 }
 
 /**

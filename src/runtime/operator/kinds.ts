@@ -60,7 +60,7 @@ export function partOf<T extends KubernetesObject, Kept extends KubernetesObject
   name: string,
   keep: (object: T) => Kept,
 ): PartialKind<Kept> {
-  const part = { name, keep: keep as unknown as ObjectPart['keep'] };
+  const part = { name, keep: (object: KubernetesObject) => keep(object as T) };
   const { group, kind: word, namespaced, resource, version } = kind;
   return Object.freeze({ group, version, resource, kind: word, namespaced, part });
 }

@@ -37,6 +37,6 @@ export class NamedCaches {
       throw new IllegalStateError(
         `${this.controller} caches no ${kind.resource}: name the kind in owns, watches or reads`,
       );
-    return informer.lister as unknown as Lister<T>;
+    return informer.lister as Lister<T>;
   };
 }

@@ -91,11 +91,10 @@ class FilledInformers implements InformerSource {
   }
 
   private asFilled<T extends KubernetesObject>(informer: Informer<T>): Informer<T> {
-    const known = informer as unknown as Informer;
-    const filled =
-      this.filled.get(known) ?? (Object.create(known, { addIndex: { value: () => undefined } }) as Informer);
-    this.filled.set(known, filled);
-    return filled as unknown as Informer<T>;
+    const filled = (this.filled.get(informer) ??
+      Object.create(informer, { addIndex: { value: () => undefined } })) as Informer<T>;
+    this.filled.set(informer, filled);
+    return filled;
   }
 }
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { StartupError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import { listeningAddress } from '@rollkeeper/machinery/listening';
 import type { HealthCheck, HealthRegistry } from '../health/index.js';
 import type { Metrics } from '../telemetry/index.js';
 
@@ -57,7 +57,7 @@ export class ProbeServer {
         cause: error,
       });
     }
-    const { address, family, port: bound } = this.server.address() as AddressInfo;
+    const { address, family, port: bound } = listeningAddress(this.server);
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
   }
 

@@ -76,11 +76,10 @@ function contextOf<T extends KubernetesObject>(
     object,
     lister: listerOf,
     owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => {
-      const owner = object as DeepReadonly<KubernetesObject> | undefined;
-      if (owner?.metadata.uid === undefined) return [];
+      if (object?.metadata.uid === undefined) return [];
       return listerOf(kind)
-        .byIndex(OWNER_UID_INDEX, owner.metadata.uid)
-        .filter((each) => isControlledBy(each as DeepReadonly<KubernetesObject>, owner));
+        .byIndex(OWNER_UID_INDEX, object.metadata.uid)
+        .filter((each) => isControlledBy(each, object));
     },
     events,
     get logger() {

@@ -60,7 +60,7 @@ function contentOf({ additionalProperties, items, properties, required }: Fields
     ? Object.fromEntries(
         Object.entries(properties).map(([name, each]) => [
           name,
-          structuralSchemaOf(each as Fields, `${at}.${name}`),
+          structuralSchemaOf(isJsonObject(each) ? each : {}, `${at}.${name}`),
         ]),
       )
     : undefined;
@@ -103,10 +103,15 @@ function formatOf({ format, type }: Fields): Fields {
 function withoutNull(json: Fields): Fields | undefined {
   const { anyOf } = json;
   if (!Array.isArray(anyOf)) return undefined;
-  const others = anyOf.filter((each: unknown) => !(isJsonObject(each) && each['type'] === 'null'));
+  const others: readonly unknown[] = anyOf.filter(
+    (each: unknown) => !(isJsonObject(each) && each['type'] === 'null'),
+  );
   if (others.length === anyOf.length) return undefined;
   const { anyOf: _, ...rest } = json;
-  return others.length === 1 ? { ...(others[0] as Fields), ...rest } : { ...rest, anyOf: others };
+  const [other] = others;
+  return others.length === 1
+    ? { ...(isJsonObject(other) ? other : {}), ...rest }
+    : { ...rest, anyOf: others };
 }
 
 /** The values of literals, alone or as alternatives. */

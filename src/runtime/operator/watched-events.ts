@@ -113,8 +113,7 @@ export function enqueueItself<T extends KubernetesObject>(
     if (!predicates.every((predicate) => predicate(event))) return;
     const urgency = urgencyOf(event);
     if (!urgency) return;
-    const change = event as ResourceEvent<KubernetesObject>;
-    enqueue({ ref: refOf(change.object), cause: causeOf(informer, change), change, ...urgency });
+    enqueue({ ref: refOf(event.object), cause: causeOf(informer, event), change: event, ...urgency });
   });
 }
 

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, unlessGone } from '@rollkeeper/client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
@@ -80,7 +80,7 @@ export function serverSideApply<T extends KubernetesObject>(
   { fieldManager, force = true, owner, subresource }: ApplyOptions,
 ): Promise<T> {
   const applied = { ...typeMeta(kind), ...object };
-  const body = owner ? withController(owner, applied as unknown as KubernetesObject) : applied;
+  const body = owner ? withController(owner, applied as KubernetesObject) : applied;
   return client.patch<T>(
     kind,
     object.metadata,
@@ -166,7 +166,7 @@ export async function updateStatus<T extends KubernetesObject & { status?: objec
   object: DeepReadonly<T>,
   status: DeepReadonly<NonNullable<T['status']>>,
 ): Promise<void> {
-  const { metadata, status: before = {} } = object as DeepReadonly<KubernetesObject> & { status?: object };
+  const { metadata, status: before = {} } = object;
   const patch = mergePatchFrom(before, status);
   if (Object.keys(patch).length === 0) return;
   const { resourceVersion, uid } = metadata;
@@ -176,18 +176,18 @@ export async function updateStatus<T extends KubernetesObject & { status?: objec
 
 /** The JSON merge patch (RFC 7386) from `before` to `after`. */
 function mergePatchFrom(before: object, after: object): Record<string, unknown> {
-  const [old, next] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const [old, next]: readonly [Record<string, unknown>, Record<string, unknown>] = [
+    { ...before },
+    { ...after },
+  ];
   const patch: Record<string, unknown> = {};
   for (const field of Object.keys(old)) if (next[field] === undefined) patch[field] = null;
   for (const [field, value] of Object.entries(next)) {
     if (value === undefined || sameJson(old[field], value)) continue;
-    patch[field] = isPlain(old[field]) && isPlain(value) ? mergePatchFrom(old[field], value) : value;
+    patch[field] =
+      isJsonObject(old[field]) && isJsonObject(value) ? mergePatchFrom(old[field], value) : value;
   }
   return patch;
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function emptyObject(kind: Kind, { name, namespace }: ObjectRef): KubernetesObject {

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { PluginFactory, PluginHandle, SchedulerPlugin } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { ProfileConfiguration, SchedulerConfiguration } from './compile-configuration.js';
@@ -134,8 +134,8 @@ function make(
 
 /** `apiVersion` and `kind` of arguments name their type, as in kube-scheduler's files. */
 function withoutTypeMeta(args: unknown): unknown {
-  if (typeof args !== 'object' || args === null) return args;
-  const { apiVersion: _version, kind: _kind, ...rest } = args as Record<string, unknown>;
+  if (!isJsonObject(args)) return args;
+  const { apiVersion: _version, kind: _kind, ...rest } = args;
   return rest;
 }
 
@@ -147,7 +147,8 @@ function withIgnoredResources(
   if (ignored.length === 0) return profile;
   const fit = profile.pluginConfig.find(({ name }) => name === FIT);
   const before = fit?.args?.['ignoredResources'];
-  const ignoredResources = [...(Array.isArray(before) ? (before as readonly unknown[]) : []), ...ignored];
+  const others: readonly unknown[] = Array.isArray(before) ? before : [];
+  const ignoredResources = [...others, ...ignored];
   const changed = { name: FIT, args: { ...fit?.args, ignoredResources } };
   const pluginConfig = fit
     ? profile.pluginConfig.map((each) => (each === fit ? changed : each))

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { z } from 'zod';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 
@@ -66,8 +67,6 @@ export const preemptionResult = z.preprocess(
 );
 
 function withLowerCaseNames(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name.toLowerCase(), field as unknown]),
-  );
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import type { RequestOptions } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import { request as httpsRequest } from 'node:https';
 import type { ZodType } from 'zod';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
@@ -251,5 +251,5 @@ function tlsOptions(
     ...(given.serverName !== undefined && { servername: given.serverName }),
     // As kube-scheduler does: without an authority to check against, any certificate is accepted.
     rejectUnauthorized: given.insecure !== true && (ca !== undefined || !enableHTTPS),
-  } as RequestOptions;
+  };
 }

@@ -90,7 +90,7 @@ export function podUpdateOf(before: ReadablePod, after: ReadablePod): ClusterCha
 }
 
 function claimsOf({ status }: ReadablePod): unknown {
-  return (status as { resourceClaimStatuses?: readonly unknown[] } | undefined)?.resourceClaimStatuses ?? [];
+  return status?.resourceClaimStatuses ?? [];
 }
 
 /** Any request of any container has become smaller. */
@@ -100,7 +100,7 @@ function isScaledDown(before: ReadablePod, after: ReadablePod): boolean {
 }
 
 function requestsOf({ spec }: ReadablePod): ReadonlyMap<string, bigint> {
-  const pod = (spec as { resources?: { requests?: Readonly<Record<string, string>> } }).resources;
+  const pod = spec.resources;
   const holders = [
     ...[...(spec.initContainers ?? []), ...spec.containers].map(({ name, resources }) => ({
       name,

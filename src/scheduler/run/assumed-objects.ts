@@ -52,7 +52,7 @@ export class AssumedObjects implements ClusterView {
 
   /** The object is taken to be so from now on. It has the resourceVersion of the state that it was made from. */
   assume(resource: ViewedResource, object: DeepReadonly<KubernetesObject>): void {
-    const objects = this.assumed.get(resource) ?? (new Map() as Objects);
+    const objects: Objects = this.assumed.get(resource) ?? new Map<string, DeepReadonly<KubernetesObject>>();
     objects.set(keyOf(object.metadata), object);
     this.assumed.set(resource, objects);
   }

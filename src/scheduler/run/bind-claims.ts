@@ -3,7 +3,7 @@ import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import { keyOf, asSent } from '@rollkeeper/machinery/kubernetes';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { FreedClaim, PluginFactory, SchedulerPlugin, SchedulingContext } from '../framework/plugin.js';
 import { unschedulable } from '../framework/status.js';
@@ -131,8 +131,9 @@ export async function freeClaim(
   const claim = assumed.get<ResourceClaim>(RESOURCE, { namespace, name });
   if (!type || !claim) return;
   try {
-    if (isDeleted) await deleteClaim(client, type, claim as ResourceClaim, signal);
-    else await client.update(type, deallocated(claim as ResourceClaim), { subresource: 'status', signal });
+    if (isDeleted) await deleteClaim(client, type, asSent<ResourceClaim>(claim), signal);
+    else
+      await client.update(type, deallocated(asSent<ResourceClaim>(claim)), { subresource: 'status', signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -155,5 +156,5 @@ function reserved(
 ): ResourceClaim {
   const others = (claim.status?.reservedFor ?? []).filter((each) => each.uid !== uid);
   const reservedFor = [...others, { resource: 'pods', name, uid }];
-  return { ...claim, status: { ...claim.status, allocation, reservedFor } } as ResourceClaim;
+  return asSent<ResourceClaim>({ ...claim, status: { ...claim.status, allocation, reservedFor } });
 }

@@ -6,6 +6,7 @@ import {
   PERSISTENT_VOLUME_CLAIMS,
   SELECTED_NODE,
   givingPatch,
+  isJsonObject,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, PersistentVolume, PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
@@ -84,7 +85,8 @@ function assume(assumed: AssumedObjects, { bind, provision }: VolumePlan, node: 
   for (const { claim, volume } of bind) {
     const { name, namespace, uid } = claim.metadata;
     const claimRef = { ...volume.spec.claimRef, kind: 'PersistentVolumeClaim', name, namespace, uid };
-    assumed.assume('persistentvolumes', { ...volume, spec: { ...volume.spec, claimRef } } as Volume);
+    const bound: Volume = { ...volume, spec: { ...volume.spec, claimRef } };
+    assumed.assume('persistentvolumes', bound);
   }
   for (const claim of provision) {
     const annotations = { ...claim.metadata.annotations, [SELECTED_NODE]: node };
@@ -158,7 +160,7 @@ function isBound({ metadata, spec }: Claim): boolean {
 }
 
 function timeoutOf(args: unknown): number {
-  const given = (args as { bindTimeoutSeconds?: unknown } | undefined)?.bindTimeoutSeconds;
+  const given = isJsonObject(args) ? args['bindTimeoutSeconds'] : undefined;
   if (given === undefined) return DEFAULT_TIMEOUT_SECONDS;
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return given;
   throw new InvalidOptionError('bindTimeoutSeconds', 'is not a whole number of seconds from 0');

@@ -1,5 +1,5 @@
 import { NAMESPACE_INDEX, SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
-import type { Informer } from '@rollkeeper/client/informer';
+import type { Informer, Lister } from '@rollkeeper/client/informer';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type {
   DeepReadonly,
@@ -54,7 +54,7 @@ export class ClusterCaches implements ClusterView {
         return [name, new SharedInformer<KubernetesObject>({ ...shared, trim, type, watchTimeoutSeconds })];
       }),
     );
-    const leading = given ? [] : ([this.pods, this.nodes] as readonly Informer[]);
+    const leading = given ? [] : [this.pods, this.nodes];
     this.own = [...leading, ...this.viewed.values()];
   }
 
@@ -79,20 +79,26 @@ export class ClusterCaches implements ClusterView {
   }
 
   get<T extends KubernetesObject>(resource: ViewedResource, ref: ObjectRef): DeepReadonly<T> | undefined {
-    return this.viewed.get(resource)?.lister.get(keyOf(ref)) as DeepReadonly<T> | undefined;
+    return this.listerOf<T>(resource)?.get(keyOf(ref));
   }
 
   list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
-    const lister = this.viewed.get(resource)?.lister;
+    const lister = this.listerOf<T>(resource);
     const objects = namespace === undefined ? lister?.list() : lister?.byIndex(NAMESPACE_INDEX, namespace);
-    return (objects ?? []) as readonly DeepReadonly<T>[];
+    return objects ?? [];
+  }
+
+  /** As that of the kind that the caller names: what is viewed is found by its resource. */
+  private listerOf<T extends KubernetesObject>(resource: ViewedResource): Lister<T> | undefined {
+    return this.viewed.get(resource)?.lister as Lister<T> | undefined;
   }
 }
 
 function trimToSelector(object: KubernetesObject): KubernetesObject {
   const { apiVersion, kind, metadata } = object;
   const { labels, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
-  const { selector } = (object as { spec?: { selector?: unknown } }).spec ?? {};
+  const { spec }: typeof object & { spec?: { selector?: unknown } } = object;
   const kept = { name, namespace, uid, resourceVersion, labels, ownerReferences };
-  return { apiVersion, kind, metadata: kept, spec: { selector } } as KubernetesObject;
+  const trimmed = { apiVersion, kind, metadata: kept, spec: { selector: spec?.selector } };
+  return trimmed;
 }

@@ -3,6 +3,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { PODS, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { isConflict, isNotFound } from '@rollkeeper/runtime';
+import { toError } from '@rollkeeper/machinery/errors';
 import type { PodInfo, ReadablePod } from '../framework/node-info.js';
 import type { WaitingPods } from '../framework/plugin.js';
 
@@ -31,7 +32,7 @@ export async function evictVictims(
 ): Promise<void> {
   const evictions = preemption.victims.map(({ pod }) => evict(parts, preemption, pod, signal));
   const failed = (await Promise.allSettled(evictions)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason as Error;
+  if (failed?.status === 'rejected') throw toError(failed.reason);
 }
 
 async function evict(

@@ -130,7 +130,7 @@ function countedOf({ metadata, spec, status }: ReadablePod): unknown {
       .filter(({ type }) => !reported.has(type))
       .map((each) => [each.type, each.status, each.reason]),
     resources: containerStatuses.map((each) => {
-      const { allocatedResources, resources } = each as { allocatedResources?: unknown; resources?: unknown };
+      const { allocatedResources, resources } = each;
       return [allocatedResources, resources];
     }),
   };

@@ -35,9 +35,10 @@ export function parseRestartOn(text: string): ConfigSelection | string {
   const referred = new Set<SourceKind>();
   const named = new Set<SourceName>();
   for (const word of wordsOf(text)) {
-    const [, kind, name = ''] = NAMED.exec(word) ?? [];
+    const [, prefix, name = ''] = NAMED.exec(word) ?? [];
+    const kind = SOURCE_KINDS.find((each) => each === prefix);
     if (word === 'config') for (const each of SOURCE_KINDS) referred.add(each);
-    else if (NAME.test(name)) named.add(sourceName(kind as SourceKind, name));
+    else if (kind && NAME.test(name)) named.add(sourceName(kind, name));
     else return `is neither "config" nor a list such as "configmap/a, secret/b": "${word}"`;
   }
   if (referred.size + named.size === 0) return 'names nothing';

@@ -56,8 +56,8 @@ export function addFailure(
 }
 
 function isFailure(value: unknown): value is FailedTemplate {
-  if (!isRef(value)) return false;
-  const { at, cause, to } = value as unknown as Record<string, unknown>;
+  if (!isJsonObject(value) || !isRef(value)) return false;
+  const { at, cause, to } = value;
   return typeof at === 'string' && typeof cause === 'string' && (to === undefined || isRef(to));
 }
 

@@ -112,12 +112,16 @@ function judgeBake(
 }
 
 function isTroubled({ state }: JudgedPod): boolean {
+  return isTrouble(state);
+}
+
+function isTrouble(state: string): state is keyof typeof CAUSE_OF_TROUBLE {
   return state in CAUSE_OF_TROUBLE;
 }
 
 function causeOf({ isUnheardOf, state }: ClassifiedPod): FailureCause {
   if (isUnheardOf) return 'node-not-ready';
-  return state in CAUSE_OF_TROUBLE ? CAUSE_OF_TROUBLE[state as keyof typeof CAUSE_OF_TROUBLE] : 'starting';
+  return isTrouble(state) ? CAUSE_OF_TROUBLE[state] : 'starting';
 }
 
 function restartsOf({ status }: DeepReadonly<Pod>): number {

@@ -40,7 +40,7 @@ export function podReplacementOf(
 }
 
 function fieldOf(spec: DeepReadonly<DeploymentSpec>): PodReplacement | undefined {
-  const { podReplacementPolicy } = spec as WithReplacementPolicy;
+  const { podReplacementPolicy }: typeof spec & WithReplacementPolicy = spec;
   if (podReplacementPolicy === 'TerminationComplete') return TERMINATED;
   return podReplacementPolicy === 'TerminationStarted' ? 'started' : undefined;
 }

@@ -338,6 +338,12 @@ export function readPosition(annotations: Annotations): Position | undefined {
   const read = readJson(annotations[STEP]);
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
   const { approvals = [], done, since } = read;
-  if (!Number.isInteger(done) || typeof since !== 'string' || !Array.isArray(approvals)) return undefined;
-  return { done: Math.max(0, done as number), since, approvals: approvals as Approval[] };
+  if (
+    typeof done !== 'number' ||
+    !Number.isInteger(done) ||
+    typeof since !== 'string' ||
+    !Array.isArray(approvals)
+  )
+    return undefined;
+  return { done: Math.max(0, done), since, approvals: approvals as Approval[] };
 }

@@ -82,9 +82,11 @@ function stateOf(text: string | undefined): RecordState {
     ...(typeof paused === 'boolean' && { paused }),
     seen: Array.isArray(seen) ? seen.filter((key) => typeof key === 'string') : [],
     steps: isJsonObject(steps)
-      ? Object.fromEntries(Object.entries(steps).filter(([, n]) => typeof n === 'number'))
+      ? Object.fromEntries(
+          Object.entries(steps).filter((step): step is [string, number] => typeof step[1] === 'number'),
+        )
       : {},
-  } as RecordState;
+  };
 }
 
 function isEntry(value: unknown): value is RecordEntry {

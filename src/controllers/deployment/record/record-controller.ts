@@ -10,7 +10,7 @@ import {
 import type { ResourceEvent } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { CONFIG_MAPS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { CONFIG_MAPS, semanticEqual, asSent } from '@rollkeeper/machinery/kubernetes';
 import type { DeploymentApi } from '../deployment-api.js';
 import { deploymentTypeOf, typeOfDeployment } from '../deployment-api.js';
 import { replicasOf } from '../limits.js';
@@ -155,7 +155,7 @@ function configMapOf({ configMap, view }: SeenRecord, record: DeploymentRecord):
   const { apiVersion, kind, metadata } = view.deployment;
   const { name, namespace, uid = '' } = metadata;
   const data = renderRecord(record);
-  if (configMap) return { ...configMap, data } as ConfigMap;
+  if (configMap) return asSent<ConfigMap>({ ...configMap, data });
   return {
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },
     metadata: {

@@ -1,10 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
-import type {
-  CustomKindTraits,
-  PrinterColumn,
-  ValidationRule,
-} from '@rollkeeper/runtime/operator/custom-kind';
+import type { CustomKindTraits, PrinterColumn } from '@rollkeeper/runtime/operator/custom-kind';
 
 /** What a comment says: its text, and its tags in their order. */
 export interface Doc {
@@ -51,6 +47,7 @@ const RULES = 'x-kubernetes-validations';
 export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false): Keywords {
   const keywords: Record<string, unknown> = text === '' ? {} : { description: text };
   const rules: Record<string, unknown>[] = [];
+  const mapKeys: string[] = [];
   for (const tag of tags) {
     const value = tag.text;
     const extension = EXTENSIONS[tag.name];
@@ -60,8 +57,7 @@ export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false):
     else if (tag.name === 'integer') keywords['type'] = 'integer';
     else if (tag.name === 'rule') rules.push({ rule: wordIn(tag, at) });
     else if (tag.name in OF_RULES) ruleBefore(tag, rules, at)[tag.name] = value;
-    else if (tag.name === 'listMapKey')
-      keywords[LIST_MAP_KEYS] = [...((keywords[LIST_MAP_KEYS] ?? []) as string[]), wordIn(tag, at)];
+    else if (tag.name === 'listMapKey') mapKeys.push(wordIn(tag, at));
     else if (extension) keywords[extension.keyword] = extension.is ?? wordIn(tag, at);
     else if (!PASSED_OVER.has(tag.name) && !(isKind && OF_KINDS.has(tag.name)))
       throw problem(
@@ -70,12 +66,13 @@ export function schemaKeywords({ tags, text }: Doc, at: string, isKind = false):
         OF_KINDS.has(tag.name) ? 'is for the kind itself' : 'is no tag for a definition',
       );
   }
+  if (mapKeys.length > 0) keywords[LIST_MAP_KEYS] = mapKeys;
   return rules.length > 0 ? { ...keywords, [RULES]: rules } : keywords;
 }
 
 /** The same value said by two comments: of its type, then of the field. Rules of both hold; of anything else, the field's. */
 export function mergedKeywords(ofType: Keywords, ofField: Keywords): Keywords {
-  const rules = [ofType, ofField].flatMap((each) => (each[RULES] ?? []) as readonly ValidationRule[]);
+  const rules = [ofType, ofField].flatMap((each) => each[RULES] ?? []);
   return { ...ofType, ...ofField, ...(rules.length > 0 && { [RULES]: rules }) };
 }
 

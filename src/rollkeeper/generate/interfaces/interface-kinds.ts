@@ -5,6 +5,7 @@ import type { CustomKind, Kind } from '@rollkeeper/runtime';
 import { isCustomKind } from '@rollkeeper/runtime';
 import { withDefinition } from '@rollkeeper/runtime/operator/custom-kind';
 import { structuralSchemaOf } from '@rollkeeper/runtime/operator/structural-schema';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type * as TypeScript from 'typescript';
 import type { ModuleExports } from '../exports-of-modules.js';
 import { isDefinition, kindFacts, schemaKeywords } from './doc-tags.js';
@@ -120,8 +121,8 @@ function customKind(kind: Kind, type: TypeScript.Type, schemas: TypeSchemas): Cu
 }
 
 function isPlainKind(value: unknown): value is Kind {
-  if (typeof value !== 'object' || value === null || isCustomKind(value)) return false;
-  const { group, kind, namespaced, part, resource, version } = value as Record<string, unknown>;
+  if (!isJsonObject(value) || isCustomKind(value)) return false;
+  const { group, kind, namespaced, part, resource, version } = value;
   return (
     [group, kind, resource, version].every((each) => typeof each === 'string') &&
     typeof namespaced === 'boolean' &&

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as TypeScript from 'typescript';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { InvalidOptionError, errorCode } from '@rollkeeper/machinery/errors';
 
 /** The API of TypeScript's compiler, which TypeScript 7 does not have. */
 export type Compiler = typeof TypeScript;
@@ -21,7 +21,7 @@ export function loadCompiler(module: string, ours = import.meta.url): Compiler {
   for (const place of [pathToFileURL(resolve(module)).href, ours])
     for (const name of PACKAGES) {
       const found = loaded(name, place);
-      if (typeof found?.createProgram === 'function') return found as Compiler;
+      if (found && isCompiler(found)) return found;
       if (found?.version !== undefined) versions.push(`${name} ${found.version}`);
     }
   const [version] = versions;
@@ -34,11 +34,16 @@ export function loadCompiler(module: string, ours = import.meta.url): Compiler {
   );
 }
 
+/** Its first function stands for all: a package has the API or has not. */
+function isCompiler(found: Partial<Compiler>): found is Compiler {
+  return typeof found.createProgram === 'function';
+}
+
 function loaded(name: string, place: string): Partial<Compiler> | undefined {
   try {
     return createRequire(place)(name) as Partial<Compiler>;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    if (errorCode(error) === 'MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 }

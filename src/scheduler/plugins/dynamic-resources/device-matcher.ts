@@ -16,7 +16,10 @@ export class DeviceMatcher {
   /** @throws Error where an expression cannot be compiled, or fails on the device */
   matches(
     candidate: PooledCandidate,
-    { deviceClass, wanted }: { readonly deviceClass: DeviceClass; readonly wanted: WantedDevices },
+    {
+      deviceClass,
+      wanted,
+    }: { readonly deviceClass: DeepReadonly<DeviceClass>; readonly wanted: WantedDevices },
     claim: ReadableClaim,
   ): boolean {
     const { device } = candidate;

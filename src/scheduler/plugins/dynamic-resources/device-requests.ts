@@ -1,4 +1,5 @@
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { DeviceClass, DeviceRequest, ReadableClaim, WantedDevices } from './resource-api.js';
 import type { DeviceMatcher } from './device-matcher.js';
@@ -14,7 +15,7 @@ export interface Alternative {
   /** Names by which constraints may mean it. */
   readonly names: readonly string[];
   readonly wanted: WantedDevices;
-  readonly deviceClass: DeviceClass;
+  readonly deviceClass: DeepReadonly<DeviceClass>;
   readonly count: number;
   /** Which devices, where all are wanted. */
   readonly all?: readonly PooledCandidate[];
@@ -59,7 +60,7 @@ function compileAlternative(
   const { allocationMode = 'ExactCount', count = 1, deviceClassName = '' } = wanted;
   const deviceClass = view.get<DeviceClass>('resource.k8s.io/deviceclasses', { name: deviceClassName });
   if (!deviceClass) throw new Error(`${where}: could not retrieve device class ${deviceClassName}`);
-  const common = { name, names, wanted, deviceClass: deviceClass as DeviceClass };
+  const common = { name, names, wanted, deviceClass };
   if (allocationMode === 'ExactCount') return { ...common, count };
   if (allocationMode !== 'All') throw new Error(`${where}: unsupported count mode ${allocationMode}`);
   const all = allDevices(context, common, where);

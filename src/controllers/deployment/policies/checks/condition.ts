@@ -18,7 +18,11 @@ const CONDITION = /^(<=|>=|==|!=|<|>)\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
 export function parseCondition(text: string): Condition | undefined {
   const [, operator, bound] = CONDITION.exec(text.trim()) ?? [];
-  return operator === undefined ? undefined : { operator: operator as Operator, bound: Number(bound) };
+  return operator !== undefined && isOperator(operator) ? { operator, bound: Number(bound) } : undefined;
+}
+
+function isOperator(text: string): text is Operator {
+  return Object.hasOwn(OPERATORS, text);
 }
 
 export function meets(value: number, { bound, operator }: Condition): boolean {

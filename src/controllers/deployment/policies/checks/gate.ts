@@ -71,8 +71,11 @@ export function gateOf(view: GateView, which: Which): Gate {
   return { ...named, ...progressOf(run), isSeen, ...dueOf(view, { run, which, definition: defined.check }) };
 }
 
+type OverridableGate = Gate & { readonly status: 'failed' | 'unknown' | 'impossible' };
+
 /** Whether a person may go on without it: it will not simply pass. */
-export function isOverridable({ status }: Gate): boolean {
+export function isOverridable(gate: Gate): gate is OverridableGate {
+  const { status } = gate;
   return status === 'failed' || status === 'unknown' || status === 'impossible';
 }
 

@@ -4,7 +4,7 @@ import { isRollingUpdate } from '../../limits.js';
 import { OWN_RULES } from '../../deployment.options.js';
 import { REVISION } from '../../annotations.js';
 import { APPROVE, RETRY } from '../names.js';
-import type { CheckProblem, PolicyOutcome, Standing } from '../outcome.js';
+import type { PolicyOutcome, Standing } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { RolloutPolicy } from '../policy.js';
 import type { Pass } from '../pass.js';
@@ -179,7 +179,7 @@ function tellHeld({ draft, outcome, policy }: Pass, gate: Gate, { latest, stage 
   const message = `${name}: ${stateOf(gate)}`;
   outcome.standing = standingOf(draft, gate, message);
   outcome.givenCheck = gate.given;
-  if (isOverridable(gate)) outcome.checkProblem = { kind: gate.status as CheckProblem['kind'], message };
+  if (isOverridable(gate)) outcome.checkProblem = { kind: gate.status, message };
   // What is complete in Kubernetes' words stays so.
   if (!mayHold(draft, latest)) return;
   outcome.isWaiting = true;

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import { VERSION } from '@rollkeeper/machinery/version';
@@ -88,6 +88,6 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
 
 /** By its code where there is one: a message of the system may name more than it should. */
 function describeFailure(error: unknown): string {
-  const { code } = error as { readonly code?: unknown };
+  const code = errorCode(error);
   return typeof code === 'string' ? `no answer (${code})` : errorMessage(error);
 }

@@ -1,16 +1,17 @@
+import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { CheckSubject } from './subject.js';
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
-const VALUES = {
-  namespace: ({ namespace }: CheckSubject) => namespace,
-  name: ({ name }: CheckSubject) => name,
-  revision: ({ revision }: CheckSubject) => revision,
-  hash: ({ hash }: CheckSubject) => hash,
-  replicaset: ({ replicaSet }: CheckSubject) => replicaSet,
-  check: ({ check }: CheckSubject) => check,
-  step: ({ step }: CheckSubject) => (step === undefined ? '' : String(step)),
-} as const;
+const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
+  namespace: ({ namespace }) => namespace,
+  name: ({ name }) => name,
+  revision: ({ revision }) => revision,
+  hash: ({ hash }) => hash,
+  replicaset: ({ replicaSet }) => replicaSet,
+  check: ({ check }) => check,
+  step: ({ step }) => (step === undefined ? '' : String(step)),
+};
 
 /** What stands between `{{` and `}}` and is none of the variables. */
 export function unknownVariable(text: string): string | undefined {
@@ -22,9 +23,10 @@ export const VARIABLE_NAMES = Object.keys(VALUES);
 
 /** The query with its variables filled in, each as the inside of a PromQL string in double quotes. */
 export function fillQuery(query: string, subject: CheckSubject): string {
-  return query.replace(VARIABLE, (whole, name: string) =>
-    Object.hasOwn(VALUES, name) ? inQuotes(VALUES[name as keyof typeof VALUES](subject)) : whole,
-  );
+  return query.replace(VARIABLE, (whole, name: string) => {
+    const valueOf = ownField(VALUES, name);
+    return valueOf ? inQuotes(valueOf(subject)) : whole;
+  });
 }
 
 function inQuotes(value: string): string {

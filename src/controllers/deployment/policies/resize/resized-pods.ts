@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isSidecar, resizedResources } from '@rollkeeper/machinery/kubernetes';
+import { isSidecar, resizedResources, asSent } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { ContainerList, ResourceChange, Resources } from './resource-changes.js';
 
@@ -47,7 +47,7 @@ export function withResources(pod: ReadablePod, changes: readonly ResourceChange
     containers: containers.map((each) => resized('containers', each)),
     ...(initContainers && { initContainers: initContainers.map((each) => resized('initContainers', each)) }),
   };
-  return { ...pod, spec } as Pod;
+  return asSent<Pod>({ ...pod, spec });
 }
 
 type Amounts = NonNullable<Resources['requests']>;
