@@ -116,6 +116,42 @@ describe('a test cluster on a cluster that exists', () => {
     expect([metadata.labels?.['by'], metadata.deletionTimestamp]).toEqual(['test', undefined]);
   });
 
+  it('removes the webhook configurations by which an operator of this machine was called, and no others', async () => {
+    const hooks = (name: string, clientConfig: object) => ({
+      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
+      metadata: { name },
+      webhooks: [
+        {
+          ...{
+            name: 'widgets.example.com',
+            clientConfig,
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+          },
+          rules: [
+            { apiGroups: ['none'], apiVersions: ['v1'], resources: ['widgets'], operations: ['CREATE'] },
+          ],
+        },
+      ],
+    });
+    const local = { url: 'https://127.0.0.1:9443/validate' };
+    await existing.apply(hooks('before', local));
+    const cluster = await on({});
+    await existing.apply([
+      hooks('of-operator', local),
+      hooks('elsewhere', { url: 'https://hooks.example.com/validate' }),
+      hooks('in-cluster', { service: { namespace: 'ops', name: 'hooks' } }),
+    ]);
+    await cluster.stop();
+    expect((await names('validatingwebhookconfigurations')).sort()).toEqual([
+      'before',
+      'elsewhere',
+      'in-cluster',
+    ]);
+    for (const name of ['before', 'elsewhere', 'in-cluster'])
+      await existing.delete(`validatingwebhookconfiguration/${name}`);
+  });
+
   it('gives a definition that was there the conversion back that it had', async () => {
     await existing.apply(definition);
     const cluster = await on({ webhooks: [hook], manifests: definition });

@@ -91,9 +91,6 @@ export async function goesOnWhenItsLeaderIsKilled({ main, way }: Way): Promise<v
     throw error;
   } finally {
     await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
-    // The operator has made these itself, and nobody answers any more.
-    for (const kind of ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'])
-      await cluster.delete(`${kind}/websites`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { ApiClient, ClusterConnection, HttpApiClient } from '@rollkeeper/client/api-client';
 import { bearerToken, createHttpApiClient } from '@rollkeeper/client/api-client';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
@@ -20,6 +20,7 @@ import { ClusterUsers } from './cluster-users.js';
 import { DRAIN_TIMEOUT_MS } from './controllers.js';
 import { definitionServed } from './definition-served.js';
 import { ExistingAccess } from './existing-access.js';
+import { LocalWebhooks } from './local-webhooks.js';
 import { MadeObjects } from './made-objects.js';
 import type { TestCluster } from './test-cluster.js';
 import type { CompiledTestClusterOptions, ExistingClusterPlace } from './test-cluster.options.js';
@@ -50,6 +51,7 @@ export class ExistingTestCluster implements TestCluster {
   private readonly own = new Set<string | undefined>();
   /** How definitions that were there get their conversion back. */
   private readonly restorations: (() => Promise<void>)[] = [];
+  private local!: LocalWebhooks;
   private webhooks: ServedWebhooks | undefined;
   private workloads: Workloads | undefined;
   private stopping: Promise<void> | undefined;
@@ -59,6 +61,11 @@ export class ExistingTestCluster implements TestCluster {
     private readonly options: CompiledTestClusterOptions,
     private readonly existing: ExistingClusterPlace,
   ) {}
+
+  /** Of the configurations of its webhooks. */
+  private get name(): string {
+    return `test-cluster-${this.id}`;
+  }
 
   get url(): string {
     return this.access.url;
@@ -138,6 +145,7 @@ export class ExistingTestCluster implements TestCluster {
     this.made = new MadeObjects(this.api, clock);
     this.furniture = new MadeObjects(this.api, clock);
     this.noting = this.made.clientOf(this.api);
+    this.local = new LocalWebhooks(this.api, options.webhookHost);
     this.users = new ClusterUsers({
       users: [],
       client: this.api,
@@ -152,6 +160,7 @@ export class ExistingTestCluster implements TestCluster {
     });
     // Whether it is there at all, before anything is done.
     await this.api.ping({ signal: options.signal });
+    await this.local.begin();
   }
 
   private clientOf(connection: ClusterConnection): HttpApiClient {
@@ -170,7 +179,7 @@ export class ExistingTestCluster implements TestCluster {
     const { logger, webhookHost: host, webhooks } = options;
     if (webhooks.length === 0) return;
     const all = [...webhooks, probeWebhook(id)];
-    this.webhooks = await serveWebhooks({ webhooks: all, clock, logger, host, name: `test-cluster-${id}` });
+    this.webhooks = await serveWebhooks({ webhooks: all, clock, logger, host, name: this.name });
     await this.webhooks.publish(api);
     const either = new LinkedAbort(options.signal, ended.signal);
     try {
@@ -184,7 +193,7 @@ export class ExistingTestCluster implements TestCluster {
     const { api, ended, machine: clock, options, random } = this;
     const { logger, signal } = options;
     const coordination = memoryCoordination(clock)({
-      keyPrefix: `test-cluster-${randomUUID()}`,
+      keyPrefix: this.name,
       ...{ clock, logger },
       metrics: noWorkQueueMetrics,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
@@ -236,10 +245,13 @@ export class ExistingTestCluster implements TestCluster {
     const { place } = this;
     const steps = place
       ? [
+          () => this.local.remove(this.name),
           // While controllers, nodes and webhooks still run: what they look after cannot go without them.
           () => this.made.remove(),
           ...this.restorations,
           () => this.webhooks?.withdraw(this.api),
+          // The leader of an operator that still runs has put them back.
+          () => this.local.remove(),
           () => this.workloads?.stop(),
           () => this.furniture.remove(),
           () => this.webhooks?.close(),
