@@ -41,7 +41,7 @@ export function runQuotaContract(
       create('resourcequotas', { metadata: { name: quota }, spec: { hard } });
     const used = async (quota = 'q'): Promise<unknown> => {
       const key = { resource: 'resourcequotas', namespace: NAMESPACE, name: quota };
-      const found = (await context.storage.get(key))?.object as UnstructuredObject | undefined;
+      const found = (await context.storage.get(key))?.object;
       return (found?.status as { used?: unknown } | undefined)?.used;
     };
     const all = <T>(work: (index: number) => Promise<T>) =>

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Span, Tracer } from '@opentelemetry/api';
 import type { Clock, Logger } from '@rollkeeper/runtime';
@@ -37,8 +38,12 @@ const LONGEST_MS = 30_000;
 /** Answers reviews over HTTPS. */
 export class WebhookListener {
   private readonly server = createServer({ ...SERVER_PROTOCOLS }, (request, response) => {
+    this.noteRequest(request, response);
     void this.serve(request, response);
   });
+  /** Open connections by their peer, with the number of requests under way. */
+  private readonly connections = new Map<string, { readonly socket: Socket; requests: number }>();
+  private isClosing = false;
   private readonly answers = new Map<string, Answer>();
   private certificate: KeyPair | undefined;
 
@@ -47,6 +52,11 @@ export class WebhookListener {
     private readonly parts: WebhookListenerParts,
   ) {
     for (const webhook of webhooks) this.answerFor(webhook);
+    this.server.on('connection', (socket: Socket) => {
+      const peer = peerOf(socket);
+      this.connections.set(peer, { socket, requests: 0 });
+      socket.once('close', () => this.connections.delete(peer));
+    });
   }
 
   /** Whether it has a certificate, and so can be asked. */
@@ -82,11 +92,23 @@ export class WebhookListener {
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeIdleConnections();
+    this.isClosing = true;
+    // An API server keeps connections that it has opened and not used yet. For `closeIdleConnections` these are busy.
+    for (const { requests, socket } of this.connections.values()) if (requests === 0) socket.destroy();
     const { clock } = this.parts;
     const timer = clock.setTimeout(() => this.server.closeAllConnections(), LONGEST_MS);
     await closed;
     timer.cancel();
+  }
+
+  private noteRequest({ socket }: IncomingMessage, response: ServerResponse): void {
+    const connection = this.connections.get(peerOf(socket));
+    if (!connection) return;
+    connection.requests++;
+    response.once('close', () => {
+      connection.requests--;
+      if (this.isClosing && connection.requests === 0) connection.socket.destroySoon();
+    });
   }
 
   private answerFor(webhook: WebhookDefinition): void {
@@ -154,6 +176,10 @@ async function admit(
     call.logger.debug('refused', { operation, name, namespace, message });
   }
   return admissionReview(request.uid, admission);
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 class TooLargeError extends Error {}

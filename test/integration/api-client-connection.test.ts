@@ -3,10 +3,11 @@ import type { TLSSocket } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { LoadKubeconfigOptions } from '../../src/client/api-client/index.js';
 import {
   ApiConnectionError,
+  contextKubeconfig,
   createHttpApiClient,
   loadKubeconfig,
 } from '../../src/client/api-client/index.js';
@@ -269,6 +270,40 @@ describe('which kubeconfig', () => {
       /kubeconfig: none was given/,
     );
     await expect(load(join(folder, 'nope'))).rejects.toThrow(/nope: ENOENT/);
+  });
+});
+
+describe('a context as a kubeconfig by itself', () => {
+  it('has its own cluster and user alone, with absolute paths', async () => {
+    const first = kubeconfig({
+      cluster: { 'certificate-authority': 'ca.pem' },
+      user: { tokenFile: 'token' },
+    });
+    const other = write('other', stringify({ users: [{ name: 'another', user: { token: 'secret' } }] }));
+    const text = await contextKubeconfig({ env: { KUBECONFIG: `${first}:${other}` } });
+    expect(parse(text)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name: 'c',
+          cluster: {
+            server: 'https://127.0.0.1:6443',
+            'certificate-authority': join(folder, 'ca.pem'),
+          },
+        },
+      ],
+      users: [{ name: 'u', user: { tokenFile: join(folder, 'token') } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    });
+    await expect(contextKubeconfig({ path: first, context: 'y' })).rejects.toThrow('there is no context "y"');
+  });
+
+  it('is missed clearly where there are no files', async () => {
+    await expect(contextKubeconfig({ env: { HOME: folder } })).rejects.toThrow(
+      'kubeconfig: KUBECONFIG is not set, and there is no ~/.kube/config',
+    );
   });
 });
 

@@ -145,6 +145,23 @@ it('refuses two of one name', async () => {
   );
 });
 
+it('applies nothing for an object that is deleted in the foreground, since its parts go first', async () => {
+  const { metadata, ...owner } = await cluster.client.get(ConfigMap, REF);
+  const deleted = { ...metadata, deletionTimestamp: '2030-01-01T00:00:00Z' };
+  const parts = [dependent(ConfigMap, { metadata: { name: 'part' } })];
+  const context = { client: cluster.client, owned: () => [] };
+  const outcomeFor = (finalizers: string[]) =>
+    applyDependents(context, { ...owner, metadata: { ...deleted, finalizers } }, parts, {
+      fieldManager: 'apps',
+    });
+  expect(await outcomeFor(['foregroundDeletion'])).toEqual({ applied: [], pruned: [] });
+  // One that its own finalizer keeps may still need parts.
+  expect(await outcomeFor(['example.com/clean-up'])).toEqual({
+    applied: ['configmaps default/part'],
+    pruned: [],
+  });
+});
+
 it('leaves a paused object alone, and comes back when the pause is over', async () => {
   await change({}, { [PAUSED_ANNOTATION]: 'true' });
   const [controller] = manager.controllers;

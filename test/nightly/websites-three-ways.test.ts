@@ -9,14 +9,21 @@ import { PackedProject } from '../e2e/support/packed-project.js';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'websites');
 
-/** Plain without a Redis, plain on Redis, and with Nest: each is killed in its middle, by the tests that the example has itself. */
+/**
+ * Plain without a Redis, plain on Redis, and with Nest: each is killed in its middle, by the tests that the example has itself. With
+ * `USE_EXISTING_CLUSTER` on that cluster (docs/TESTING.md#on-a-cluster-of-your-own).
+ */
 describe('the operator of Websites, three ways, outside of the repository,', () => {
   let project: PackedProject;
 
   /** What it prints. @throws with that */
   const run = async (script: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
-    const { PATH, HOME } = process.env;
-    const options = { cwd: project.directory, env: { PATH, HOME, NO_COLOR: '1', ...env }, maxBuffer: 1e8 };
+    const { PATH, HOME, KUBECONFIG, USE_EXISTING_CLUSTER, WEBHOOK_HOST, IMAGE } = process.env;
+    const existing = USE_EXISTING_CLUSTER && { KUBECONFIG, USE_EXISTING_CLUSTER, WEBHOOK_HOST, IMAGE };
+    const options = {
+      ...{ cwd: project.directory, maxBuffer: 1e8 },
+      env: { PATH, HOME, NO_COLOR: '1', ...existing, ...env },
+    };
     const { stderr, stdout } = await promisify(execFile)('npm', ['run', script], options).catch(
       ({ stderr = '', stdout = '' }: { stderr?: string; stdout?: string }) => {
         throw new Error(`npm run ${script}: ${stdout}${stderr}`);

@@ -2,7 +2,7 @@ import { delimiter } from 'node:path';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
-import { mergeKubeconfigs, readKubeconfigFile } from './kubeconfig-file.js';
+import { mergeKubeconfigs, readKubeconfigFile, selectContext } from './kubeconfig-file.js';
 import { userCredentials } from './kubeconfig-user.js';
 import type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';
 import { parseProxyUrl, proxyFromEnvironment } from './proxy.js';
@@ -25,16 +25,13 @@ async function connectionOf(
   options: Compiled,
   source: string,
 ): Promise<ClusterConnection> {
-  const contextName = options.context ?? config.currentContext;
-  if (!contextName) throw new InvalidOptionError(source, 'current-context is not set');
-  const context = config.contexts.get(contextName);
-  if (!context) throw new InvalidOptionError(source, `there is no context "${contextName}"`);
-  const cluster = config.clusters.get(context.cluster);
-  if (!cluster) throw new InvalidOptionError(source, `there is no cluster "${context.cluster}"`);
+  const {
+    cluster,
+    context,
+    name: contextName,
+    user,
+  } = selectContext(config, { context: options.context, source });
   const userName = context.user ?? '';
-  const user = userName ? config.users.get(userName) : undefined;
-  if (userName && !user) throw new InvalidOptionError(source, `there is no user "${userName}"`);
-
   const fields = {
     cluster: `${source}: clusters "${context.cluster}"`,
     user: `${source}: users "${userName}"`,

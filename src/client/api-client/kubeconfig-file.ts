@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { YAMLMap } from 'yaml';
-import { parse, parseDocument, isSeq } from 'yaml';
+import { parse, parseDocument, isSeq, stringify } from 'yaml';
 import * as z from 'zod';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
@@ -98,6 +98,52 @@ export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
     contexts: new Map(reversed.flatMap((file) => [...file.contexts])),
     currentContext: files.find((file) => file.currentContext)?.currentContext,
   };
+}
+
+/** What a context consists of. */
+export interface SelectedContext {
+  readonly name: string;
+  readonly context: KubeconfigContext;
+  readonly cluster: KubeconfigCluster;
+  /** Absent: the context names none. */
+  readonly user?: KubeconfigUser;
+}
+
+/**
+ * The named context, or the current one.
+ * @param source names the files in errors
+ * @throws InvalidOptionError naming what the files do not have
+ */
+export function selectContext(
+  config: Kubeconfig,
+  { context: chosen, source }: { readonly context?: string; readonly source: string },
+): SelectedContext {
+  const name = chosen ?? config.currentContext;
+  if (!name) throw new InvalidOptionError(source, 'current-context is not set');
+  const context = config.contexts.get(name);
+  if (!context) throw new InvalidOptionError(source, `there is no context "${name}"`);
+  const cluster = config.clusters.get(context.cluster);
+  if (!cluster) throw new InvalidOptionError(source, `there is no cluster "${context.cluster}"`);
+  const user = context.user ? config.users.get(context.user) : undefined;
+  if (context.user && !user) throw new InvalidOptionError(source, `there is no user "${context.user}"`);
+  return { name, context, cluster, ...(user && { user }) };
+}
+
+/** A kubeconfig of one context, and of the cluster and user that it names. */
+export function minifiedKubeconfig(
+  config: Kubeconfig,
+  choice: { readonly context?: string; readonly source: string },
+): string {
+  const { cluster, context, name, user } = selectContext(config, choice);
+  const { origin: _, ...fields } = user ?? { origin: '' };
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: context.cluster, cluster }],
+    users: user ? [{ name: context.user, user: fields }] : [],
+    contexts: [{ name, context }],
+    'current-context': name,
+  });
 }
 
 function entries<Name extends string, Schema extends z.ZodType>(name: Name, schema: Schema) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { ClusterConnection } from './cluster-connection.js';
 import { inClusterConnection } from './in-cluster.js';
@@ -37,6 +38,24 @@ export async function contextNames(
   const paths = path === undefined ? kubeconfigPaths(env) : [path];
   const { mergeKubeconfigs, readKubeconfigFile } = await import('./kubeconfig-file.js');
   return [...mergeKubeconfigs(paths.map(readKubeconfigFile)).contexts.keys()].sort();
+}
+
+/**
+ * The context of {@link loadKubeconfig} as a kubeconfig by itself: `kubectl config view --minify --raw`, with absolute paths. For programs
+ * that take a file and no context.
+ * @throws InvalidOptionError naming the file, or saying that there is none
+ */
+export async function contextKubeconfig({
+  context,
+  env = process.env,
+  path,
+}: Pick<LoadKubeconfigOptions, 'context' | 'env' | 'path'> = {}): Promise<string> {
+  const paths = path === undefined ? kubeconfigPaths(env) : [path];
+  if (paths.length === 0)
+    throw new InvalidOptionError('kubeconfig', 'KUBECONFIG is not set, and there is no ~/.kube/config');
+  const { mergeKubeconfigs, minifiedKubeconfig, readKubeconfigFile } = await import('./kubeconfig-file.js');
+  const source = `kubeconfig ${paths.join(delimiter)}`;
+  return minifiedKubeconfig(mergeKubeconfigs(paths.map(readKubeconfigFile)), { context, source });
 }
 
 function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): string[] {

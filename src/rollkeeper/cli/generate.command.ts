@@ -20,6 +20,7 @@ interface RbacFlags extends OutputFlags {
   readonly namespace: string;
   readonly watchNamespaces?: string;
   readonly lease: boolean;
+  readonly redis?: boolean;
   readonly webhooks?: string;
 }
 
@@ -55,7 +56,8 @@ export function registerGenerateCommand(program: Command): void {
     .requiredOption('--name <name>', 'of the operator')
     .option('--namespace <name>', 'where it runs', 'default')
     .option('--watch-namespaces <list>', 'work in these alone, by Roles (default: all, by a ClusterRole)')
-    .option('--no-lease', 'without the rights on its Lease')
+    .option('--no-lease', 'without the rights on its Lease: its replicas share a Redis')
+    .option('--redis', 'its replicas share a Redis, and its lease is in the API')
     .option(
       '--webhooks <how>',
       'with what its webhookServer needs, whose configurations are "apply" or "patch" (default: no webhooks)',
@@ -104,11 +106,11 @@ async function generateCrd(paths: readonly string[], { output, storage = [] }: C
 
 async function generateRbac(paths: readonly string[], flags: RbacFlags): Promise<void> {
   const { convertedIn, modulesOf, rightsIn, rolesOf } = await import('../generate/index.js');
-  const { lease: hasLease, name, namespace, output, watchNamespaces = '', webhooks } = flags;
+  const { lease: hasLease, name, namespace, output, redis = false, watchNamespaces = '', webhooks } = flags;
   const namespaces = watchNamespaces.split(',').filter((each) => each !== '');
   const modules = await modulesOf(paths);
   const options = {
-    ...{ name, namespace, namespaces, hasLease },
+    ...{ name, namespace, namespaces, hasLease, onRedis: redis || !hasLease },
     webhooks: webhooks === undefined ? undefined : applyOrPatch(webhooks),
     converted: convertedIn(modules),
   };

@@ -74,6 +74,7 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
 function optionsOf(flags: TestClusterFlags): TestClusterOptions {
   const { controllers, filename, redisUrl, verbose } = flags;
   return {
+    existingCluster: false,
     nodes: numberOf('nodes', flags.nodes),
     controllers: controllers === 'none' ? [] : controllers,
     manifests: filename.map((file) => ({ file })),

@@ -144,4 +144,15 @@ describe('roles', () => {
     ]);
     expect(JSON.stringify(rolesOf(rules, options))).not.toContain('leases');
   });
+
+  it('let replicas on Redis see of which cluster they are, by a ClusterRole', () => {
+    const options = { name: 'sites', namespace: 'ops', namespaces: ['a'], hasLease: false, onRedis: true };
+    expect(rolesOf(rules, options)).toContainEqual({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'sites-redis' },
+      rules: [{ apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] }],
+    });
+    expect(JSON.stringify(rolesOf(rules, { ...options, onRedis: false }))).not.toContain('kube-system');
+  });
 });

@@ -9,6 +9,8 @@ export interface RoleOptions {
   readonly namespaces: readonly string[];
   /** Whether its lease, and what leaders leave to each other, are in the API. */
   readonly hasLease: boolean;
+  /** Whether its replicas share a Redis, whose keys are guarded against those of another cluster. @default false */
+  readonly onRedis?: boolean;
   /** What its `webhookServer` does to configurations. @default it has none, or leaves them alone and has its certificate from elsewhere */
   readonly webhooks?: 'apply' | 'patch';
   /** Names of the CustomResourceDefinitions that its webhooks convert. @default none */
@@ -31,7 +33,18 @@ export function rolesOf(rules: readonly PolicyRule[], options: RoleOptions): rea
       ? grant({ kind: 'ClusterRole', name, rules: granted, options })
       : namespaces.flatMap((each) => grant({ kind: 'Role', name, namespace: each, rules: granted, options }));
   const own = grant({ kind: 'Role', name: `${name}-leader`, namespace, rules: ownRules(options), options });
-  return [account, ...where, ...own, ...ofWebhooks(options)];
+  return [account, ...where, ...own, ...ofRedis(options), ...ofWebhooks(options)];
+}
+
+/** A cluster is known by the UID of this namespace. */
+const IDENTITY = {
+  ...{ apiGroups: [''], resources: ['namespaces'] },
+  ...{ resourceNames: ['kube-system'], verbs: ['get'] },
+};
+
+function ofRedis(options: RoleOptions): readonly object[] {
+  if (!options.onRedis) return [];
+  return grant({ kind: 'ClusterRole', name: `${options.name}-redis`, rules: [IDENTITY], options });
 }
 
 const CONFIGURATIONS = {

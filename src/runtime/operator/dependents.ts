@@ -45,7 +45,8 @@ const APPLIED = 'rollkeeper.dev/applied';
 /**
  * Brings everything that an object consists of to its desired state: applies, in this order, what is missing or differs, with the object
  * as its controller; then deletes what an earlier call applied and is not desired any more. Writes nothing where all is well, judged
- * by the caches, so all kinds have to be in `owns`.
+ * by the caches, so all kinds have to be in `owns`. Does nothing for an object that is deleted in the foreground: what it consists of goes
+ * first, and must not come back.
  * @throws InvalidOptionError for two of one name
  */
 export async function applyDependents(
@@ -54,6 +55,7 @@ export async function applyDependents(
   desired: readonly Dependent[],
   { fieldManager, kinds = [] }: DependentsOptions,
 ): Promise<DependentsOutcome> {
+  if (isDeletedInForeground(owner)) return { applied: [], pruned: [] };
   const wanted = desired.map((each) => prepared(each, owner, fieldManager));
   const names = wanted.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -74,6 +76,13 @@ export async function applyDependents(
     pruned.push(name);
   }
   return { applied, pruned };
+}
+
+/** The garbage collector deletes the dependents, and ends the deletion once there are none. */
+function isDeletedInForeground({ metadata }: DeepReadonly<KubernetesObject>): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes('foregroundDeletion')
+  );
 }
 
 interface Prepared extends Dependent {

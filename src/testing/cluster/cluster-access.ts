@@ -8,9 +8,12 @@ import { kubeconfigText, writeKubeconfig } from '@rollkeeper/apiserver';
 export interface ClusterAccess {
   /** `https://127.0.0.1:PORT` */
   readonly url: string;
-  /** The CA certificate of the server. PEM. */
+  /** The CA certificate of the server. PEM. Empty if the kubeconfig of an existing cluster has none. */
   readonly ca: string;
-  /** A bearer token: the administrator's grants everything. */
+  /**
+   * A bearer token: the administrator's grants everything. Empty if the kubeconfig of an existing cluster has another
+   * proof of identity, a client certificate for example.
+   */
   readonly token: string;
   readonly kubeconfig: {
     readonly text: string;

@@ -1,7 +1,7 @@
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ShutdownError, TimeoutError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient, DeleteOptions } from '@rollkeeper/client/api-client';
@@ -38,6 +38,8 @@ export interface ClusterObjectsDependencies {
   readonly logger: Logger;
   /** Aborts with the reason once the cluster is no longer usable. */
   readonly ended: AbortSignal;
+  /** Called with each object of manifests that was not there before. @default nothing */
+  readonly onMade?: (type: ResourceType, object: KubernetesObject) => void;
   /** Called after each object of manifests was applied, before the next one is. @default nothing */
   readonly onApplied?: (object: KubernetesObject) => Promise<void>;
 }
@@ -64,14 +66,16 @@ export class ClusterObjects {
    * objects.
    */
   async apply(manifests: Manifests): Promise<KubernetesObject[]> {
-    const { client, ended: signal, onApplied } = this.dependencies;
+    const { client, ended: signal, onApplied, onMade } = this.dependencies;
     const applied: KubernetesObject[] = [];
     for (const body of await readManifests(manifests)) {
       const { ref, type } = await this.names.objectOf(body, signal);
       const patch = { type: 'apply', body } as const;
+      const isNew = onMade && (await unlessGone(client.get(type, ref, { signal }))) === undefined;
       const object = await client.patch<KubernetesObject>(type, ref, patch, {
         ...{ fieldManager: FIELD_MANAGER, force: true, signal },
       });
+      if (isNew) onMade(type, object);
       await onApplied?.(object);
       applied.push(object);
     }

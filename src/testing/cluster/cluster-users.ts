@@ -32,6 +32,8 @@ export interface ClusterUsersDependencies {
   /** Writes a kubeconfig that the cluster removes when it stops. */
   readonly accessWith: (name: string, token: string) => Promise<ClusterAccess>;
   readonly connect: (token: string) => HttpApiClient;
+  /** What a user's `client` is of a connection. @default the connection itself */
+  readonly clientOf?: (client: ApiClient) => ApiClient;
 }
 
 /** @throws InvalidOptionError */
@@ -69,13 +71,13 @@ export class ClusterUsers {
   }
 
   private async enter(name: string): Promise<ClusterUser> {
-    const { accessWith, connect, users } = this.dependencies;
+    const { accessWith, clientOf = (client) => client, connect, users } = this.dependencies;
     const declared = users.find(({ username }) => username === name);
     const token = declared?.token ?? (await this.accountToken(name));
     const access = await accessWith(name, token);
     const client = connect(token);
     this.clients.push(client);
-    return { ...access, name, env: { KUBECONFIG: access.kubeconfig.path }, client };
+    return { ...access, name, env: { KUBECONFIG: access.kubeconfig.path }, client: clientOf(client) };
   }
 
   private async accountToken(name: string): Promise<string> {

@@ -1,6 +1,6 @@
 export { startTestCluster } from './start-test-cluster.js';
 export type { SettleOptions, TestCluster } from './test-cluster.js';
-export type { TestClusterOptions } from './test-cluster.options.js';
+export type { ExistingClusterOptions, TestClusterOptions } from './test-cluster.options.js';
 export { BUILT_IN_CONTROLLERS } from './test-cluster.options.js';
 export type { TestClusterClock } from './cluster-clock.js';
 export type { ListFilter, WaitOptions } from './cluster-objects.js';

@@ -7,23 +7,23 @@ import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import { assertUsableRedis } from '@rollkeeper/redis/connection';
 import type { SigningAuthority } from '@rollkeeper/controllers/certificates/certificate-controllers';
-import { withSigningAuthority } from '@rollkeeper/controllers/registry';
-import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
+import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import { bearerToken, createHttpApiClient } from '@rollkeeper/client/api-client';
 import { memoryCoordination } from '@rollkeeper/runtime/operator/memory-coordination';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue';
-import { SimulatedNodes } from '@rollkeeper/simulator';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { ServedWebhooks } from '@rollkeeper/webhooks';
 import { serveWebhooks } from '@rollkeeper/webhooks';
 import { Activity } from './activity.js';
+import { buildWorkloads } from './build-workloads.js';
 import { ManualClusterClock, SystemClusterClock } from './cluster-clock.js';
 import { ClusterObjects } from './cluster-objects.js';
 import { ClusterUsers } from './cluster-users.js';
 import { ControlPlane } from './control-plane.js';
 import type { ClusterAccess } from './cluster-access.js';
-import { Controllers, DRAIN_TIMEOUT_MS } from './controllers.js';
+import { DRAIN_TIMEOUT_MS } from './controllers.js';
+import { ExistingTestCluster } from './existing-test-cluster.js';
 import { observedStorage } from './observed-storage.js';
 import { requeueOnClock } from './requeue-on-clock.js';
 import type { RedisPlace } from './redis-coordination.js';
@@ -32,8 +32,7 @@ import { assertSnapshot, restoreSnapshot, takeSnapshot } from './snapshot.js';
 import type { SettleOptions, TestCluster } from './test-cluster.js';
 import type { CompiledTestClusterOptions, TestClusterOptions } from './test-cluster.options.js';
 import { compileTestClusterOptions } from './test-cluster.options.js';
-import { TestScheduler } from './test-scheduler.js';
-import { Workloads } from './workloads.js';
+import type { Workloads } from './workloads.js';
 
 /** How long to wait at startup for a Redis that is not up, milliseconds. */
 const REDIS_TIMEOUT_MS = 3000;
@@ -42,14 +41,17 @@ const REDIS_LOOK_PAUSE_MS = 5;
 
 /**
  * Starts a Kubernetes API with working controllers in this process: on its own port, in memory by default. Any number
- * can run side by side.
+ * can run side by side. With `existingCluster`, or `USE_EXISTING_CLUSTER` in the environment, it takes a cluster that
+ * exists.
  * @throws InvalidOptionError naming the option; StartupError; the signal's reason
  */
 export async function startTestCluster(options?: TestClusterOptions): Promise<TestCluster> {
   const compiled = compileTestClusterOptions(options);
   compiled.signal.throwIfAborted();
   if (compiled.snapshot) assertSnapshot(compiled.snapshot);
-  const cluster = new RunningTestCluster(compiled);
+  const cluster = compiled.existing
+    ? new ExistingTestCluster(compiled, compiled.existing)
+    : new RunningTestCluster(compiled);
   try {
     await cluster.start();
     return cluster;
@@ -265,10 +267,8 @@ class RunningTestCluster implements TestCluster {
   }
 
   private async startWorkloads(): Promise<void> {
-    const { controllers: definitions, logger, nodes: nodeOptions, signal } = this.options;
-    const { clock, place, random, working } = this;
-    const client = this.activity.clientOf(this.api);
-    const shared = { client, random, logger };
+    const { options, place, random, working } = this;
+    const { logger, signal } = options;
     // State remembered by an earlier run is about other objects.
     const run = `${place?.keyPrefix}:${++this.workloadRuns}`;
     // Redis and its clients only know the machine's time.
@@ -276,39 +276,27 @@ class RunningTestCluster implements TestCluster {
     const coordinationOf = place
       ? (await redisParts()).redisCoordination(place.redisUrl)
       : memoryCoordination(coordinationClock);
-    const coordination = coordinationOf({
-      keyPrefix: run,
-      clock: coordinationClock,
-      logger,
-      metrics: noWorkQueueMetrics,
-      drainTimeoutMs: DRAIN_TIMEOUT_MS,
-      queueView: (queue) => (clock.isManual ? requeueOnClock(queue, clock.clock, logger) : queue),
+    const { clock } = this.clock;
+    this.workloads = buildWorkloads(options, {
+      client: this.activity.clientOf(this.api),
+      coordination: coordinationOf({
+        keyPrefix: run,
+        clock: coordinationClock,
+        logger,
+        metrics: noWorkQueueMetrics,
+        drainTimeoutMs: DRAIN_TIMEOUT_MS,
+        queueView: (queue) => (this.clock.isManual ? requeueOnClock(queue, clock, logger) : queue),
+      }),
+      ...{ clock: working, objectClock: clock, random },
+      rootCa: this.access.ca,
+      signing: this.signing(),
     });
-    const controllers =
-      definitions.length === 0
-        ? undefined
-        : new Controllers(withSigningAuthority(definitions, this.signing()), {
-            ...shared,
-            ...{ clock: working, coordination, rootCa: this.access.ca },
-          });
-    const nodes =
-      nodeOptions &&
-      new SimulatedNodes({ ...shared, clock: clock.clock, machineClock: working }, nodeOptions);
-    const scheduler = this.schedulerOn(client, nodes);
-    this.workloads = new Workloads({ controllers, nodes, scheduler });
     const either = new LinkedAbort(signal, this.ended.signal);
     try {
       await this.workloads.start(either.signal, (error) => this.fail(error));
     } finally {
       either.close();
     }
-  }
-
-  private schedulerOn(client: ApiClient, nodes: SimulatedNodes | undefined): TestScheduler | undefined {
-    const { logger, scheduler: options } = this.options;
-    if (!options) return undefined;
-    const { random, working: clock } = this;
-    return new TestScheduler({ client, clock, random, logger, ...options, ...(nodes && { nodes }) });
   }
 
   private async putBack(snapshot: TestClusterSnapshot): Promise<void> {

@@ -35,7 +35,53 @@ describe('the options of a test cluster', () => {
     expect(compileTestClusterOptions({ clock: 'manual' }).clock).toEqual({ startMs: undefined });
   });
 
+  it('take a cluster that exists by the option, or by the environment where nothing is said', () => {
+    const existing = (options: TestClusterOptions, value?: string) =>
+      compileTestClusterOptions(options, { USE_EXISTING_CLUSTER: value }).existing;
+    expect(existing({})).toBeUndefined();
+    expect(existing({}, 'false')).toBeUndefined();
+    expect(existing({}, 'true')).toEqual({ bare: false });
+    expect(existing({}, 'bare')).toEqual({ bare: true });
+    expect(existing({ existingCluster: false }, 'true')).toBeUndefined();
+    const place = { kubeconfig: 'kind.yaml', context: 'kind' };
+    expect(existing({ existingCluster: place })).toEqual({ ...place, bare: false });
+    expect(() => existing({}, 'yes')).toThrow('USE_EXISTING_CLUSTER: "yes" is none of true, false and bare');
+  });
+
+  it('leave controllers, nodes and scheduling to a cluster that exists, but for controllers of one’s own', () => {
+    const own = { ...deploymentController, name: 'own' };
+    const { controllers, nodes, scheduler } = compileTestClusterOptions({
+      existingCluster: true,
+      controllers: ['deployment', own],
+    });
+    expect([controllers, nodes, scheduler]).toEqual([[own], undefined, undefined]);
+  });
+
+  it('give an API server alone what is asked for, and the controllers that every cluster needs', () => {
+    const { controllers, nodes, scheduler } = compileTestClusterOptions({
+      ...{ existingCluster: 'bare', controllers: ['deployment', 'namespace'], nodes: 2 },
+    });
+    expect(controllers.map(({ name }) => name).sort()).toEqual([
+      'deployment',
+      'namespace',
+      'node-lifecycle',
+      'serviceaccount',
+    ]);
+    expect(nodes).toMatchObject({ nodes: 2 });
+    expect(scheduler).toBeDefined();
+  });
+
   it.each([
+    [{ existingCluster: 'kind' }, /^existingCluster: is none of/],
+    [{ existingCluster: { file: 'kind.yaml' } }, /^existingCluster: .*"file"/],
+    [{ existingCluster: true, clock: 'manual' }, /^clock: needs a cluster of its own/],
+    [{ existingCluster: true, users: ['jane'] }, /^users: needs a cluster of its own/],
+    [
+      { existingCluster: true, store: { redisUrl: 'redis://127.0.0.1' } },
+      /^store: needs a cluster of its own/,
+    ],
+    [{ existingCluster: true, snapshot: {} }, /^snapshot: needs a cluster of its own/],
+    [{ webhookHost: '' }, /^webhookHost: /],
     [{ controllers: 'deploymnet' }, /^controllers: "deploymnet" is no controller/],
     [{ controllers: [deploymentController, 'deployment'] }, /^controllers: two are called deployment/],
     [{ nodes: -1 }, /^nodes: /],

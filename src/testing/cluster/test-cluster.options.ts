@@ -24,6 +24,17 @@ import type { TestClusterSnapshot } from './snapshot.js';
 /** Of {@link startTestCluster} (docs/TESTING.md#options). */
 export interface TestClusterOptions {
   /**
+   * Runs the test on a cluster that exists, and removes from it what the test has made (docs/TESTING.md#on-a-cluster-of-your-own).
+   * `bare`: it is an API server alone.
+   * @default by the environment: `USE_EXISTING_CLUSTER=true` or `bare`; otherwise a cluster of its own
+   */
+  existingCluster?: boolean | 'bare' | ExistingClusterOptions;
+  /**
+   * The address under which the API server of an existing cluster reaches this process, for `webhooks`.
+   * @default '127.0.0.1': it runs on this machine
+   */
+  webhookHost?: string;
+  /**
    * Where objects, queues and locks are kept: in this process, or on a Redis under the cluster's own prefix, which
    * `stop` clears.
    * @default 'memory'
@@ -91,6 +102,28 @@ export interface TestClusterOptions {
   logger?: Logger;
 }
 
+/** Of the option `existingCluster`. */
+export interface ExistingClusterOptions {
+  /** @default the files in `KUBECONFIG`, else `~/.kube/config` */
+  readonly kubeconfig?: string;
+  /** @default the kubeconfig's current-context */
+  readonly context?: string;
+  /**
+   * Whether the cluster is an API server alone, as envtest's: the built-in controllers, the simulated nodes and the
+   * scheduler of the options run in this process, and the controllers that any cluster needs. Otherwise the cluster has
+   * its own.
+   * @default false
+   */
+  readonly bare?: boolean;
+}
+
+/** In place of the embedded API server. */
+export interface ExistingClusterPlace {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly bare: boolean;
+}
+
 export interface TestSchedulerOptions {
   /** Made by `defineSchedulerPlugin`; on unless the configuration says otherwise. @default none */
   readonly plugins?: readonly SchedulerPluginDefinition[];
@@ -104,6 +137,9 @@ export interface CompiledTestScheduler {
 }
 
 export interface CompiledTestClusterOptions {
+  /** Absent: a cluster of its own. */
+  readonly existing: ExistingClusterPlace | undefined;
+  readonly webhookHost: string;
   readonly redisUrl: string | undefined;
   readonly controllers: readonly ControllerDefinition[];
   /** Absent: none. */
@@ -126,10 +162,23 @@ export interface CompiledTestClusterOptions {
 }
 
 const checked = z.object({
+  webhookHost: z.string().min(1, 'must not be empty').default('127.0.0.1'),
   metrics: z.boolean().default(true),
   watchHistory: z.int().min(1).default(12_000),
   port: z.int().min(0).max(65_535).default(0),
   unknownServiceAccounts: z.enum(['warn', 'refuse']).default('warn'),
+});
+
+/** Selects an existing cluster, as in controller-runtime's envtest. */
+const ENVIRONMENT = 'USE_EXISTING_CLUSTER';
+
+/** Without these an API server refuses pods, lets no pod onto a new node, and keeps deleted namespaces. */
+const FOUNDATION = 'serviceaccount,node-lifecycle,namespace';
+
+const existingSchema = z.strictObject({
+  kubeconfig: z.string().min(1, 'must not be empty').optional(),
+  context: z.string().min(1, 'must not be empty').optional(),
+  bare: z.boolean().default(false),
 });
 
 const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
@@ -149,18 +198,25 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'port',
   'signal',
   'logger',
+  'existingCluster',
+  'webhookHost',
 ]);
 
 /** @throws InvalidOptionError naming the option */
-export function compileTestClusterOptions(options: TestClusterOptions = {}): CompiledTestClusterOptions {
+export function compileTestClusterOptions(
+  options: TestClusterOptions = {},
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): CompiledTestClusterOptions {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name));
   if (unknown !== undefined) throw new InvalidOptionError(unknown, `is none of ${[...NAMES].join(', ')}`);
+  const existing = existingOf(options.existingCluster ?? existingByEnvironment(env[ENVIRONMENT]));
+  if (existing) assertExistingCan(options);
+  const parts = existing ? partsBeside(existing, options) : allParts(options);
   return Object.freeze({
     ...compileOptions(checked, options),
+    existing,
     redisUrl: redisUrlOf(options.store),
-    controllers: controllersOf(options.controllers ?? '*'),
-    nodes: nodesOf(options.nodes ?? {}),
-    scheduler: schedulerOf(options),
+    ...parts,
     users: compileTestUsers(options.users ?? []),
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
@@ -170,6 +226,61 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     signal: options.signal ?? new AbortController().signal,
     logger: options.logger ?? silentLogger,
   });
+}
+
+/** What works on the cluster in this process. */
+type CompiledParts = Pick<CompiledTestClusterOptions, 'controllers' | 'nodes' | 'scheduler'>;
+
+function allParts(options: TestClusterOptions): CompiledParts {
+  return {
+    controllers: controllersOf(options.controllers ?? '*'),
+    nodes: nodesOf(options.nodes ?? {}),
+    scheduler: schedulerOf(options),
+  };
+}
+
+function partsBeside({ bare }: ExistingClusterPlace, options: TestClusterOptions): CompiledParts {
+  const { controllers, ...others } = allParts(options);
+  if (bare)
+    return { ...others, controllers: [...new Set([...controllers, ...selectControllers(FOUNDATION)])] };
+  // The cluster has its own.
+  const own = controllers.filter((each) => !CONTROLLERS.includes(each));
+  return { controllers: own, nodes: undefined, scheduler: undefined };
+}
+
+function existingByEnvironment(value: string | undefined): boolean | 'bare' {
+  const word = value?.toLowerCase() ?? '';
+  if (word === 'bare') return word;
+  if (!['true', 'false', ''].includes(word))
+    throw new InvalidOptionError(ENVIRONMENT, `"${value}" is none of true, false and bare`);
+  return word === 'true';
+}
+
+function existingOf(
+  chosen: NonNullable<TestClusterOptions['existingCluster']>,
+): ExistingClusterPlace | undefined {
+  if (chosen === false) return undefined;
+  if (chosen === true || chosen === 'bare')
+    return { kubeconfig: undefined, context: undefined, bare: chosen === 'bare' };
+  if (typeof chosen !== 'object')
+    throw new InvalidOptionError(
+      'existingCluster',
+      "is none of true, false, 'bare' and { kubeconfig, context, bare }",
+    );
+  const { bare, context, kubeconfig } = compileOptions(existingSchema, chosen, 'existingCluster');
+  return { kubeconfig, context, bare };
+}
+
+/** @throws InvalidOptionError naming what only a cluster of its own can do */
+function assertExistingCan(options: TestClusterOptions): void {
+  const { clock = 'system', snapshot, store = 'memory', users = [] } = options;
+  const asked = { store: store !== 'memory', users: users.length > 0, snapshot, clock: clock !== 'system' };
+  const [name] = Object.entries(asked).find(([, isAsked]) => isAsked) ?? [];
+  if (name !== undefined)
+    throw new InvalidOptionError(
+      name,
+      `needs a cluster of its own, and this one exists already (existingCluster or ${ENVIRONMENT})`,
+    );
 }
 
 function schedulerOf({ nodes, scheduler }: TestClusterOptions): CompiledTestScheduler | undefined {

@@ -65,19 +65,24 @@ export interface TestCluster extends ClusterAccess, AsyncDisposable {
   /**
    * Resolves when the cluster's own controllers and nodes have nothing left to do. Ignores work that waits for a later
    * time (a `minReadySeconds`, a retry in more than half a second), and programs that the cluster does not run.
-   * @throws TimeoutError describing the current activity
+   * @throws TimeoutError describing the current activity; UnsupportedError on an existing cluster, which others work on
    */
   settled(options?: SettleOptions): Promise<void>;
-  /** Everything in the cluster at this moment, even while it changes. */
+  /**
+   * Everything in the cluster at this moment, even while it changes.
+   * @throws UnsupportedError on an existing cluster
+   */
   snapshot(): Promise<TestClusterSnapshot>;
   /**
    * Restores a snapshot of this cluster or of another one, including a manual clock. Controllers and nodes are stopped
    * before and restarted after; other watches see the differences as changes. resourceVersions do not go back.
+   * @throws UnsupportedError on an existing cluster
    */
   restore(snapshot: TestClusterSnapshot): Promise<void>;
   /**
-   * Stops everything and leaves nothing behind. A second call has the result of the first.
-   * @throws the error of a part that had failed before
+   * Stops everything and leaves nothing behind. An existing cluster goes on: deletes what manifests, `apply` and the
+   * clients' `create` have made there, with all that it owns. A second call has the result of the first.
+   * @throws the error of a part that had failed before; TimeoutError naming what an existing cluster keeps
    */
   stop(): Promise<void>;
 }

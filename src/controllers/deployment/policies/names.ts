@@ -98,6 +98,8 @@ const KEPT_STATE = [
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 
+/** Names under the prefix that operators made with the kit leave on a Deployment, and people for them. */
+const OF_OPERATORS = ['applied', 'paused'].map((name) => PREFIX + name);
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
 const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion'].map((name) => PREFIX + name);
 
@@ -106,6 +108,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...REQUESTS,
   ...KEPT_STATE,
   ...OF_OTHERS,
+  ...OF_OPERATORS,
 ]);
 
 /**
@@ -113,7 +116,12 @@ const KNOWN: ReadonlySet<string> = new Set([
  * Kubernetes copies other annotations, because `kubectl rollout undo` replaces a Deployment's annotations by those of the
  * ReplicaSet that it goes back to. A freeze belongs to the present, and must not come back with a revision.
  */
-const UNCOPIED: ReadonlySet<string> = new Set([...REQUESTS, ...KEPT_STATE, annotationOf('freeze')]);
+const UNCOPIED: ReadonlySet<string> = new Set([
+  ...REQUESTS,
+  ...KEPT_STATE,
+  ...OF_OPERATORS,
+  annotationOf('freeze'),
+]);
 
 export function annotationOf(setting: Setting): string {
   return PREFIX + setting;

@@ -23,6 +23,12 @@ describe('the policy of a Deployment', () => {
     expect(compilePolicy(others, { 'example.com/rollkeeper.dev': 'x' })).toEqual({ kind: 'none' });
   });
 
+  it('is none with what an operator of the kit leaves on a Deployment that it owns', () => {
+    expect(compilePolicy(named({ applied: 'websites 0a1b', paused: 'true' }), undefined)).toEqual({
+      kind: 'none',
+    });
+  });
+
   it('reads every annotation', () => {
     expect(
       policyOf({
