@@ -5,7 +5,7 @@
   ARGV[1] pattern of the keys
   ARGV[2] milliseconds
 
-  Known are, by what they hold: actors (`until`), leases (`expiresUs`), token buckets (`at`), the timers of a queue with BullMQ's jobs
+  Known are, by what they hold: actors (`until`, `unanswered:…`), leases (`expiresUs`), token buckets (`at`), the timers of a queue with BullMQ's jobs
   that wake for them, what waits and what is parked there, and any key that expires.
 
   Returns how many keys there are, or -1: a worker has just been woken for a timer whose time it knows, so nothing was moved
@@ -45,6 +45,9 @@ local function shiftHash(key)
   shiftField(key, 'expiresUs', ms * 1000)
   shiftField(key, 'at', ms)
   shiftField(key, 'timestamp', ms)
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if string.match(field, '^unanswered:') then shiftField(key, field, ms) end
+  end
   -- A job that wakes for a timer names when that is due.
   if redis.call('HGET', key, 'name') == 'timer' then
     shiftJson(key, 'data', function(data) data.due = digits(tonumber(data.due) - ms) end)

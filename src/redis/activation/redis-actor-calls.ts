@@ -9,7 +9,7 @@ import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime
 
 /** Of the script that acquires a lock: with the token, and the actor's state as fields and values. */
 export type AcquiredReply =
-  | ['acquired', token: string, state: string[]]
+  | ['acquired', token: string, state: string[], nowMs: string]
   | ['held', retryAfterMs: number]
   | ['unknown-version', version: number];
 
@@ -24,6 +24,7 @@ const scripts = {
 
 /** Prefix of the fields that hold unanswered writes; see the scripts. */
 const UNANSWERED = 'unanswered:';
+const UNKNOWN_TIME = '1';
 
 export const STATE_VERSION: ActorState['version'] = 1;
 
@@ -68,11 +69,17 @@ export function encoded(writes: readonly UnansweredWrite[]): (string | number)[]
 export function parseAcquired(answer: AcquiredReply): AcquireOutcome {
   if (answer[0] === 'held') return { kind: 'held', retryAfterMs: answer[1] };
   if (answer[0] === 'unknown-version') return { kind: 'unknown-version', version: answer[1] };
-  return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
+  return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2], Number(answer[3])) };
+}
+
+/** Releases up to 0.1 did not say when. */
+function ageOf(recordedAtMs: string, nowMs: number): Pick<UnansweredWrite, 'ageMs'> {
+  return recordedAtMs === UNKNOWN_TIME ? {} : { ageMs: Math.max(nowMs - Number(recordedAtMs), 0) };
 }
 
 function parseState(
   fields: readonly string[],
+  nowMs: number,
 ): Pick<Extract<AcquireOutcome, { kind: 'acquired' }>, 'mustHaveSeen' | 'intents' | 'unanswered'> {
   const mustHaveSeen: Record<string, string> = {};
   const unanswered: UnansweredWrite[] = [];
@@ -82,7 +89,7 @@ function parseState(
     if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
     else if (field === 'intents') intents = parseJson(value);
     else if (field.startsWith(UNANSWERED))
-      unanswered.push(parseUnansweredWrite(field.slice(UNANSWERED.length)));
+      unanswered.push({ ...parseUnansweredWrite(field.slice(UNANSWERED.length)), ...ageOf(value, nowMs) });
   }
   return { mustHaveSeen, intents, unanswered };
 }

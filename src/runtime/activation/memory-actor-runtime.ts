@@ -12,8 +12,8 @@ import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.
 interface Entry {
   state: { -readonly [Field in Exclude<keyof ActorState, 'unanswered'>]: ActorState[Field] };
   causes: ResourceVersions;
-  /** Encoded as text, as in Redis. */
-  unanswered: Set<string>;
+  /** Encoded as text, as in Redis; with when they were recorded, by the monotonic clock. Undefined: by another process. */
+  unanswered: Map<string, number | undefined>;
   /** Absent until the first activation. */
   token: number | undefined;
   owner: string | undefined;
@@ -47,7 +47,10 @@ export class MemoryActorStore implements ActorStore {
     entry.lockedUntilMs = nowMs + lockDurationMs;
     this.touch(entry);
     const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
-    const unanswered = [...entry.unanswered].map(parseUnansweredWrite);
+    const unanswered = [...entry.unanswered].map(([text, recordedAtMs]) => ({
+      ...parseUnansweredWrite(text),
+      ...(recordedAtMs !== undefined && { ageMs: nowMs - recordedAtMs }),
+    }));
     return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents, unanswered };
   }
 
@@ -68,7 +71,7 @@ export class MemoryActorStore implements ActorStore {
       intents: final.clearIntents ? undefined : entry.state.intents,
     };
     for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
-    addUnanswered(entry, final.unanswered);
+    addUnanswered(entry, final.unanswered, this.clock.monotonicNow());
     entry.owner = undefined;
     this.touch(entry);
     return true;
@@ -98,7 +101,7 @@ export class MemoryActorStore implements ActorStore {
   ): Promise<void> {
     const entry = this.entryOf(id);
     entry.causes = newestOfEach(entry.causes, causes);
-    addUnanswered(entry, unanswered);
+    addUnanswered(entry, unanswered, this.clock.monotonicNow());
     this.touch(entry);
   }
 
@@ -115,7 +118,7 @@ export class MemoryActorStore implements ActorStore {
   /** The actors with writes whose outcome is unknown. */
   unanswered(): (readonly [ActorId, readonly UnansweredWrite[]])[] {
     return [...this.entries].flatMap(([name, { unanswered }]) =>
-      unanswered.size > 0 ? [[idOf(name), [...unanswered].map(parseUnansweredWrite)] as const] : [],
+      unanswered.size > 0 ? [[idOf(name), [...unanswered.keys()].map(parseUnansweredWrite)] as const] : [],
     );
   }
 
@@ -149,7 +152,7 @@ export class MemoryActorStore implements ActorStore {
     const entry: Entry = {
       state: { version: 1, ownWrites: {}, intents: undefined },
       causes: {},
-      unanswered: new Set(),
+      unanswered: new Map(),
       token: undefined,
       owner: undefined,
       lockedUntilMs: 0,
@@ -187,8 +190,10 @@ export class MemoryActorRuntime extends StoredActorRuntime {
   }
 }
 
-function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[]): void {
-  for (const write of writes) entry.unanswered.add(encodeUnansweredWrite(write));
+/** Of a write that is recorded twice the first time counts. */
+function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[], recordedAtMs?: number): void {
+  for (const text of writes.map(encodeUnansweredWrite))
+    if (!entry.unanswered.has(text)) entry.unanswered.set(text, recordedAtMs);
 }
 
 function nameOf(id: ActorId): string {

@@ -15,6 +15,11 @@ export interface UnansweredWrite {
   readonly mayBeUnderWay: boolean;
   /** By the clock of the sending process; epoch milliseconds. */
   readonly notedAtMs: number;
+  /**
+   * How long ago it was recorded, by the clock of the store that has it, milliseconds. Not part of its text: the store
+   * says it with the lock. Absent: the store does not know.
+   */
+  readonly ageMs?: number;
 }
 
 /** A canonical text: equal writes have equal texts. */

@@ -47,6 +47,13 @@ describe('what an object says of a write that came to no answer', () => {
     }
   });
 
+  it('counts by the clock of the store, whatever the clock of the replica that noted it has shown', () => {
+    for (const notedAtMs of [NOTED - 3_600_000, NOTED, NOTED + 3_600_000]) {
+      expect(judgeUnanswered(lost({ notedAtMs, ageMs: 14 }), at('8'), NOTED)).toEqual(waits(986));
+      expect(judgeUnanswered(lost({ notedAtMs, ageMs: 1000 }), at('8'), NOTED).settled).toBe(true);
+    }
+  });
+
   it('waits for nothing where the server has said that it failed', () => {
     const failed = lost({ mayBeUnderWay: false, replaces: '7' });
     expect(judgeUnanswered(failed, at('7'), NOTED)).toEqual(settledAt('7'));

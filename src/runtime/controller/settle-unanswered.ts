@@ -7,7 +7,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * How long a server may still execute a write whose client has gone, milliseconds. A threefold overloaded one took 650.
- * Measured on the replicas' clocks: the recording and the settling replica may differ.
+ * Counted from when the write was recorded, by the clock of the store that has it.
  */
 const UNDER_WAY_MS = 1000;
 
@@ -50,8 +50,9 @@ function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): bo
   return replaces === undefined || replaces === found.metadata.resourceVersion;
 }
 
-function leftOf(durationMs: number, { notedAtMs }: UnansweredWrite, nowMs: number): number {
-  return notedAtMs + durationMs - nowMs;
+/** Where the store does not know how old a write is, by the clocks of the replicas, of which one may be wrong. */
+function leftOf(durationMs: number, { ageMs, notedAtMs }: UnansweredWrite, nowMs: number): number {
+  return durationMs - (ageMs ?? nowMs - notedAtMs);
 }
 
 /**
@@ -59,7 +60,7 @@ function leftOf(durationMs: number, { notedAtMs }: UnansweredWrite, nowMs: numbe
  * long as the clock was ahead.
  */
 function notedByNow(write: UnansweredWrite, nowMs: number): UnansweredWrite {
-  return write.notedAtMs <= nowMs ? write : { ...write, notedAtMs: nowMs };
+  return write.ageMs !== undefined || write.notedAtMs <= nowMs ? write : { ...write, notedAtMs: nowMs };
 }
 
 export interface SettleDependencies {

@@ -2,7 +2,8 @@
   Drops everything about an actor that is not locked.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
+                 recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
 
   Returns 1, or 0 when it is locked
 ]]

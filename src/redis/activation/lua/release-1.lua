@@ -2,7 +2,8 @@
   Lets go of a lock that is still ours and stores what the activation leaves behind.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
+                 recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] token
   ARGV[2] owner
   ARGV[3] idle time to live, milliseconds
