@@ -166,10 +166,7 @@ describe('an installation with rights in some namespaces alone', () => {
     });
     expect(elsewhere.status?.observedGeneration ?? 0).toBe(0);
     // Defaults in the annotations of Namespaces are for those who may read them.
-    expect([...refused].sort()).toEqual([
-      'GET /api/v1/namespaces',
-      'GET /api/v1/namespaces/kube-system',
-    ]);
+    expect([...refused].sort()).toEqual(['GET /api/v1/namespaces', 'GET /api/v1/namespaces/kube-system']);
   });
 });
 
