@@ -18,9 +18,27 @@ describe.skipIf(!helm)('each value of the chart does something:', () => {
     'cloudEvents.signing.existingSecretKey': {
       cloudEvents: { sinks: ['https://sink'], signing: { existingSecret: 'theirs' } },
     },
+    'admin.clusters.caSecret': { admin: { clusters: { list: ['eu=https://eu'] } } },
+    'admin.clusters.caKey': { admin: { clusters: { list: ['eu=https://eu'], caSecret: 'theirs' } } },
+    'admin.oidc.existingSecretKey': { admin: { oidc: { existingSecret: 'theirs' } } },
+    'admin.oidc.caKey': { admin: { oidc: { caSecret: 'theirs' } } },
+    'admin.oidc.impersonate.users': { admin: { oidc: { rights: 'impersonate' } } },
+    'admin.oidc.impersonate.groups': { admin: { oidc: { rights: 'impersonate' } } },
   };
-  /** Those of the network policy, but whether there is one. */
-  const NETWORK: Values = { networkPolicy: { enabled: true }, otlp: { endpoint: 'http://otel:4318' } };
+  /** By the part of the chart that a value is in: what this part needs. */
+  const PARTS: readonly (readonly [prefix: string, values: Values])[] = [
+    ['networkPolicy.', { networkPolicy: { enabled: true }, otlp: { endpoint: 'http://otel:4318' } }],
+    [
+      'admin.oidc.',
+      {
+        admin: {
+          auth: 'delegated',
+          consoleUrl: 'https://console',
+          oidc: { issuerUrl: 'https://login', clientId: 'console' },
+        },
+      },
+    ],
+  ];
   const defaults = defaultValues();
   const leaves = leavesOf(defaults);
 
@@ -28,7 +46,8 @@ describe.skipIf(!helm)('each value of the chart does something:', () => {
   const rendered = (values: Values) => new Chart(values).objects.filter(({ kind }) => kind !== 'Secret');
 
   it.each(leaves)('%s', (path, value) => {
-    const where = merged(WHERE[path] ?? {}, path.startsWith('networkPolicy.') ? NETWORK : {});
+    const [, part = {}] = PARTS.find(([prefix]) => path.startsWith(prefix)) ?? [];
+    const where = merged(WHERE[path] ?? {}, part);
     const before = path.endsWith('.enabled') ? {} : merged(switchedOn(path, defaults), where);
     const changed = merged(before, valueAt(path, another(path, value)));
     expect(rendered(changed)).not.toEqual(rendered(before));
@@ -59,15 +78,14 @@ function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][]
 
 /** A value that the schema takes and that is not the default. */
 function another(path: string, value: unknown): unknown {
-  const { enum: choices, examples } = valueSchema(path);
+  const { enum: choices, examples, items } = valueSchema(path);
   if (examples) return examples[0];
   if (choices) return choices.find((choice) => choice !== value);
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'string') return 'another';
-  return Array.isArray(value)
-    ? [path === 'namespaces' ? 'another' : { key: 'another' }]
-    : { another: 'value' };
+  if (!Array.isArray(value)) return { another: 'value' };
+  return [items?.type === 'string' ? 'another' : { key: 'another' }];
 }
 
 function valueAt(path: string, value: unknown): Values {

@@ -109,6 +109,7 @@ export interface ValueSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
+  readonly items?: ValueSchema;
   readonly properties?: Readonly<Record<string, ValueSchema>>;
   readonly additionalProperties?: boolean | ValueSchema;
 }
