@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { selectControllers } from '../../controllers/registry.js';
+import { forDeploymentApis, selectControllers } from '../../controllers/registry.js';
 import { decideLeaderMigration } from './leader-migration.js';
 import { compileReplicaOptions } from './replica.options.js';
 
@@ -30,6 +30,14 @@ describe('a leader migration', () => {
       'replicaset',
       'namespace',
     ]);
+  });
+
+  it('takes what helps the Deployment controller along with it, unless it is assigned itself', () => {
+    const selected = forDeploymentApis(workloads, ['apps/v1'], { lastingHistory: true, maxRollouts: 0 });
+    const assigned = (more: Record<string, string> = {}) =>
+      decideLeaderMigration(config({ ...both, ...more }), selected).definitions.map(({ name }) => name);
+    expect(assigned()).toEqual(['deployment', 'rollout-history', 'rollout-turns', 'replicaset']);
+    expect(assigned({ 'rollout-history': 'another' })).toEqual(['deployment', 'rollout-turns', 'replicaset']);
   });
 
   it('knows the controllers by every name that kube-controller-manager has had for them', () => {

@@ -12,6 +12,13 @@ const OPTION = 'leader-migration-config';
 /** kube-controller-manager's names, by release. */
 const NAMES_OF_OTHERS: Readonly<Record<string, string>> = { 'garbage-collector': 'garbagecollector' };
 
+/** Controllers that help another one: unless they are assigned themselves, they go where it goes. */
+const HELPS: Readonly<Record<string, string>> = {
+  'rollout-history': 'deployment',
+  'rollout-turns': 'deployment',
+  'rollkeeper-rollout-history': 'rollkeeper-deployment',
+};
+
 const API_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map(
   (version) => `controllermanager.config.k8s.io/${version}`,
 );
@@ -69,7 +76,10 @@ export function decideLeaderMigration(
     components.set(name, component);
   }
   const componentOf = ({ name }: ControllerDefinition): string => {
-    const assigned = namesOf(name).flatMap((each) => components.get(each) ?? []);
+    const assignedTo = (of: string): readonly string[] =>
+      namesOf(of).flatMap((each) => components.get(each) ?? []);
+    const own = assignedTo(name);
+    const assigned = own.length === 0 ? assignedTo(HELPS[name] ?? name) : own;
     if (assigned.length === 0)
       throw new InvalidOptionError(
         OPTION,
