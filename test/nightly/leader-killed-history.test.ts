@@ -94,9 +94,10 @@ describe('a leader that is killed', () => {
     expect(items.length).toBeGreaterThan(CHANGES);
     for (const { metadata, spec } of items) {
       const sizes = sizesOf(entries, metadata.name);
+      const all = `${metadata.name}: ${JSON.stringify(entries.filter((entry) => entry.replicaSet === metadata.name))}`;
       expect(sizes[0]?.from, metadata.name).toBe(0);
       for (const [index, { from }] of sizes.entries())
-        if (index > 0) expect(from, metadata.name).toBe(sizes[index - 1]?.to);
+        if (index > 0) expect(from, all).toBe(sizes[index - 1]?.to);
       expect(sizes.at(-1)?.to, metadata.name).toBe(spec.replicas);
     }
     expect(entries.filter(({ kind }) => kind === 'scaled')).toMatchObject([

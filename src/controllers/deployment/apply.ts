@@ -16,6 +16,7 @@ import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
 import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
 import { equalIgnoringHash } from './pod-template.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+import { SIZES } from './policies/names.js';
 import { hasProgressDeadline } from './progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import { resizePods } from './resize-pods.js';
@@ -94,9 +95,15 @@ async function applyReplicaSetWrite(
   return { written: await updateReplicaSet(client, wanted, signal) };
 }
 
-/** Everything but the size was written before. */
-function resized(latest: ReplicaSet, { spec }: DeepReadonly<ReplicaSet>): ReplicaSet {
-  return { ...latest, spec: { ...latest.spec, replicas: spec.replicas } };
+/** Everything but the size, and what is noted of it, was written before. */
+function resized(latest: ReplicaSet, { metadata, spec }: DeepReadonly<ReplicaSet>): ReplicaSet {
+  const note = metadata.annotations?.[SIZES];
+  const noted = note === undefined ? {} : { annotations: { ...latest.metadata.annotations, [SIZES]: note } };
+  return {
+    ...latest,
+    metadata: { ...latest.metadata, ...noted },
+    spec: { ...latest.spec, replicas: spec.replicas },
+  };
 }
 
 /** With a precondition: one that was scaled up in the meantime is kept. */

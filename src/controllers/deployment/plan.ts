@@ -5,11 +5,13 @@ import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
 import type { PodDisruptionBudget } from '../shared/index.js';
 import { scaledNote } from './events.js';
+import { SIZES } from './policies/names.js';
 import type { ServiceWrite } from './policies/service-writes.js';
+import { notesOfWrites } from './policies/size-steps.js';
 
 /** A write to one ReplicaSet, and the event recorded after it. */
 export interface ReplicaSetWrite {
-  /** `resize`: changes only the size, after an earlier write of the plan to the same ReplicaSet. */
+  /** `resize`: changes only the size and what is noted of it, after an earlier write of the plan to the same ReplicaSet. */
   readonly verb: 'update' | 'create' | 'delete' | 'resize';
   /** Its state after the write. */
   readonly object: DeepReadonly<ReplicaSet>;
@@ -114,14 +116,30 @@ function netSteps(steps: readonly SizeStep[]): SizeStep[] {
 /** The first write of a ReplicaSet includes all its other changes. */
 function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): ReplicaSetWrite[] {
   const begun = new Set<ReplicaSetDraft>();
-  return steps.map(({ from, replicaSet, to }) => {
+  const noted = notesOf(steps);
+  return steps.map((step) => {
+    const { from, replicaSet, to } = step;
     const { observed } = replicaSet;
-    const sized = { ...replicaSet, replicas: to };
+    const annotations = { ...replicaSet.annotations, ...noted.get(step) };
+    const sized = { ...replicaSet, annotations, replicas: to };
     const object = observed ? updated(sized, observed) : created(sized, namespace);
     const verb = begun.has(replicaSet) ? 'resize' : observed ? 'update' : 'create';
     begun.add(replicaSet);
     return { verb, object, note: from === to ? undefined : scaledNote(replicaSet.name, from, to) };
   });
+}
+
+/** Of ReplicaSets that are written several times: what each write says of its own size. */
+function notesOf(steps: readonly SizeStep[]): ReadonlyMap<SizeStep, Record<string, string>> {
+  const bySet = Map.groupBy(steps, ({ replicaSet }) => replicaSet);
+  const noted = [...bySet].flatMap(([replicaSet, own]) => {
+    const notes = own.length > 1 ? notesOfWrites(replicaSet, own) : undefined;
+    return (notes ?? []).flatMap((note, index) => {
+      const step = own[index];
+      return step ? [[step, { [SIZES]: note }] as const] : [];
+    });
+  });
+  return new Map(noted);
 }
 
 /** For one that keeps its size. */

@@ -61,6 +61,27 @@ function noteStep(draft: RolloutDraft, replicaSet: ReplicaSetDraft, from: number
   draft.annotate(replicaSet, { ...replicaSet.annotations, [SIZES]: stringifyJson(steps) });
 }
 
+/**
+ * What each of several writes of a ReplicaSet's size notes, where the pass has noted all of them as one step: who dies between two has
+ * noted no size that was never written.
+ * @param sizes of the writes, in order; the first begins where the note does
+ * @returns the annotation of each write; undefined where the pass has noted nothing
+ */
+export function notesOfWrites(
+  { annotations, observed }: Pick<ReplicaSetDraft, 'annotations' | 'observed'>,
+  sizes: readonly Pick<SizeStep, 'from' | 'to'>[],
+): readonly string[] | undefined {
+  const [whole, ...before] = readSizeSteps(annotations);
+  const [known] = readSizeSteps(observed?.metadata.annotations);
+  if (!whole || whole.n === known?.n) return undefined;
+  return sizes.map((_, index) => {
+    const written = sizes
+      .slice(0, index + 1)
+      .map(({ from, to }, at) => ({ ...whole, n: whole.n + at, from, to }));
+    return stringifyJson([...written.toReversed(), ...before].slice(0, MOST_KEPT));
+  });
+}
+
 function isStep(value: unknown): value is SizeStep {
   if (!isJsonObject(value)) return false;
   const { at, available, from, least, most, n, policy, to, total } = value;
