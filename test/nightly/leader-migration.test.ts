@@ -91,7 +91,11 @@ describe('controllers that go over from another controller manager, and back', (
     await rollouts.rolledOut('web');
     expect((await lease()).spec?.holderIdentity).toMatch(/^controller-/);
     for (const { controllers, leader } of await statuses()) {
-      expect(controllers.map(({ name }) => name)).toEqual(['deployment', 'replicaset']);
+      // With what helps the Deployment controller.
+      expect(controllers.map(({ name }) => name)).toEqual([
+        ...['deployment', 'rollout-history', 'rollout-turns'],
+        'replicaset',
+      ]);
       expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
     }
   });
