@@ -204,9 +204,9 @@ export const HEAVY_SEEDS: readonly Seed[] = [
     })),
   ),
   {
-    name: 'a changed claim of 20 000 labels or 20 000 equal requirements holds nobody up',
+    name: 'a changed claim of 15 000 labels or 15 000 equal requirements holds nobody up',
     async run(world) {
-      const count = world.scaled(20_000);
+      const count = world.scaled(15_000);
       const selectors = [
         { matchLabels: Object.fromEntries(times(count, (index) => [`k${index}`, 'x'])) },
         { matchExpressions: times(count, () => ({ key: 'a', operator: 'In', values: ['x'] })) },
