@@ -94,6 +94,8 @@ export interface LoadOptions {
   readonly deployments: number;
   /** Between two changes, on average. */
   readonly pauseMs: number;
+  /** `plain`: without policies, of which an earlier release does not know all. @default 'all' */
+  readonly shapes?: 'all' | 'plain';
 }
 
 /** Users: they create, update, scale, pause, undo and delete Deployments, one change per name at a time. */
@@ -130,10 +132,16 @@ export class Load {
   get needs(): ReadonlyMap<string, PolicyNeed> {
     return new Map(
       this.names.flatMap((name) => {
-        const { need } = shapeOf(name);
+        const { need } = this.shapeOf(name);
         return need ? [[name, need] as const] : [];
       }),
     );
+  }
+
+  private shapeOf(name: string): Shape {
+    const { shapes = 'all' } = this.options;
+    const chosen = shapes === 'all' ? SHAPES : SHAPES.filter(({ policies }) => policies === undefined);
+    return chosen[Number(name.split('-')[1]) % chosen.length] as Shape;
   }
 
   private get names(): readonly string[] {
@@ -164,10 +172,12 @@ export class Load {
     const { random } = this.options;
     const dice = random.next();
     if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { spec: { paused: false } });
-    if (shapeOf(name).policies?.['steps'] && random.next() < 0.3) return this.approve(name);
+    if (this.shapeOf(name).policies?.['steps'] && random.next() < 0.3) return this.approve(name);
     if (dice < 0.45) return this.update(name);
     if (dice < 0.7)
-      return this.patch(name, 'scale', { spec: { replicas: random.whole(0, shapeOf(name).mostReplicas) } });
+      return this.patch(name, 'scale', {
+        spec: { replicas: random.whole(0, this.shapeOf(name).mostReplicas) },
+      });
     if (dice < 0.8) return this.patch(name, 'pause', { spec: { paused: true } });
     if (dice < 0.92) return this.undo(name);
     return this.delete(name);
@@ -175,15 +185,18 @@ export class Load {
 
   private create(name: string): Promise<void> {
     const { client, random } = this.options;
-    const { minReadySeconds, mostReplicas, policies = {}, strategy } = shapeOf(name);
+    const { minReadySeconds, mostReplicas, need, policies = {}, strategy } = this.shapeOf(name);
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
-    object.metadata.annotations = annotationsOf({ ...policies, ...policiesOf(name) });
+    object.metadata.annotations = annotationsOf({
+      ...policies,
+      ...(need === 'service' && { 'active-service': name }),
+    });
     return this.send(name, 'create', () => client.create(DEPLOYMENTS, object));
   }
 
   private update(name: string): Promise<void> {
-    const { broken = 0, policies = {}, resized = 0 } = shapeOf(name);
+    const { broken = 0, policies = {}, resized = 0 } = this.shapeOf(name);
     if (this.options.random.next() < resized) return this.resize(name);
     const image = this.options.random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
     return this.patch(name, 'update', withImage(image, policies));
@@ -272,7 +285,7 @@ export class Load {
   }
 
   private async settle(name: string): Promise<void> {
-    let isSimple = shapeOf(name).policies === undefined;
+    let isSimple = this.shapeOf(name).policies === undefined;
     for (;;) {
       if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
       const known = this.changes.get(name);
@@ -280,7 +293,7 @@ export class Load {
         await this.patch(name, 'resume', { spec: { paused: false } });
       else if (known && !known.isUncertain && known.wish && !isSimple) {
         // At rest is what works, and what nothing holds.
-        if (shapeOf(name).resized) await this.resize(name, 'last update');
+        if (this.shapeOf(name).resized) await this.resize(name, 'last update');
         else await this.patch(name, 'last update', withImage(this.nextImage(), { steps: null }));
         isSimple = this.changes.get(name)?.isUncertain === false;
       }
@@ -309,14 +322,6 @@ function annotationsOf<T extends string | null>(policies: Readonly<Record<string
 }
 
 /** What they need is called as the Deployment is. */
-function policiesOf(name: string): Readonly<Record<string, string>> {
-  return shapeOf(name).need === 'service' ? { 'active-service': name } : {};
-}
-
-function shapeOf(name: string): Shape {
-  return SHAPES[Number(name.split('-')[1]) % SHAPES.length] as Shape;
-}
-
 function revisionOf({ metadata }: ReplicaSet): number {
   return Number(metadata.annotations?.[REVISION] ?? 0);
 }

@@ -42,7 +42,10 @@ export async function measureUpgrade(
   const seenAtMs: number[] = [];
   history.onEvent = () => void seenAtMs.push(performance.now());
   await history.start();
-  const load = new Load({ client: set.client, random: new SeededRandom(seed), deployments, pauseMs });
+  const load = new Load({
+    ...{ client: set.client, random: new SeededRandom(seed), deployments, pauseMs },
+    shapes: 'plain',
+  });
   load.start();
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, sideBySideMs));
   await waitFor(() => seenAtMs.length > 100, { what: 'the load to be under way', timeoutMs: 60_000 });
