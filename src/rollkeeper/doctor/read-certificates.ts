@@ -4,15 +4,15 @@ import { connect } from 'node:tls';
 import type { ClusterConnection } from '@rollkeeper/client/api-client';
 import type { CertificateFacts } from './decide-certificates.js';
 
-/** A handshake takes longer only where nothing answers, which is told elsewhere. */
+/** Limit of a handshake. A server that does not answer is a finding of its own. */
 const TIMEOUT_MS = 5000;
 
 /** The certificates of a connection to an API server. */
 export type CertifiedConnection = Pick<ClusterConnection, 'proxyUrl' | 'serverUrl' | 'tls'>;
 
 /**
- * When the certificates end that a connection to an API server depends on: that which the server shows in a handshake,
- * and the client's own. Sends nothing after the handshake. What lies behind a proxy is not looked at.
+ * Reads when the certificates of a connection to an API server end: the server's, from a handshake, and the client's own.
+ * Sends nothing after the handshake. Does not look at a server behind a proxy.
  */
 export async function readCertificates(
   { proxyUrl, serverUrl, tls }: CertifiedConnection,
@@ -34,7 +34,7 @@ async function shownBy(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // Also a certificate that is not trusted is looked at: one that has ended is not.
+  // No check of trust: an expired certificate would fail it, and its end is what we want to know.
   const socket = connect({
     ...{ host, port: Number(port || 443), rejectUnauthorized: false },
     ...(serverName !== undefined && { servername: serverName }),

@@ -122,7 +122,7 @@ function joined(matches: readonly Match[]): Match[] {
 interface Compared {
   readonly a: readonly string[];
   readonly b: readonly string[];
-  /** Where a line stands in `b`. */
+  /** The index of a line in `b`. */
   readonly places: ReadonlyMap<string, readonly number[]>;
 }
 

@@ -62,8 +62,8 @@ function noteStep(draft: RolloutDraft, replicaSet: ReplicaSetDraft, from: number
 }
 
 /**
- * What each of several writes of a ReplicaSet's size notes, where the pass has noted all of them as one step: who dies between two has
- * noted no size that was never written.
+ * Splits the step that a pass has noted into one step for each write of the size. A replica that dies between two writes
+ * has then noted no size that was never written.
  * @param sizes of the writes, in order; the first begins where the note does
  * @returns the annotation of each write; undefined where the pass has noted nothing
  */
