@@ -122,7 +122,8 @@ describe('what is no object of its name in Redis', () => {
 describe('what is no object, of a kind that the server does not follow', () => {
   const MAPS = '/api/v1/namespaces/default/configmaps';
 
-  it.each([
+  // Side by side: each ends with watches that run out.
+  it.concurrent.each([
     ['an unfinished text', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"'],
     ['text that goes wrong later', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"},"data":{"a":}}'],
     ['no metadata', '{"apiVersion":"v1","kind":"ConfigMap"}'],

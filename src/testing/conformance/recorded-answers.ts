@@ -24,6 +24,13 @@ export class RecordedAnswers implements ConformanceFormat {
   private server: AnswerServer | undefined;
   private compare = compareAnswer;
   private agreement = new Agreement<AnswerPart>(PARTS);
+  private independent = 0;
+  private readonly oneOf: number;
+
+  /** With `oneOf`, only one of so many reads and dry runs is sent; all by default. They are independent of each other. */
+  constructor({ oneOf = 1 }: { readonly oneOf?: number } = {}) {
+    this.oneOf = oneOf;
+  }
 
   matches({ method, path, code }: RecordedCase): boolean {
     return typeof method === 'string' && typeof path === 'string' && typeof code === 'number';
@@ -48,6 +55,8 @@ export class RecordedAnswers implements ConformanceFormat {
   async run(recorded: RecordedCase): Promise<readonly string[]> {
     const genuine = recorded as unknown as RecordedAnswer;
     const isDry = genuine.method !== 'GET' && genuine.nodry !== true;
+    const leavesNothing = isDry || genuine.method === 'GET';
+    if (leavesNothing && this.independent++ % this.oneOf !== 0) return [];
     const query = [genuine.query ?? '', isDry ? 'dryRun=All' : ''].filter((text) => text !== '').join('&');
     const answer = await this.server?.send({ ...genuine, query });
     if (!answer) throw new Error('the server has been stopped');

@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url';
+import type { AnswerPart } from '../../../src/testing/conformance/compare-answers.js';
+import { RecordedAnswers } from '../../../src/testing/conformance/recorded-answers.js';
+import { runConformance } from '../../../src/testing/conformance/run-conformance.js';
+
+export interface Recording {
+  /** A file of test/vectors. */
+  readonly recording: string;
+  /** Only one of so many reads and dry runs is sent; all by default. */
+  readonly oneOf?: number;
+  /** How many answers have to agree, percent. */
+  readonly floors: Readonly<Record<AnswerPart, number>>;
+}
+
+/** In what the answers of the embedded server agree with the recording less often than they have to: `object 98.1 < 98.3`. */
+export async function answersBelowFloors({ floors, oneOf = 1, recording }: Recording): Promise<string[]> {
+  const answers = new RecordedAnswers({ oneOf });
+  const file = fileURLToPath(new URL(`../../vectors/${recording}`, import.meta.url));
+  await runConformance(file, [answers], () => undefined);
+  const parts = Object.entries(floors) as [AnswerPart, number][];
+  return parts
+    .map(([part, floor]) => ({ part, floor, share: 100 * answers.share(part) }))
+    .filter(({ floor, share }) => share < floor)
+    .map(({ part, floor, share }) => `${part} ${share} < ${floor}`);
+}
