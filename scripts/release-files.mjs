@@ -1,10 +1,11 @@
 // `npm run release-files`: everything that a release consists of, in `release/`; nothing is published. The packages, the chart, a
 // bill of materials (CycloneDX), the licences, where it all comes from (an in-toto statement of SLSA provenance, for a release
-// workflow to sign), what is new, and the digests of these files.
+// workflow to sign), what is new, the order in which the packages are published, and the digests of these files.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { say, tryOutput } from './lib/run.mjs';
+import { publishOrder } from './lib/publish-order.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureHelm, ensureNode } from './lib/setup.mjs';
 
 const CYCLONEDX = '@cyclonedx/cyclonedx-npm@6.0.1';
@@ -45,6 +46,8 @@ const lists = ['--package-lock-only', '--omit', 'dev', '--output-reproducible', 
 must('npx', '--yes', CYCLONEDX, ...lists, '--output-file', join(OUT, 'sbom.cdx.json'));
 writeFileSync(join(OUT, 'LICENCES.txt'), must(node, join('scripts', 'licences.mjs')));
 writeFileSync(join(OUT, 'NOTES.md'), newsOf(version));
+const packages = publishOrder().map(({ file, name }) => `${name} ${file}\n`);
+writeFileSync(join(OUT, 'packages.txt'), packages.join(''));
 writeFileSync(join(OUT, 'provenance.intoto.json'), `${JSON.stringify(provenance(), undefined, 2)}\n`);
 const sums = readdirSync(OUT).map((file) => `${sha256(join(OUT, file))}  ${file}\n`);
 writeFileSync(join(OUT, 'SHA256SUMS'), sums.join(''));

@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { publishOrder } from '../../scripts/lib/publish-order.mjs';
 import { ROOT } from '../image/dockerfile.js';
 
 interface Manifest {
@@ -113,6 +114,15 @@ it('the package for `npm create rollkeeper` has the version of the product, and 
     version: product.version,
     rollkeeper: product.version,
   });
+});
+
+it('every package is published, and after those that it depends on', () => {
+  const names = publishOrder().map(({ name }) => name);
+  const folders = [...workspaces, '.', 'create-rollkeeper'];
+  expect(names.toSorted()).toEqual(folders.map((folder) => manifestOf(folder).name).toSorted());
+  for (const { dependencies, name } of folders.map(manifestOf))
+    for (const needed of Object.keys(dependencies ?? {}).filter((each) => names.includes(each)))
+      expect(names.indexOf(needed), `${needed} before ${name}`).toBeLessThan(names.indexOf(name));
 });
 
 it('the product declares what it imports', () => {
