@@ -8,6 +8,8 @@ import { includeOf } from './scripts/lib/test-suites.mjs';
 const HANGS_MS = 180_000;
 /** They wait for processes most of the time: one alone leaves a processor idle, more would starve each other. */
 const TWO_WORKERS = { maxWorkers: 2 };
+/** They wait for a Redis and a server in their own process: two leave a third of two processors idle. */
+const THREE_WORKERS = { maxWorkers: 3 };
 const SOURCES = ['rollkeeper:source', 'node', 'development|production'];
 const LONG = { testTimeout: HANGS_MS, hookTimeout: HANGS_MS };
 const setupFiles = ['test/support/properties.setup.ts'];
@@ -52,7 +54,7 @@ export default defineConfig({
           ...sharedProcess,
           ...withRedis,
           ...LONG,
-          ...TWO_WORKERS,
+          ...THREE_WORKERS,
           sequence: { groupOrder: 1 },
           include: includeOf('integration'),
         },
