@@ -11,7 +11,7 @@ export const SUITES = {
       { folder: 'src', ending: '.spec.ts' },
       { folder: 'test/unit', ending: '.test.ts' },
     ],
-    budgetSeconds: 90,
+    budgetSeconds: 80,
     fileBudgetSeconds: 5,
   },
   integration: {
@@ -21,12 +21,12 @@ export const SUITES = {
       // The tests that a new operator begins with: `rollkeeper generate operator`.
       { folder: 'src/rollkeeper/generate/operator/template', ending: '.test.ts' },
     ],
-    budgetSeconds: 120,
+    budgetSeconds: 140,
     fileBudgetSeconds: 15,
   },
   e2e: {
     files: [{ folder: 'test/e2e', ending: '.test.ts' }],
-    budgetSeconds: 150,
+    budgetSeconds: 140,
     fileBudgetSeconds: 30,
   },
   nightly: {

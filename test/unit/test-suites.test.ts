@@ -92,7 +92,7 @@ describe('the end of a run', () => {
 
   it('names the time of each suite, the slowest files, what is over its budget, what was skipped, and counts', () => {
     expect(summaryOf(report).lines).toEqual([
-      'unit          95.0 s  5 tests in 2 files, OVER its budget of 90 s',
+      'unit          95.0 s  5 tests in 2 files, OVER its budget of 80 s',
       'e2e           20.0 s  2 tests in 1 files',
       'the slowest files:',
       '     7.0 s  c.test.ts',
