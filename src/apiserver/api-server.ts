@@ -10,11 +10,11 @@ import type { AssembledApi } from './assemble-api.js';
 import { ANONYMOUS, isMaster } from './auth/index.js';
 import type { UserInfo } from './auth/index.js';
 import { isImpersonating, readImpersonation } from './authorization/index.js';
-import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
 import { internalError, unauthorized, StatusError } from './errors/index.js';
+import type { SharedByRequests } from './exchange.js';
+import { Exchange } from './exchange.js';
 import {
-  ApiRequest,
   ByteBudget,
   compileServerLimits,
   Connections,
@@ -33,7 +33,7 @@ import {
   commonHeaders,
   Upgrades,
 } from './http/index.js';
-import type { ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from './http/index.js';
+import type { ApiRequest, ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';
@@ -53,14 +53,10 @@ export class ApiServer {
   private readonly server: Server;
   private readonly api: AssembledApi;
   private readonly metrics: ApiServerMetrics;
-  private readonly signals = new RequestSignals();
+  private readonly shared: SharedByRequests;
   private readonly upgrades = new Upgrades();
   private readonly limits: CompiledServerLimits;
-  private readonly gate: RequestGate;
   private readonly connections: Connections;
-  private readonly bodies: ByteBudget;
-  private readonly answers: ByteBudget<ApiRequest>;
-  private readonly watches: ByteBudget<ApiRequest>;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
   private isDraining = false;
@@ -70,7 +66,6 @@ export class ApiServer {
     this.metrics = options.metrics ?? noApiServerMetrics;
     this.api = assembleApi(options, this.metrics, () => new URL(this.url).host);
     this.limits = compileServerLimits(options.limits);
-    this.gate = new RequestGate(this.limits, clock);
     this.connections = new Connections({
       clock,
       most: this.limits.maxConnections,
@@ -81,14 +76,21 @@ export class ApiServer {
     const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
       this.tellUnread(requests, length);
     const waits = { clock, patienceMs, stallMs };
-    this.bodies = new ByteBudget({ ...waits, limit: maxBodyBytes });
-    this.answers = new ByteBudget<ApiRequest>({ ...waits, limit: maxAnswerBytes, onGivenUp });
-    this.watches = new ByteBudget<ApiRequest>({
-      ...waits,
-      limit: maxWatchBytes,
-      patienceMs: watchPatienceMs,
-      onGivenUp,
-    });
+    this.shared = {
+      clock,
+      kinds: options.kinds,
+      metrics: this.metrics,
+      signals: new RequestSignals(),
+      gate: new RequestGate(this.limits, clock),
+      bodies: new ByteBudget({ ...waits, limit: maxBodyBytes }),
+      answers: new ByteBudget<ApiRequest>({ ...waits, limit: maxAnswerBytes, onGivenUp }),
+      watches: new ByteBudget<ApiRequest>({
+        ...waits,
+        limit: maxWatchBytes,
+        patienceMs: watchPatienceMs,
+        onGivenUp,
+      }),
+    };
     const listener = (message: IncomingMessage, response: ServerResponse): void =>
       void this.handle(message, response).catch((error: unknown) => {
         this.breakOff({ method: message.method ?? '', path: message.url ?? '' }, response, error);
@@ -136,9 +138,9 @@ export class ApiServer {
     } finally {
       inner.abort();
       this.connections.stop();
-      this.bodies.stop();
-      this.answers.stop();
-      this.watches.stop();
+      this.shared.bodies.stop();
+      this.shared.answers.stop();
+      this.shared.watches.stop();
       await this.api.ended();
     }
   }
@@ -158,7 +160,7 @@ export class ApiServer {
     const { clock, drainTimeoutMs = 5000 } = this.options;
     this.isDraining = true;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.signals.stop();
+    this.shared.signals.stop();
     this.server.closeIdleConnections();
     const timer = clock.setTimeout(() => {
       this.server.closeAllConnections();
@@ -169,63 +171,49 @@ export class ApiServer {
   }
 
   private async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const giveUp = (): void => {
-      counted.terminated(response.statusCode);
-      response.destroy();
-    };
-    const request = new ApiRequest(message, {
-      makeSignal: () => this.signals.of(response),
-      bodies: this.bodies,
-      roomFor: (isWatch) => (isWatch ? this.watches : this.answers),
-      giveUp,
-      onWaiting: () => counted.sort !== 'watch' && leavePlace(),
-      onClose: (callback) => void response.once('close', callback),
-    });
-    const counted = countRequest(request, this.options.kinds, {
-      clock: this.options.clock,
-      metrics: this.metrics,
-    });
+    const exchange = new Exchange(message, response, this.shared);
+    const { request } = exchange;
     this.occupy(message, response);
-    let isKnown = false;
-    let leave: (() => void) | undefined;
-    const leavePlace = (): void => {
-      leave?.();
-      leave = undefined;
-    };
     try {
-      if (!PUBLIC_PATHS.has(request.path)) {
-        const user = await this.authenticate(message);
-        isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
-        if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
-        this.identify(request, message, user);
-        const reading = this.api.authorizer.ready(request.user);
-        if (reading) await reading;
-        this.admitCounted(request);
-        // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
-        if (hasBody(message)) counted.received(await this.receiveBody(request, message));
-        leave = await this.gate.enter(counted.sort, request);
-      }
+      if (!PUBLIC_PATHS.has(request.path)) await this.letIn(exchange);
       const answer = await inRequestSpan(request, () => this.answer(request));
-      if (counted.sort !== 'watch') leavePlace();
-      if ('serve' in answer) {
-        // The connection is busy for the duration of the request.
-        this.connections.began(message.socket);
-        this.upgrades.accept(message, response, answer);
-        counted.done(answer.status);
-        return;
-      }
-      if (!isKnown) this.announceShortLife(response);
+      exchange.leavePlaceUnlessWatch();
+      if ('serve' in answer) return this.upgrade(exchange, answer);
+      if (!exchange.isKnown) this.announceShortLife(response);
       await this.send(request, response, answer);
     } catch (error) {
-      // An unknown client must not keep a connection by sending slowly.
-      if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
-      if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
-      this.refuse(request, response, error);
+      this.refuse(exchange, error);
     }
-    leavePlace();
+    exchange.leavePlace();
     if (!response.writableEnded) response.end();
-    counted.done(response.statusCode);
-    this.leaveConnection(message, response, isKnown);
+    exchange.done(response.statusCode);
+    this.leaveConnection(exchange);
+  }
+
+  /**
+   * From who asks and whether they may, to the body and a place among the requests at work.
+   * @throws StatusError 401, 403, 413, 429
+   */
+  private async letIn(exchange: Exchange): Promise<void> {
+    const { message, request } = exchange;
+    const user = await this.authenticate(message);
+    exchange.isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
+    if (exchange.isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
+    this.identify(request, message, user);
+    const reading = this.api.authorizer.ready(request.user);
+    if (reading) await reading;
+    this.admitCounted(request);
+    // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
+    if (hasBody(message)) await this.receiveBody(exchange);
+    await exchange.takePlace();
+  }
+
+  private upgrade(exchange: Exchange, answer: UpgradeResponse): void {
+    const { message, response } = exchange;
+    // The connection is busy for the duration of the request.
+    this.connections.began(message.socket);
+    this.upgrades.accept(message, response, answer);
+    exchange.done(answer.status);
   }
 
   /** Notes that the connection of a request is at work until it has been answered. */
@@ -234,12 +222,11 @@ export class ApiServer {
     response.once('close', () => this.connections.ended(socket));
   }
 
-  /** @returns how many bytes it has */
-  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<number> {
+  private async receiveBody(exchange: Exchange): Promise<void> {
+    const { socket } = exchange.message;
     this.connections.sends(socket, true);
-    const length = await request.receiveBody();
+    await exchange.receiveBody();
     this.connections.sends(socket, false);
-    return length;
   }
 
   private async authenticate(message: IncomingMessage): Promise<UserInfo | undefined> {
@@ -313,7 +300,7 @@ export class ApiServer {
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
-  private leaveConnection(message: IncomingMessage, response: ServerResponse, isKnown: boolean): void {
+  private leaveConnection({ isKnown, message, response }: Exchange): void {
     if (!message.readableEnded) message.resume();
     if (!isKnown || response.statusCode >= 400) {
       const { lingerMs } = this.limits;
@@ -339,7 +326,11 @@ export class ApiServer {
     });
   }
 
-  private refuse(request: ApiRequest, response: ServerResponse, thrown: unknown): void {
+  private refuse(exchange: Exchange, thrown: unknown): void {
+    const { isKnown, message, request, response } = exchange;
+    // An unknown client must not keep a connection by sending slowly.
+    if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
+    if (thrown instanceof StatusError && thrown.status.code === 429) exchange.refusedForOthers();
     const error = translateDocumentLimit(translateStoreFailure(thrown));
     const isOurs = error instanceof StatusError;
     // The client has gone while its request waited for something.
