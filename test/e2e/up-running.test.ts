@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { pidsOf, takePort } from './support/processes.js';
 import { SharedUp } from './support/shared-up.js';
-import { rollkeeper } from './support/up.js';
+import { MAIN, rollkeeper, run } from './support/up.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
 
@@ -44,6 +44,19 @@ describe('rollkeeper up, once it runs', () => {
     const nothing = await rollkeeper('status', '--data-dir', join(folder, 'nothing'));
     expect(nothing.code).toBe(1);
     expect(nothing.stderr).toContain(`nothing is running from ${join(folder, 'nothing')}`);
+  });
+
+  it('is what commands look at where kubectl would find no cluster, and only there', async () => {
+    const problems = (env: Readonly<Record<string, string>>) =>
+      run(process.execPath, [MAIN, 'problems', '-n', 'empty', '--data-dir', up.dataDir], {
+        env: { HOME: folder, ...env },
+      });
+    expect(await problems({})).toMatchObject({ code: 0, stderr: '' });
+    const missing = join(folder, 'missing');
+    expect(await problems({ KUBECONFIG: missing })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(missing) as string,
+    });
   });
 
   it('lets no other user into what it has: files, and the store past the token', async () => {

@@ -46,7 +46,7 @@ export { listAll } from './list-all.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
-export { contextKubeconfig, contextNames, loadKubeconfig } from './load-kubeconfig.js';
+export { contextKubeconfig, contextNames, isClusterConfigured, loadKubeconfig } from './load-kubeconfig.js';
 export type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';
 export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';

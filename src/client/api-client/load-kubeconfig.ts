@@ -58,6 +58,11 @@ export async function contextKubeconfig({
   return minifiedKubeconfig(mergeKubeconfigs(paths.map(readKubeconfigFile)), { context, source });
 }
 
+/** Whether {@link loadKubeconfig} finds a cluster without a path: by KUBECONFIG, `~/.kube/config` or as a pod. The files are not read. */
+export function isClusterConfigured(env: LoadKubeconfigOptions['env'] = process.env): boolean {
+  return kubeconfigPaths(env).length > 0 || env['KUBERNETES_SERVICE_HOST'] !== undefined;
+}
+
 function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env['KUBECONFIG']) {
     const paths = env['KUBECONFIG'].split(delimiter).filter((path) => path !== '');

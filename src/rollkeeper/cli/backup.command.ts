@@ -6,7 +6,7 @@ import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { RedisFlags } from './shared-options.js';
-import { addRedisOptions, redisUrlOf } from './shared-options.js';
+import { UP_FOLDER, addRedisOptions, redisUrlOf } from './shared-options.js';
 import type { Storage } from '@rollkeeper/apiserver';
 
 interface StoreFlags extends RedisFlags {
@@ -22,7 +22,7 @@ export function registerBackupCommand(program: Command): void {
   addRedisOptions(program.command('backup'), OF_STORE)
     .description('write all objects of the embedded API server into a file, as they are at one moment')
     .argument('<file>', 'gzip of JSON lines; replaced in one step')
-    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
     .action((file: string, flags: StoreFlags) =>
       runUntilStopped(async (signal) => {
         const { backUp } = await import('@rollkeeper/apiserver');
@@ -43,7 +43,7 @@ export function registerRestoreCommand(program: Command): void {
     )
     .argument('<file>', 'written by `backup`')
     .option('--replace', 'also when the store has objects, which are then gone')
-    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
     .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
       runUntilStopped(async (signal) => {
         const { hasObjects, restore } = await import('@rollkeeper/apiserver');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
@@ -93,8 +92,8 @@ function readControllers(text: string): readonly string[] {
 /** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */
 async function apiOfUp({ adminUrl, context, dataDir, kubeconfig }: DoctorFlags): Promise<ApiFlags> {
   if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
-  const { readLiveRunState } = await import('../supervisor/index.js');
-  return (await readLiveRunState(dataDir))?.apiServer ? { kubeconfig: join(dataDir, 'kubeconfig') } : {};
+  const { runningKubeconfig } = await import('../supervisor/index.js');
+  return { kubeconfig: await runningKubeconfig(dataDir) };
 }
 
 async function redisOfUp({ adminUrl, dataDir }: DoctorFlags): Promise<string | undefined> {

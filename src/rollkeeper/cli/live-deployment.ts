@@ -28,6 +28,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { notReadyNodes } from '../explain/index.js';
 import type { ApiFlags } from './shared-options.js';
+import { UP_FOLDER } from './shared-options.js';
 
 /** A Deployment and its dependents, read from the API. */
 export interface LiveDeployment {
@@ -130,9 +131,17 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
   }
 }
 
-/** Runs `work` with a client for a kubeconfig (default: kubectl's rules). */
+interface CommandFlags extends ApiFlags {
+  /** `--data-dir`, of commands that have it. */
+  readonly dataDir?: string;
+}
+
+/**
+ * Runs `work` with a client for a kubeconfig (default: kubectl's rules; if these lead to no cluster, the one that `up` runs
+ * from this folder).
+ */
 export async function withApi<T>(
-  flags: ApiFlags,
+  flags: CommandFlags,
   work: (client: HttpApiClient, serverUrl: string, connection: ClusterConnection) => Promise<T>,
 ): Promise<T> {
   // Imported lazily to keep other commands small.
@@ -141,7 +150,8 @@ export async function withApi<T>(
   const { VERSION } = await import('@rollkeeper/machinery/version');
   const { silentLogger } = await import('@rollkeeper/machinery/logging');
   const clock = new SystemClock();
-  const connection = await loadKubeconfig({ path: flags.kubeconfig, context: flags.context, clock });
+  const path = flags.kubeconfig ?? (await kubeconfigOfUp(flags));
+  const connection = await loadKubeconfig({ path, context: flags.context, clock });
   const client = createHttpApiClient({
     connection,
     userAgent: `rollkeeper/${VERSION} (cli)`,
@@ -153,6 +163,13 @@ export async function withApi<T>(
   } finally {
     await closeSoon(client, clock);
   }
+}
+
+async function kubeconfigOfUp({ context, dataDir = UP_FOLDER }: CommandFlags): Promise<string | undefined> {
+  const { isClusterConfigured } = await import('@rollkeeper/client/api-client');
+  if (context !== undefined || isClusterConfigured()) return undefined;
+  const { runningKubeconfig } = await import('../supervisor/index.js');
+  return runningKubeconfig(dataDir);
 }
 
 /** A connection that is being made to a server that does not answer is given up no sooner than its own limit. */

@@ -7,7 +7,7 @@ import type { Diagnosis } from '../diagnose/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions } from './shared-options.js';
+import { UP_FOLDER, addApiOptions } from './shared-options.js';
 
 interface ProblemsFlags extends ApiFlags, ConsoleUrlFlags, OutputFlags {
   readonly dataDir: string;
@@ -25,7 +25,7 @@ export function registerProblemsCommand(program: Command): void {
       'list what is stuck or degraded in the cluster, or in one namespace, with the cause and what would help: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot end, webhooks that do not answer. Exit code: 0 nothing, 4 something',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all, and the objects of the cluster)')
-    .option('--data-dir <folder>', 'the folder that `up` was given, for links to its console', '.rollkeeper')
+    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
         const { withApi } = await import('./live-deployment.js');

@@ -39,8 +39,14 @@ export interface ApiFlags {
   readonly context?: string;
 }
 
+/** Where `up` keeps what it has, unless it is told another folder. */
+export const UP_FOLDER = '.rollkeeper';
+
+/** See `withApi`. */
+const API_DEFAULT = "the API (default: kubectl's rules; if these name none, that of `up` in this folder)";
+
 /** `--kubeconfig` and `--context`. */
-export function addApiOptions(command: Command, what = "the API (default: kubectl's rules)"): Command {
+export function addApiOptions(command: Command, what = API_DEFAULT): Command {
   return command
     .option('--kubeconfig <file>', what)
     .option('--context <name>', "context of the kubeconfig (default: the file's own)");

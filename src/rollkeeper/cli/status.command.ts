@@ -4,6 +4,7 @@ import { runUntilStopped } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions, addWatchOption, outputForm, printState, printable } from './output.js';
+import { UP_FOLDER } from './shared-options.js';
 
 interface StatusFlags extends OutputFlags {
   readonly dataDir: string;
@@ -17,7 +18,7 @@ export function registerStatusCommand(program: Command): void {
   const command = addOutputOptions(program.command('status'), FORMS);
   addWatchOption(command, 'it')
     .description('show each process of `up`, which replica leads, and whether Redis answers')
-    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
     .action((flags: StatusFlags) =>
       runUntilStopped((signal) => printState(flags.watch, () => statusText(flags), signal)),
     );

@@ -1,7 +1,7 @@
 export { readAdminToken } from './credentials.js';
 export { runningRedisUrl, withRedisOfDataFolder } from './redis-of-data-folder.js';
 export type { DataFolderOptions } from './redis-of-data-folder.js';
-export { readLiveRunState } from './run-state.js';
+export { readLiveRunState, runningKubeconfig } from './run-state.js';
 export { nameUpStatus, readUpStatus, renderUpStatus } from './status.js';
 export type { ReplicaLine, UpStatus } from './status.js';
 export { Supervisor } from './supervisor.js';

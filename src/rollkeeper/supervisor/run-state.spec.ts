@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunState } from './run-state.js';
-import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { isAlive, readRunState, removeRunState, runningKubeconfig, writeRunState } from './run-state.js';
 
 describe('the note of what runs', () => {
   let folder: string;
@@ -32,6 +32,22 @@ describe('the note of what runs', () => {
     expect(await readRunState(folder)).toBeUndefined();
     await writeFile(join(folder, 'run.json'), 'half of');
     expect(await readRunState(folder)).toBeUndefined();
+  });
+
+  it('leads to the kubeconfig of an API server that runs, unless others may read that file', async () => {
+    const kubeconfig = join(folder, 'kubeconfig');
+    const running = { ...state, supervisorPid: process.pid, apiServer: { pid: process.pid } };
+    await writeFile(kubeconfig, '', { mode: 0o600 });
+    await writeRunState(folder, { ...running, apiServer: undefined });
+    expect(await runningKubeconfig(folder)).toBeUndefined();
+    await writeRunState(folder, { ...running, supervisorPid: 2 ** 30 });
+    expect(await runningKubeconfig(folder)).toBeUndefined();
+    await writeRunState(folder, running);
+    expect(await runningKubeconfig(folder)).toBe(kubeconfig);
+    await chmod(kubeconfig, 0o644);
+    expect(await runningKubeconfig(folder)).toBeUndefined();
+    await rm(kubeconfig);
+    expect(await runningKubeconfig(folder)).toBeUndefined();
   });
 
   it('tells the living from the dead', () => {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 import { errorCode } from '@rollkeeper/machinery/errors';
@@ -47,6 +47,25 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
 export async function readLiveRunState(dataDir: string): Promise<RunState | undefined> {
   const state = await readRunState(dataDir);
   return state && isAlive(state.supervisorPid) ? state : undefined;
+}
+
+/**
+ * The kubeconfig of the API server that runs there now; undefined where none does, and for a file that others may read: `up` writes
+ * none such, but a folder that came from elsewhere may hold one, and a kubeconfig may name commands to run.
+ * @throws UntrustedFileError
+ */
+export async function runningKubeconfig(dataDir: string): Promise<string | undefined> {
+  if (!(await readLiveRunState(dataDir))?.apiServer) return undefined;
+  const path = kubeconfigIn(dataDir);
+  const facts = await stat(path).catch(() => undefined);
+  // Windows has no such modes.
+  const isPrivate = facts && (process.platform === 'win32' || (facts.mode & 0o077) === 0);
+  return isPrivate ? path : undefined;
+}
+
+/** Where `up` writes the kubeconfig of its API server. */
+export function kubeconfigIn(dataDir: string): string {
+  return join(dataDir, 'kubeconfig');
 }
 
 /** Replaces the file atomically, so that a reader never sees half of it. */

@@ -14,7 +14,7 @@ import { ANY_PORT, adminPortAgain, freePort } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { endFormerRedis, startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
-import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { isAlive, kubeconfigIn, readRunState, removeRunState, writeRunState } from './run-state.js';
 import {
   adminTokenFile,
   ensureAdminToken,
@@ -107,7 +107,7 @@ export class Supervisor {
     signal.throwIfAborted();
     const apiServerUrl = await this.startApiServer();
     signal.throwIfAborted();
-    const kubeconfig = join(dataDir, 'kubeconfig');
+    const kubeconfig = kubeconfigIn(dataDir);
     await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
     await ensureAdminToken(dataDir);
     const consolePort = await portForConsole(up, this.options.logger);

@@ -13,7 +13,7 @@ import type { ReplicaLine } from '../../../src/rollkeeper/supervisor/status.js';
 import { readUpStatus } from '../../../src/rollkeeper/supervisor/status.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+export const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 const READY = /Rollkeeper is ready/;
 
 export interface Finished {
