@@ -131,8 +131,8 @@ export { evict, readScale, scale } from './operator/subresources.js';
 export type { EvictOptions, Scale } from './operator/subresources.js';
 
 // Input and output of a reconciler.
+export type { ActResult, SyncSteps } from './operator/sync-steps.js';
 export type {
-  ActResult,
   BegunSync,
   BuiltController,
   ControllerDefinition,
@@ -153,7 +153,6 @@ export type {
   SyncFollower,
   SyncKey,
   SyncObserver,
-  SyncSteps,
   UnreadableResource,
   WriteRight,
 } from './controller/index.js';

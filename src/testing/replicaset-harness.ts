@@ -3,7 +3,7 @@ import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import type { ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
-import { decideUnobserved, runSteps } from '@rollkeeper/runtime/controller';
+import { decideUnobserved, runSteps } from '@rollkeeper/runtime/operator/sync-steps';
 import { KeyLockLostError } from '@rollkeeper/machinery/errors';
 import type { Pod, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS, isControlledBy, isPodActive } from '@rollkeeper/machinery/kubernetes';

@@ -38,8 +38,5 @@ export type {
   SyncAccess,
   SyncKey,
 } from './reconciler.js';
-export { decideUnobserved, runSteps } from './sync-steps.js';
-export type { ActResult, SyncSteps } from './sync-steps.js';
 export type { BegunSync, SyncFollower, SyncObserver } from './sync-observer.js';
-export { runTellingWrites, writtenDecision } from './written-decision.js';
 export { noteCachesRead } from './sync-span-events.js';

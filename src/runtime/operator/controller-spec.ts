@@ -15,11 +15,11 @@ import type {
   ReconcileRequest,
   ReconcileResult,
   SyncAccess,
-  SyncSteps,
   WriteRight,
 } from '../controller/index.js';
 import type { CachedKind, Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
+import type { SyncSteps } from './sync-steps.js';
 import type { ListerOf, OwnedKind, Urgency, WatchedKind } from './watched-events.js';
 
 /**

@@ -11,11 +11,12 @@ import type {
   SyncAccess,
   SyncKey,
 } from '../controller/index.js';
-import { runSteps, runTellingWrites } from '../controller/index.js';
 import type { ControllerBehaviour, ReconcileContext } from './controller-spec.js';
 import type { Kind } from './kinds.js';
 import type { NamedCaches } from './named-caches.js';
 import { isPaused } from './paused.js';
+import { runSteps } from './sync-steps.js';
+import { runTellingWrites } from './written-decision.js';
 
 export interface SpecSyncParts<T extends KubernetesObject> {
   readonly behaviour: ControllerBehaviour<T>;

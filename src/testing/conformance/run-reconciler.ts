@@ -1,7 +1,8 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemRandom } from '@rollkeeper/machinery/clock';
 import type { BuiltController, ControllerDefinition } from '@rollkeeper/runtime/controller';
-import { buildController, decideUnobserved } from '@rollkeeper/runtime/controller';
+import { buildController } from '@rollkeeper/runtime/controller';
+import { decideUnobserved } from '@rollkeeper/runtime/operator/sync-steps';
 import type { IntentStore, ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events/event-recorder';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';

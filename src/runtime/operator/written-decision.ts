@@ -2,7 +2,13 @@ import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient, ApiWrite } from '@rollkeeper/client/api-client';
 import { WriteInterceptingClient } from '@rollkeeper/client/api-client';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import type { Decision, DecideStep, ReconcileRequest, ReconcileResult, SyncAccess } from './reconciler.js';
+import type {
+  Decision,
+  DecideStep,
+  ReconcileRequest,
+  ReconcileResult,
+  SyncAccess,
+} from '../controller/index.js';
 
 /** So many writes are named; more are counted. */
 const MOST_NAMED = 8;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiWrite } from '../../client/api-client/index.js';
 import { PODS } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import type { Decision } from './reconciler.js';
+import type { Decision } from '../controller/index.js';
 import { runTellingWrites, writtenDecision } from './written-decision.js';
 
 const aWrite = (write: Partial<ApiWrite> = {}): ApiWrite => ({

@@ -1,4 +1,4 @@
-import type { Decided, DecideStep, ReconcileRequest, ReconcileResult } from './reconciler.js';
+import type { Decided, DecideStep, ReconcileRequest, ReconcileResult } from '../controller/index.js';
 
 /** What carrying out a plan came to. */
 export interface ActResult<Seen> extends ReconcileResult {
