@@ -95,7 +95,7 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     const theirToken = { admin: { existingSecret: 'theirs' } };
     const warnings = [
       'password in redis.url',
-      'nobody takes over when a node fails',
+      'no other replica takes over when a node fails',
       'lets in the replicas alone',
     ];
     const notes = await run('upgrade', {

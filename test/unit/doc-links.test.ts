@@ -29,6 +29,11 @@ it.each(PAGES)('every link of %s leads somewhere', (page) => {
   expect(deadLinks(page)).toEqual([]);
 });
 
+it('no page has the marks of an unfinished merge', () => {
+  const unfinished = PAGES.filter((page) => /^(?:<{7}|>{7}|={7}$|(?:> ){7})/m.test(textOf(page)));
+  expect(unfinished).toEqual([]);
+});
+
 describe('links of Markdown', () => {
   it('are found outside of code, external ones left out', () => {
     const text = [

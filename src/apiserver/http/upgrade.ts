@@ -48,7 +48,7 @@ export class Upgrades {
   /** Changes the protocol, and serves the connection. */
   accept(message: IncomingMessage, response: ServerResponse, answer: UpgradeResponse): void {
     const upgrade = this.asked.get(message);
-    if (!upgrade) throw new RangeError('nobody asked for another protocol');
+    if (!upgrade) throw new RangeError('the request asks for no other protocol');
     const { head, socket } = upgrade;
     response.detachSocket(socket as Socket);
     protocols.set(message.headers, answer.protocol);

@@ -221,7 +221,7 @@ export class ConsoleFeed {
   private async repeat(everyMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const { clock, logger } = this.ports;
     while (!signal.aborted) {
-      await work().catch((error: unknown) => logger.debug('the console could not be told', { error }));
+      await work().catch((error: unknown) => logger.debug('the console could not be updated', { error }));
       await pause(clock, everyMs, signal);
     }
   }

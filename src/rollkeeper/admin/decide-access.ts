@@ -110,7 +110,7 @@ export function isSameSecret(given: string, expected: string): boolean {
 function askAbout({ method, path }: RequestFacts, who: AskingOne): AccessDecision {
   const reviewed = reviewedPath(path);
   if (reviewed === undefined)
-    return { decision: 'refuse', status: 403, why: 'nobody has a right on such a path', guess: true };
+    return { decision: 'refuse', status: 403, why: 'no role grants a right on such a path', guess: true };
   return { decision: 'ask', question: { ...who, verb: method.toLowerCase(), path: reviewed } };
 }
 

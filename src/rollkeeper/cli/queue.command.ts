@@ -73,7 +73,7 @@ function renderQueue({ counts, delayed, parked, running, waiting }: QueueAnswer,
     `${counts.waiting} waiting, ${counts.active} running, ${counts.delayed} delayed, ${counts.parked} parked`,
     ...running.map(
       ({ key, overdueSinceMs, replica, sinceMs }) =>
-        `running  ${key}  on ${replica} since ${time(sinceMs)}${overdueSinceMs === undefined ? '' : `; took too long, told to end at ${time(overdueSinceMs)}`}`,
+        `running  ${key}  on ${replica} since ${time(sinceMs)}${overdueSinceMs === undefined ? '' : `; exceeded its timeout, cancelled at ${time(overdueSinceMs)}`}`,
     ),
     ...waiting.map(({ key, reason, sinceMs }) => `waiting  ${key}  since ${time(sinceMs)} (${reason})`),
     ...delayed.map(

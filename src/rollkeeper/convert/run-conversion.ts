@@ -53,7 +53,7 @@ export async function runConversion(options: ConversionOptions): Promise<void> {
       waiting = { line, sinceMs: clock.monotonicNow() };
       if (isWait(step)) report(line);
     } else if (clock.monotonicNow() - waiting.sinceMs > timeoutMs) {
-      throw new TimeoutError(`${line}, in vain for ${timeoutMs / 1000} s; ${hintFor(step, options)}`);
+      throw new TimeoutError(`${line}: timed out after ${timeoutMs / 1000} s; ${hintFor(step, options)}`);
     }
     await clock.sleep(LOOK_EVERY_MS, signal);
   }

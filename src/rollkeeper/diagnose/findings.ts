@@ -78,7 +78,7 @@ function overdueFinding(all: readonly ClassifiedPod[]): DiagnosisFinding[] {
       unblockedBy: [
         'the kubelet of its node confirming the end: is that node Ready?',
         'the owner of its finalizers removing them',
-        'or, where the node is gone for good, kubectl delete pod --force',
+        'or, if the node does not come back, kubectl delete pod --force',
       ],
     },
   ];

@@ -44,8 +44,8 @@ function terminatingFinding({ replicaSets }: RolloutFacts): Finding[] {
       summary: `${countOf(pods)} should have ended (${first.message ?? 'Terminating'})`,
       pods: named(pods),
       unblockedBy: [
-        'a node that is gone: delete its Node object, or the pod with --force --grace-period=0',
-        'a finalizer: whoever set it must remove it',
+        'a node that no longer exists: delete its Node object, or the pod with --force --grace-period=0',
+        'a finalizer: the controller that set it must remove it',
       ],
     },
   ];

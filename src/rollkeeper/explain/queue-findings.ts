@@ -22,7 +22,7 @@ function overdueFindings({ whose }: QueuedKey, { overdue }: QueueKnowledge, nowM
   if (!overdue) return [];
   const { overdueSinceMs, replica, sinceMs } = overdue;
   const letGoMs = overdueSinceMs + ABANDON_AFTER_MS;
-  const began = `${whose} sync on ${replica}, begun ${secondsAgo(sinceMs, nowMs)}, took too long and was told to end ${secondsAgo(overdueSinceMs, nowMs)}`;
+  const began = `${whose} sync on ${replica}, begun ${secondsAgo(sinceMs, nowMs)}, exceeded its timeout and was cancelled ${secondsAgo(overdueSinceMs, nowMs)}`;
   return [
     nowMs < letGoMs
       ? {

@@ -41,7 +41,7 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
     ...(foreground
       ? ['the garbage collector deletes its ReplicaSets and pods, then removes the finalizer']
       : []),
-    ...(others.length > 0 ? [`whoever owns ${others.join(', ')} must remove it`] : []),
+    ...(others.length > 0 ? [`the owner of ${others.join(', ')} must remove it`] : []),
   ];
   return { cause: 'deleting', severity: others.length > 0 ? 'blocked' : 'waits', summary, unblockedBy };
 }

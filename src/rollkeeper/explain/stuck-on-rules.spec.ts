@@ -173,7 +173,7 @@ const CASES: readonly StuckCase[] = [
     },
     state: 'progressing',
     cause: 'sync-timeout',
-    says: 'its sync on controller-1, begun 130 s ago, took too long and was told to end 10 s ago',
+    says: 'its sync on controller-1, begun 130 s ago, exceeded its timeout and was cancelled 10 s ago',
   },
   {
     name: 'a sync that went on when its key was let go, of a key that is tried again',

@@ -95,7 +95,7 @@ export class OidcSignIn {
     if (!renewable) throw new SignInRefusedError('the session cannot be renewed any more: sign in again');
     const issued = await this.bounded(() => this.parts.provider.refresh(renewable.refreshToken));
     if (issued.claims['sub'] !== renewable.sub)
-      throw new SignInRefusedError('the identity provider has renewed the session of somebody else');
+      throw new SignInRefusedError('the identity provider has renewed the session of another user');
     return this.resultOf(issued, renewable.endsMs);
   }
 

@@ -55,7 +55,7 @@ describe('a leader migration', () => {
     { wrong: config(both, { leaderName: '' }), says: 'config.leaderName: must name a Lease' },
     { wrong: config(both, { resourceLock: 'endpoints' }), says: 'config.resourceLock: must be leases' },
     { wrong: config({}), says: 'config.controllerLeaders: assigns nothing' },
-    { wrong: config({ deployment: 'rollkeeper' }), says: 'assigns replicaset to nobody' },
+    { wrong: config({ deployment: 'rollkeeper' }), says: 'assigns replicaset to no component' },
     {
       wrong: config({ deployment: 'x', replicaset: 'x' }),
       says: 'leader-migration-config: assigns no controller to rollkeeper',

@@ -83,7 +83,7 @@ export function decideLeaderMigration(
     if (assigned.length === 0)
       throw new InvalidOptionError(
         OPTION,
-        `assigns ${name} to nobody; assign it, or leave it out of controllers`,
+        `assigns ${name} to no component; assign it, or leave it out of controllers`,
       );
     if (new Set(assigned).size > 1)
       throw new InvalidOptionError(OPTION, `assigns ${name} to both ${assigned.join(' and ')}`);

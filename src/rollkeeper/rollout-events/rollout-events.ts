@@ -97,7 +97,7 @@ export class RolloutEvents {
     } catch (error) {
       if (isAborted(signal)) return;
       isDone = false;
-      logger.warn('what became of a rollout could not be recorded as told', {
+      logger.warn('the event of a rollout could not be recorded as delivered', {
         key,
         error: errorMessage(error),
       });

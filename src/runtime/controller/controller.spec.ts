@@ -73,7 +73,7 @@ describe('a sync without end', () => {
     expect(await queue.numRequeues(KEY)).toBe(1);
     expect(counts).toEqual({ timedOut: 1, abandoned: 0, reconciled: ['error'] });
     expect(logged).toEqual([
-      'a sync took too long and was told to end',
+      'a sync exceeded its timeout and was cancelled',
       'sync failed; it will be tried again',
     ]);
   });

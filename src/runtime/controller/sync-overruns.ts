@@ -44,7 +44,7 @@ export class SyncOverruns {
     let state: 'before' | 'working' | 'abandoned' | 'over' = 'before';
     const onTimeout = (): void => {
       metrics.timedOut(controller);
-      logger.warn('a sync took too long and was told to end', { ...fields(), timeoutMs });
+      logger.warn('a sync exceeded its timeout and was cancelled', { ...fields(), timeoutMs });
     };
     const onWorkEnd = (): void => {
       if (state === 'abandoned') {
@@ -68,7 +68,7 @@ export class SyncOverruns {
         state = 'abandoned';
         metrics.abandoned(controller, 1);
         logger.error(
-          'a sync did not end when it was told to; it may write no more, and its key is let go',
+          'a sync did not stop when it was cancelled; its writes are refused from now on, and its key is released',
           fields(),
         );
       },

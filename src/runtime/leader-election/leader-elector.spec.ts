@@ -292,7 +292,7 @@ describe('LeaderElector', () => {
       { who: 'a', epoch: 1, why: 'started leading', atMs: startMs },
       // The release notification makes it try at once.
       { who: 'thief', epoch: 2, why: 'observed', atMs: startMs },
-      { who: 'a', epoch: 1, why: 'stopped: somebody else has taken the lease', atMs: startMs },
+      { who: 'a', epoch: 1, why: 'stopped: another replica has taken the lease', atMs: startMs },
       { who: 'a', epoch: 3, why: 'started leading', atMs: startMs + LEASE_MS },
       { who: 'a', epoch: 3, why: 'stopped: we are stopping', atMs: startMs + LEASE_MS },
     ]);

@@ -62,7 +62,7 @@ interface Term {
 }
 
 const stepDownText: Record<StepDownReason, string> = {
-  taken: 'somebody else has taken the lease',
+  taken: 'another replica has taken the lease',
   interrupted: 'the lease had ended before it was renewed',
   deadline: 'the lease could not be renewed in time',
 };
@@ -316,7 +316,7 @@ export class LeaderElector {
 
   private whyOver(reason: StepDownReason): string {
     const isAskedTo = reason === 'taken' && this.observed.holder === this.identity;
-    return isAskedTo ? 'somebody else shall have the lease' : stepDownText[reason];
+    return isAskedTo ? 'another replica is to take the lease' : stepDownText[reason];
   }
 
   /** Never rejects: resolves with the error of the work, if it failed by itself. */

@@ -160,7 +160,7 @@ describe('a coordinated election', () => {
     const tookMs = await untilLeads('older');
     // Candidates answer first, and the lease is released: it does not have to expire.
     expect(tookMs).toBeLessThan(3000);
-    expect(newer.history.slice(0, 3)).toEqual(['leads 1', 'ended', 'somebody else shall have the lease']);
+    expect(newer.history.slice(0, 3)).toEqual(['leads 1', 'ended', 'another replica is to take the lease']);
     await pass(60_000);
     expect(newer.history).toHaveLength(3);
   });

@@ -44,7 +44,7 @@ export class LeaseReleaseWatch {
   }
 
   private end(): void {
-    this.stop?.abort(new ShutdownError('nobody waits for the lease any more'));
+    this.stop?.abort(new ShutdownError('the wait for the lease was cancelled'));
     this.stop = undefined;
   }
 

@@ -48,7 +48,7 @@ function createSyncCounters(meter: Meter) {
   return {
     total: counter(METRICS.reconcileTotal, 'Syncs by controller and outcome'),
     errors: counter(METRICS.reconcileErrors, 'Syncs that failed, by controller'),
-    panics: counter(METRICS.reconcilePanics, 'Syncs that failed by a mistake in the program, by controller'),
+    panics: counter(METRICS.reconcilePanics, 'Syncs that failed because of a bug, by controller'),
     staleReads: counter(
       METRICS.staleReadsAvoided,
       'Syncs that did not decide from a cache that was behind: they waited, or came back later',
@@ -63,7 +63,7 @@ function createSyncCounters(meter: Meter) {
     ),
     timeouts: counter(
       METRICS.reconcileTimeouts,
-      'Syncs that took longer than they may and were told to end, by controller',
+      'Syncs that exceeded their timeout and were cancelled, by controller',
     ),
   };
 }
@@ -82,7 +82,7 @@ function createSyncGauges(meter: Meter, workersOf: ReadonlyMap<string, number>) 
     }),
     abandoned: meter.createUpDownCounter(METRICS.abandonedSyncs, {
       description:
-        'Syncs that did not end when they were told to and still go on, their keys let go; expected 0',
+        'Syncs that did not stop when they were cancelled and still run; their keys are released. Expected: 0',
     }),
   };
 }

@@ -93,7 +93,7 @@ function leaderFact(state) {
   const part = cluster.lease ? leaseLeftMs(state) / cluster.lease.durationMs : 0;
   return html`<span class="fact ${cluster.leader ? '' : 'bad'}" id="leader"
     >${countdownRing(part)}<span
-      >${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small
+      >${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'no leader'}<small
         >epoch ${cluster.epoch} · ${replicaCount(cluster)}</small
       ></span
     ></span

@@ -47,7 +47,7 @@ export async function recall({ set }) {
       history: transitions
         .map(({ at, epoch, who, why }) => ({
           atMs: Date.parse(at),
-          what: `${who.replace(/_[^_]*$/, '') || 'nobody'}: ${why === 'observed' ? 'seen as leader' : why} (epoch ${epoch})`,
+          what: `${who.replace(/_[^_]*$/, '') || 'no leader'}: ${why === 'observed' ? 'seen as leader' : why} (epoch ${epoch})`,
         }))
         .toReversed(),
     });

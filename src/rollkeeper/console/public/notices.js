@@ -39,7 +39,7 @@ export function noticeActions({ announce, set }) {
         announce('No more notices');
       } else if (Notification && (await Notification.requestPermission()) === 'granted') {
         localStorage.setItem(WANTED, 'on');
-        announce('You are told when a rollout gets stuck');
+        announce('You are notified when a rollout gets stuck');
       }
       set({ notices: noticesNow() });
     },

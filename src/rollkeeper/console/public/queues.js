@@ -101,7 +101,7 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
     ...queue.running.map(({ key, overdueSinceMs, replica, sinceMs }) => [
       key,
       'running',
-      `on ${replica} for ${Math.max(0, nowMs - sinceMs)} ms${overdueSinceMs ? `; took too long, told to end ${ago(overdueSinceMs, nowMs)}` : ''}`,
+      `on ${replica} for ${Math.max(0, nowMs - sinceMs)} ms${overdueSinceMs ? `; exceeded its timeout, cancelled ${ago(overdueSinceMs, nowMs)}` : ''}`,
     ]),
     ...queue.waiting.map(({ key, priority, reason, sinceMs }) => [
       key,

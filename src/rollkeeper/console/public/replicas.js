@@ -18,7 +18,7 @@ export function replicasView(state) {
       ${countdownRing(lease ? left / lease.durationMs : 0)}
       <div>
         <p class="big">
-          ${cluster.leader ? html`<b>${cluster.leader}</b> leads` : html`<b>Nobody leads</b>`}
+          ${cluster.leader ? html`<b>${cluster.leader}</b> leads` : html`<b>No replica leads</b>`}
         </p>
         <p>
           epoch
@@ -72,7 +72,7 @@ export function replicasView(state) {
                   html`<li>
                     <b>${key}</b> ${controller}
                     <span class="fixed">${Math.max(0, nowMs - sinceMs)} ms</span>
-                    ${overdueSinceMs ? html`<em>took too long, told to end ${ago(overdueSinceMs, nowMs)}</em>` : nothing}
+                    ${overdueSinceMs ? html`<em>exceeded its timeout, cancelled ${ago(overdueSinceMs, nowMs)}</em>` : nothing}
                   </li>`,
               )}
               ${replica.running.length === 0 ? html`<li class="quiet">idle</li>` : nothing}

@@ -171,7 +171,7 @@ function momentCard(item, entries, atMs, at, nowMs) {
     result === undefined
       ? revision === undefined
         ? undefined
-        : 'on its way, or not told how it ended'
+        : 'under way, or its end was not recorded'
       : result,
     wanted === undefined ? undefined : `${wanted} wanted`,
     isPaused ? 'paused' : undefined,

@@ -51,7 +51,7 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
             service
               ? `ready pods behind Service ${service.namespace}/${service.name}: rollkeeper explain service ${service.namespace}/${service.name}`
               : 'the server of that group',
-            `or, where it is gone for good, kubectl delete apiservice ${object.metadata.name}`,
+            `or, if it does not come back, kubectl delete apiservice ${object.metadata.name}`,
           ],
         },
       ],

@@ -58,7 +58,7 @@ function disabledFinding(autoscaler: ReadableAutoscaler): DiagnosisFinding | und
     severity: 'blocked',
     summary: 'its target is scaled to 0, which switches it off',
     ...sinceOf(active),
-    unblockedBy: ['kubectl scale --replicas 1 of the target: from there it goes on by itself'],
+    unblockedBy: ['kubectl scale --replicas 1 of the target; the autoscaler continues from there'],
   };
 }
 

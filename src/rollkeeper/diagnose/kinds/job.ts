@@ -48,13 +48,13 @@ function endOf({ status }: ReadableJob, type: string) {
 /** What to do about each reason of a failed Job. */
 const REMEDIES: Readonly<Record<string, readonly string[]>> = {
   BackoffLimitExceeded: [
-    'see why its pods failed with kubectl logs, then create the Job anew',
+    'see why its pods failed with kubectl logs, then create the Job again',
     'or a larger spec.backoffLimit, where failures are to be expected',
   ],
-  DeadlineExceeded: ['a larger spec.activeDeadlineSeconds, or less to do, then create the Job anew'],
-  PodFailurePolicy: ['what the pod failure policy named: see the message, then create the Job anew'],
+  DeadlineExceeded: ['a larger spec.activeDeadlineSeconds, or less to do, then create the Job again'],
+  PodFailurePolicy: ['what the pod failure policy named: see the message, then create the Job again'],
   FailedIndexes: ['see the failed indexes in status.failedIndexes, then create a Job for those'],
-  MaxFailedIndexesExceeded: ['see the failed indexes in status.failedIndexes, then create the Job anew'],
+  MaxFailedIndexesExceeded: ['see the failed indexes in status.failedIndexes, then create the Job again'],
 };
 
 function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
@@ -66,7 +66,7 @@ function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
     severity: 'blocked',
     summary: `it failed: ${reason}${message === '' ? '' : ` (${message})`}, after ${count(job.status?.failed ?? 0, 'failed pod')}`,
     ...(since !== undefined && { since }),
-    unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then create it anew'],
+    unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then create it again'],
   };
 }
 

@@ -76,7 +76,7 @@ function discoveryFindings(
       ...since,
       unblockedBy: [
         'the API service of that group answering: kubectl get apiservices',
-        'or, where it is gone for good, kubectl delete apiservice of that group',
+        'or, if it does not come back, kubectl delete apiservice of that group',
       ],
     },
   ];

@@ -63,7 +63,7 @@ function readyFindings(node: ReadableNode, pods: readonly ReadablePod[]): Diagno
         ? [
             `the machine and its kubelet: is ${name} up, and does it reach the API server?`,
             'or the eviction of its pods, by default after 300 s (tolerationSeconds); then others replace them elsewhere',
-            `or, where it is gone for good, kubectl delete node ${name}`,
+            `or, if it does not come back, kubectl delete node ${name}`,
           ]
         : [`what the kubelet says: kubectl describe node ${name}, and its log`],
     },
