@@ -21,7 +21,9 @@ function nameFinding({ deployment }: ExplainInput, { nextCreation }: RolloutFact
     cause: 'name-too-long',
     severity: 'blocked',
     summary: `its name of ${length} characters leaves no room for the hash that a ReplicaSet's name ends with: names have at most ${LONGEST_NAME}`,
-    unblockedBy: [`create it again with a name that is ${excess} characters shorter: names cannot be changed`],
+    unblockedBy: [
+      `create it again with a name that is ${excess} characters shorter: names cannot be changed`,
+    ],
   };
 }
 
