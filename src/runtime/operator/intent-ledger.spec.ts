@@ -90,8 +90,24 @@ describe('intents that are kept in the API', () => {
     await a.lead(1);
     await a.intend(WEB, ['first']);
     await b.lead(2);
-    await expect(a.intend(WEB, ['late'])).rejects.toMatchObject({ code: 'KEY_LOCK_LOST' });
+    for (const attempt of [1, 2])
+      await expect(a.intend(WEB, [`late ${attempt}`])).rejects.toMatchObject({ code: 'KEY_LOCK_LOST' });
     expect((await b.look(WEB)).intents).toEqual(['first']);
+    await b.intend(WEB, ['second']);
+    const c = new Replica('c');
+    await c.lead(3);
+    expect((await c.look(WEB)).intents).toEqual(['second']);
+  });
+
+  it('cannot be stored by a replica that tried to begin a term that was over', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await b.lead(2);
+    await b.intend(WEB, ['b']);
+    await expect(a.lead(1)).rejects.toMatchObject({ code: 'SUPERSEDED' });
+    await expect(a.intend(WEB, ['a'])).rejects.toMatchObject({ code: 'KEY_LOCK_LOST' });
+    const c = new Replica('c');
+    await c.lead(3);
+    expect((await c.look(WEB)).intents).toEqual(['b']);
   });
 
   it('refuse a term that is over', async () => {

@@ -67,13 +67,14 @@ export class IntentShard {
     await abortable(this.writing, signal);
     this.term = term;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      this.stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref, { signal }));
-      const left = contentOf(this.stored);
+      const stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref, { signal }));
+      if (stored) this.assertCounts(stored);
+      this.stored = stored;
+      const left = contentOf(stored);
       this.content = { ...emptyContent(), intents: new Map(left.intents) };
       this.isDirty = false;
       // Without intents there is nothing to guard.
-      if (!this.stored) return left;
-      this.assertCounts(this.stored);
+      if (!stored) return left;
       if (await this.attempt(signal)) return left;
     }
     throw this.contended();
@@ -129,8 +130,10 @@ export class IntentShard {
   private async write(): Promise<void> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       if (await this.attempt()) return;
-      this.stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref));
-      if (this.stored) this.assertCounts(this.stored);
+      const stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref));
+      // If a newer term wrote it, its version must not be remembered: the next write would replace it.
+      if (stored) this.assertCounts(stored);
+      this.stored = stored;
     }
     throw this.contended();
   }

@@ -92,6 +92,8 @@ export class PoliciesChecker {
     if (!steps || text === undefined || set.annotations?.[`${P}good-since`]) return undefined;
     const { approvals = [], done, revision } = JSON.parse(text) as Position;
     if (revision !== set.annotations?.[REVISION] || done >= steps.length) return undefined;
+    // The note of an older version, after a way back for example: it gets the pods that the steps of the newest leave.
+    if (Number(revision) < this.newestRevision(deployment)) return undefined;
     // What replaces nothing takes no steps.
     if (!this.replay.replicaSetsOf(deployment.metadata.uid ?? '').some((other) => hasPods(other, set.uid)))
       return undefined;
@@ -102,6 +104,11 @@ export class PoliciesChecker {
     return approvals.length < passed
       ? `${set.name} passed ${passed} approvals with ${approvals.length}`
       : undefined;
+  }
+
+  private newestRevision({ metadata }: Deployment): number {
+    const sets = this.replay.replicaSetsOf(metadata.uid ?? '');
+    return Math.max(0, ...sets.map(({ metadata: set }) => Number(set.annotations?.[REVISION] ?? 0)));
   }
 
   private failureOf({ metadata }: Deployment, { metadata: set }: ReplicaSet): string | undefined {

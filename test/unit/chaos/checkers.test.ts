@@ -290,6 +290,12 @@ describe('the check of policies', () => {
     expect(looked(steps, [sized('old', 0, {}), sized('new', 10, step(1, 0))])).toEqual([]);
   });
 
+  it('does not judge an older version by the steps that it had reached', () => {
+    const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    const back = sized('old', 1, { [REVISION]: '3' });
+    expect(looked(steps, [sized('new', 1, step(1, 0)), back, sized('new', 4, step(1, 0))])).toEqual([]);
+  });
+
   it('does not judge a version by steps that its controller may not have seen yet', () => {
     const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
     const deployment = (generation: number, observedGeneration: number, annotations: object) =>
