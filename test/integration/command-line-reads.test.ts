@@ -108,7 +108,7 @@ describe('doctor', () => {
       'skipped',
     ]);
     const asked = await examined(userKubeconfig, { namespace: 'default', name: 'default' });
-    expect(lines(asked, 'rights')[0]).toMatch(/^warning: whether .* could not be asked: /);
+    expect(lines(asked, 'rights')[0]).toMatch(/^warning: whether .* could not be checked: /);
   });
 });
 

@@ -59,8 +59,8 @@ describe.skipIf(!chromiumPath)('the consoles of two clusters', () => {
 
   it('show nothing of the other cluster before the person has signed in there', async () => {
     await open(`${urls['eu']}/console#clusters`);
-    await page.waitForSelector('.clusters >> text=us shows nothing here before you have signed in there');
-    await page.waitForSelector('.clusters >> text=Nothing was wrong');
+    await page.waitForSelector('.clusters >> text=us shows nothing here until you sign in there');
+    await page.waitForSelector('.clusters >> text=No problems');
     expect(await page.textContent('.clusters')).not.toContain('in-us');
   });
 
@@ -70,7 +70,7 @@ describe.skipIf(!chromiumPath)('the consoles of two clusters', () => {
     await page.waitForSelector('.who');
     await open(`${urls['eu']}/console#clusters`);
     await page.click('text=Sign in at us');
-    await page.waitForSelector('.dialog >> text=can do nothing here');
+    await page.waitForSelector('.dialog >> text=cannot change anything here');
     await page.click('#hand-over');
     // The console of us has the same list.
     await page.waitForURL(`${urls['eu']}/console#clusters`);

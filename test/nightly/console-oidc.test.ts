@@ -116,7 +116,7 @@ describe.skipIf(!chromiumPath)('signing in to the console by an identity provide
   it('takes no answer in a tab that has not begun to sign in', async () => {
     const other = await browser.newPage();
     await other.goto(`${origin}/console/signed-in?code=stolen&state=stolen`);
-    await other.waitForSelector('.lost >> text=this tab has not begun to sign in');
+    await other.waitForSelector('.lost >> text=this tab has not started a sign-in');
     expect(new URL(other.url()).pathname).toBe('/console');
     expect(other.url()).not.toContain('stolen');
     await other.close();

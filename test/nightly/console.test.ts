@@ -335,7 +335,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('.dialog >> text=scaled from 1 to 3');
     await page.click('#close-act');
-    await page.waitForSelector('.rule >> text=3 wanted');
+    await page.waitForSelector('.rule >> text=3 desired');
     const events = await client.list<KubernetesObject & { message?: string }>(EVENTS, {
       namespace: 'default',
     });

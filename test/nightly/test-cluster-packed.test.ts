@@ -105,7 +105,7 @@ describe('rollkeeper test-cluster', () => {
   it.each([
     [['--controllers', 'nope'], /^rollkeeper: controllers: "nope" is no controller/],
     [['-f', '/nowhere.yaml'], /^rollkeeper: manifests\[0\]: \/nowhere\.yaml cannot be read/],
-    [['--nodes', 'many'], /^rollkeeper: nodes: "many" is no number/],
+    [['--nodes', 'many'], /^rollkeeper: nodes: "many" is not a number/],
   ])('does not run the command with %j', async (options, message) => {
     const { code, stderr, stdout } = await cli([...options, ...sh('echo ran')]).ended;
     expect([code, stdout]).toEqual([2, '']);

@@ -21,18 +21,18 @@ export class AdminRefusal extends StartupError {}
 /** The options of every command that queries a replica. */
 export function addAdminOptions(command: Command): Command {
   return command
-    .option('--admin-url <url>', "a replica's admin URL (default: one that `up` runs)")
-    .option('--admin-token-file <file>', 'its token (default: the one that `up` wrote)')
-    .option('--admin-ca-file <file>', 'PEM: its certificate, or that of the authority that issued it')
+    .option('--admin-url <url>', 'admin URL of a replica (default: one that `up` runs)')
+    .option('--admin-token-file <file>', 'admin token (default: the one that `up` wrote)')
+    .option('--admin-ca-file <file>', 'certificate of the replica, or of its authority, PEM')
     .option(
       '--admin-cert-fingerprint <sha256>',
-      'it is the one that shows this certificate; its log says which',
+      'fingerprint of the certificate of the replica, as in its log',
     )
     .option(
       '--insecure-skip-tls-verify',
-      'accept any certificate, although a machine in between can then read the token',
+      'accept any certificate; a man in the middle can then read the token',
     )
-    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER);
+    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER);
 }
 
 /**
@@ -105,7 +105,7 @@ async function namedTrust(flags: AdminClientFlags): Promise<ServerTrust | undefi
   );
   if (said.length > 1) {
     const names = 'admin-ca-file, admin-cert-fingerprint, insecure-skip-tls-verify';
-    throw new InvalidOptionError(names, 'only one of them can be said');
+    throw new InvalidOptionError(names, 'only one of them can be set');
   }
   if (insecureSkipTlsVerify) return { by: 'nothing' };
   if (adminCaFile !== undefined)
@@ -115,7 +115,7 @@ async function namedTrust(flags: AdminClientFlags): Promise<ServerTrust | undefi
   if (!isFingerprint(adminCertFingerprint))
     throw new InvalidOptionError(
       'admin-cert-fingerprint',
-      'must be a SHA-256: 64 hexadecimal digits, with colons or without',
+      'must be a SHA-256: 64 hexadecimal digits, with or without colons',
     );
   return { by: 'fingerprint', sha256: [adminCertFingerprint] };
 }
@@ -172,7 +172,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 function reasonOf(error: unknown): string {
   const message = errorMessage(error);
   if (!UNTRUSTED.has(errorCode(error))) return message;
-  return `${message}; say whom to trust with --admin-ca-file or --admin-cert-fingerprint`;
+  return `${message}; set --admin-ca-file or --admin-cert-fingerprint`;
 }
 
 function reasonIn(text: string): string | undefined {

@@ -3,9 +3,9 @@ import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 
 /** The options of `rollkeeper apiserver`. */
 export const APISERVER_OPTIONS_TABLE = {
-  'redis-url': text({ ...REDIS_URL_OPTION, help: redisUrlHelp('where the objects are kept') }),
+  'redis-url': text({ ...REDIS_URL_OPTION, help: redisUrlHelp('the Redis with the objects') }),
   'data-dir': text({
-    help: 'where certificates and token are kept',
+    help: 'folder of certificates and token',
     value: 'folder',
     notEmpty: 'must name a folder',
     default: '.rollkeeper',
@@ -24,36 +24,36 @@ export const APISERVER_OPTIONS_TABLE = {
     default: '127.0.0.1',
   }),
   'advertise-host': text({
-    help: 'a further name or address of it, for clients on other machines',
+    help: 'additional host name or address, for clients on other machines',
     value: 'name',
     notEmpty: 'must name a host',
   }),
   kubeconfig: file({
-    help: 'write a kubeconfig with all rights there once it listens',
+    help: 'write an admin kubeconfig there once it listens',
     shownDefault: 'none',
   }),
   'token-file': file({
-    help: 'bearer token; made when it is missing',
+    help: 'bearer token; created if missing',
     shownDefault: 'token in the data folder',
   }),
   'token-auth-file': file({
-    help: 'further users: token,name,uid,"group,group" a line',
+    help: 'more users, one per line: token,name,uid,"group,group"',
     shownDefault: 'none',
   }),
   'client-ca-file': file({
-    help: 'whose client certificates are taken',
+    help: 'authority of accepted client certificates',
     shownDefault: 'ca.crt in the data folder',
   }),
   'disable-admission-plugins': text({
-    help: 'plug-ins that let everything pass, for example LimitRanger,Priority',
+    help: 'admission plug-ins to disable, for example LimitRanger,Priority',
     value: 'names',
     default: '',
     shownDefault: 'none',
   }),
   'unknown-service-accounts': oneOf(['warn', 'refuse'], {
-    help: 'warn or refuse: what becomes of pods whose service account is not there',
+    help: 'warn or refuse: how to treat pods with a missing service account',
     value: 'what',
     default: 'warn',
   }),
-  insecure: flag({ help: 'plain HTTP without TLS, for measurements' }),
+  insecure: flag({ help: 'serve HTTP without TLS, for benchmarks' }),
 };

@@ -15,14 +15,14 @@ interface StoreFlags extends RedisFlags {
 
 /** One command replaces a store of many objects. */
 const COMMAND_TIMEOUT_MS = 30_000;
-const OF_STORE = 'where the objects are kept (default: what `up` keeps in the data folder)';
+const OF_STORE = 'the Redis with the objects (default: that of `up` in the data folder)';
 
 /** `rollkeeper backup`: all objects of the embedded API server in one file. */
 export function registerBackupCommand(program: Command): void {
   addRedisOptions(program.command('backup'), OF_STORE)
-    .description('write all objects of the embedded API server into a file, as they are at one moment')
-    .argument('<file>', 'gzip of JSON lines; replaced in one step')
-    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
+    .description('write a consistent snapshot of all objects of the embedded API server to a file')
+    .argument('<file>', 'gzip of JSON lines; replaced atomically')
+    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
     .action((file: string, flags: StoreFlags) =>
       runUntilStopped(async (signal) => {
         const { backUp } = await import('@rollkeeper/apiserver');
@@ -38,12 +38,10 @@ export function registerBackupCommand(program: Command): void {
 /** `rollkeeper restore`: replaces the stored objects by those of a backup. */
 export function registerRestoreCommand(program: Command): void {
   addRedisOptions(program.command('restore'), OF_STORE)
-    .description(
-      'put the objects of a backup into the store of the embedded API server, which may be running',
-    )
+    .description('restore a backup to the store of the embedded API server, even while it is running')
     .argument('<file>', 'written by `backup`')
-    .option('--replace', 'also when the store has objects, which are then gone')
-    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
+    .option('--replace', 'restore even if the store has objects; they are deleted')
+    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
     .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
       runUntilStopped(async (signal) => {
         const { hasObjects, restore } = await import('@rollkeeper/apiserver');
@@ -52,9 +50,7 @@ export function registerRestoreCommand(program: Command): void {
           { create: true, signal },
           async (storage, url) => {
             if (!flags.replace && (await hasObjects(storage)))
-              throw new StartupError(
-                'the store has objects, which would be gone; say --replace if they may be',
-              );
+              throw new StartupError('the store has objects; use --replace to delete them');
             const former = await clusterIn(storage);
             const restored = await restore(storage, file);
             await handOverKeys(url, { former, current: await clusterIn(storage) }, signal);

@@ -14,13 +14,13 @@ export function registerCompletionCommands(program: Command): void {
   const command = program
     .command('completion')
     .description(
-      'print a script that completes commands, options and names in a shell: source <(rollkeeper completion bash)',
+      'print a script that completes commands, options and names in the shell: source <(rollkeeper completion bash)',
     )
     .argument('<shell>', 'bash, zsh or fish')
     .action((word: string) =>
       runOnce(async () => {
         const shell = SHELLS.find((known) => known === word);
-        if (!shell) throw new InvalidOptionError('shell', `"${word}" is none of ${SHELLS.join(', ')}`);
+        if (!shell) throw new InvalidOptionError('shell', `"${word}" is not one of ${SHELLS.join(', ')}`);
         const { COMPLETION_SCRIPTS } = await import('../completion/index.js');
         process.stdout.write(COMPLETION_SCRIPTS[shell]);
       }),
@@ -28,7 +28,7 @@ export function registerCompletionCommands(program: Command): void {
   choices(command.registeredArguments[0], SHELLS);
   program
     .command('__complete', { hidden: true })
-    .argument('[words...]', 'behind --: the words after the program’s name')
+    .argument('[words...]', 'after --: the words after the program’s name')
     .action(async (words: string[]) => {
       const { complete, modelOf } = await import('../completion/index.js');
       const { SystemClock } = await import('@rollkeeper/machinery/clock');

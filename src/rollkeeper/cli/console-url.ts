@@ -14,7 +14,7 @@ const ENV = 'ROLLKEEPER_CONSOLE_URL';
 export function addConsoleUrlOption(command: Command): Command {
   return command.option(
     '--console-url <url>',
-    `the console that links lead to (also ${ENV}) (default: that of what \`up\` runs, if that is the cluster)`,
+    `URL of the console, for links to it (also ${ENV}) (default: the console of \`up\`, if it runs this cluster)`,
   );
 }
 

@@ -15,11 +15,11 @@ interface ConsoleFlags extends AdminClientFlags, ApiFlags, OutputFlags {}
 export function registerConsoleCommand(program: Command): void {
   const command = addApiOptions(
     addAdminOptions(program.command('console')),
-    'sign in with the token of this kubeconfig, where the replicas have --admin-auth=delegated',
+    'sign in with the token of this kubeconfig; the replicas need --admin-auth=delegated',
   );
   addOutputOptions(command, ['json', 'yaml'])
     .description(
-      "print a link that opens the console and signs the browser in: with the admin token, or with the rights of one's own token. It is good once, and for five minutes",
+      'print a link that opens the console and signs the browser in, with the admin token or your own token. The link is valid once, for five minutes',
     )
     .action((flags: ConsoleFlags) => runOnce(() => printLink(flags)));
 }
@@ -39,13 +39,13 @@ async function printLink(flags: ConsoleFlags): Promise<void> {
 async function ownToken({ adminTokenFile, context, kubeconfig }: ConsoleFlags): Promise<string | undefined> {
   if (kubeconfig === undefined && context === undefined) return undefined;
   if (adminTokenFile !== undefined)
-    throw new InvalidOptionError('admin-token-file', 'contradicts --kubeconfig and --context');
+    throw new InvalidOptionError('admin-token-file', 'conflicts with --kubeconfig and --context');
   const { loadKubeconfig } = await import('@rollkeeper/client/api-client');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const { credentials } = await loadKubeconfig({ path: kubeconfig, context, clock: new SystemClock() });
   const { authorization = '' } = await credentials.headers();
   const token = /^Bearer +(\S+)$/i.exec(String(authorization))?.[1];
   if (token === undefined)
-    throw new InvalidOptionError('kubeconfig', 'its user has no bearer token to sign in with');
+    throw new InvalidOptionError('kubeconfig', 'the user has no bearer token to sign in with');
   return token;
 }

@@ -17,12 +17,12 @@ interface ConvertFlags extends ApiFlags, Pick<TargetFlags, 'namespace'> {
 export function registerConvertCommand(program: Command): void {
   addNamespaceOption(addApiOptions(program.command('convert')))
     .description(
-      'make a Deployment of apps/v1 one of rollkeeper.dev/v1, or back; its pods live on. Ended half way, run it again',
+      'convert a Deployment from apps/v1 to rollkeeper.dev/v1, or back; its pods keep running. If interrupted, run it again',
     )
     .argument('<name...>', TARGET_HELP)
     .option('--to <api>', 'rollkeeper.dev/v1 or apps/v1')
     .option('--back', 'the same as --to apps/v1')
-    .option('--dry-run', 'say what would be done first, and do nothing')
+    .option('--dry-run', 'only print the first step')
     .option('--timeout <seconds>', 'how long to wait for a controller', '120')
     .action((words: string[], flags: ConvertFlags) => runOnce(() => convert(words, flags)));
 }
@@ -30,15 +30,14 @@ export function registerConvertCommand(program: Command): void {
 async function convert(words: readonly string[], flags: ConvertFlags): Promise<void> {
   const seconds = readSeconds('timeout', flags.timeout);
   const { api, ref } = parseTarget(words, flags);
-  if (api !== undefined)
-    throw new InvalidOptionError('kind', 'names an API; here --to says which one is wanted');
+  if (api !== undefined) throw new InvalidOptionError('kind', 'must not name an API; use --to');
   // Imported lazily to keep other commands small.
   const { withApi } = await import('./live-deployment.js');
   const { DEPLOYMENT_APIS, deploymentTypeOf } = await import('@rollkeeper/controllers/deployment');
   const { runConversion } = await import('../convert/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const to = DEPLOYMENT_APIS.find((api) => api === wantedApi(flags));
-  if (!to) throw new InvalidOptionError('to', `"${flags.to}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+  if (!to) throw new InvalidOptionError('to', `"${flags.to}" is not one of ${DEPLOYMENT_APIS.join(', ')}`);
   const from = DEPLOYMENT_APIS.find((api) => api !== to) ?? to;
   await withApi(flags, (client) =>
     runConversion({
@@ -56,7 +55,7 @@ async function convert(words: readonly string[], flags: ConvertFlags): Promise<v
 
 function wantedApi({ back, to }: ConvertFlags): string {
   if (back && to !== undefined && to !== 'apps/v1')
-    throw new InvalidOptionError('back', 'means --to apps/v1, and contradicts --to');
+    throw new InvalidOptionError('back', 'means --to apps/v1, and conflicts with --to');
   if (!back && to === undefined)
     throw new InvalidOptionError('to', 'is required: rollkeeper.dev/v1 or apps/v1');
   return back ? 'apps/v1' : (to ?? '');

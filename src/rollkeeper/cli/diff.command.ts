@@ -22,16 +22,16 @@ export function registerDiffCommand(program: Command): void {
   const command = addNamespaceOption(addApiOptions(program.command('diff')));
   addOutputOptions(command, FORMS)
     .description(
-      'show what differs between revisions of a Deployment: images, environment, resources, probes, and the rest',
+      'show the differences between revisions of a Deployment: images, environment, resources, probes, and the rest',
     )
     .argument(
       '<name...>',
-      `${TARGET_HELP}; then one revision, to compare with what runs, or two (default: the one before, with the one that runs)`,
+      `${TARGET_HELP}; then one revision to compare with the current one, or two (default: the previous and the current one)`,
     )
-    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
+    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
     .option(
       '--show-values',
-      'also values that may be secret: of variables, arguments, headers and annotations (default: that they differ)',
+      'show values that may be secret: of variables, arguments, headers and annotations (default: only that they differ)',
     )
     .action((words: string[], flags: DiffFlags) => runOnce(() => diff(words, flags)));
 }
@@ -67,9 +67,8 @@ export function splitRevisions(words: readonly string[]): {
   const end = words.findLastIndex((word) => !/^\d+$/.test(word)) + 1;
   const [name, numbers] = [words.slice(0, end), words.slice(end)];
   if (name.length === 0) throw new InvalidOptionError('name', 'is missing before the revisions');
-  if (numbers.length > 2) throw new InvalidOptionError('revision', `two at most: "${numbers.join(' ')}"`);
+  if (numbers.length > 2) throw new InvalidOptionError('revision', `at most two: "${numbers.join(' ')}"`);
   const wrong = numbers.find((number) => number.length > 18);
-  if (wrong !== undefined)
-    throw new InvalidOptionError('revision', `"${wrong}" is not the number of a revision`);
+  if (wrong !== undefined) throw new InvalidOptionError('revision', `"${wrong}" is not a revision number`);
   return { name, revisions: numbers.map(BigInt) };
 }

@@ -24,19 +24,19 @@ export function registerDoctorCommand(program: Command): void {
   const command = addAdminOptions(addApiOptions(program.command('doctor')));
   addRedisOptions(command, 'the Redis of the replicas (default: the one that `up` runs)')
     .description(
-      'check an installation (API, rights, Redis, replicas, leader, caches, queues, webhooks, other controllers) and say what to do about each finding; it changes nothing',
+      'check an installation (API, rights, Redis, replicas, leader, caches, queues, webhooks, other controllers) and give a remedy for each finding; changes nothing',
     )
     .option(
       '--service-account <namespace/name>',
-      'ask for the rights of this account, that of the replicas (default: of the user of the kubeconfig)',
+      'check the rights of this account, the one of the replicas (default: the user of the kubeconfig)',
     )
     .option(
       '--controllers <names>',
-      'whose rights are asked for where no replica says what it runs',
+      'controllers to check rights for, if no replica reports its own',
       'deployment,replicaset',
     )
-    .option('--dry-run-namespace <name>', 'where a Deployment, a ReplicaSet and a pod are tried', 'default')
-    .option('--no-dry-run', 'try no write, not even as a dry run');
+    .option('--dry-run-namespace <name>', 'namespace of the dry runs', 'default')
+    .option('--no-dry-run', 'send no writes, not even dry runs');
   addOutputOptions(command, FORMS).action((flags: DoctorFlags) =>
     runUntilStopped(async (signal) => {
       const form = outputForm(flags, FORMS);
@@ -85,7 +85,7 @@ function readControllers(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !CONTROLLERS.includes(name));
   if (unknown !== undefined)
-    throw new InvalidOptionError('controllers', `"${unknown}" is none of ${CONTROLLERS.join(', ')}`);
+    throw new InvalidOptionError('controllers', `"${unknown}" is not one of ${CONTROLLERS.join(', ')}`);
   return names;
 }
 

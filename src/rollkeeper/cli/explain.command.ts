@@ -29,11 +29,9 @@ interface ExplainFlags
 /** `rollkeeper explain`: the state of a rollout, or of an object of another kind, and what it waits for. */
 export function registerExplainCommand(program: Command): void {
   const command = addConsoleUrlOption(addAdminOptions(program.command('explain')));
-  const described = addNamespaceOption(
-    addApiOptions(command, 'ask no replica: work it out from this API alone'),
-  )
+  const described = addNamespaceOption(addApiOptions(command, 'ask no replica; use only this API'))
     .description(
-      'say why a rollout, or another object, is where it is, what it waits for, and what would unblock it. Exit code: 0 complete or healthy, 3 under way, 4 stuck, 5 degraded, 6 paused, 7 deleting',
+      'explain the state of a rollout or another object, what it waits for, and what would unblock it. Exit code: 0 complete or healthy, 3 under way, 4 stuck, 5 degraded, 6 paused, 7 deleting',
     )
     .argument(
       '<name...>',

@@ -36,13 +36,13 @@ interface TypesFlags extends OutputFlags, ApiFlags {
   readonly fromCluster?: boolean;
 }
 
-const MODULES = 'modules of the operator, .js or .ts; what they export is looked at, and nothing runs';
+const MODULES = 'modules of the operator, .js or .ts; their exports are read, no controller runs';
 
 /** `rollkeeper generate`: a new operator, and what it needs beside its code, made from that. */
 export function registerGenerateCommand(program: Command): void {
   const generate = program
     .command('generate')
-    .description('make an operator with the kit, and its definitions, roles and types (docs/KIT.md)');
+    .description('generate an operator with the kit, its definitions, roles and types (docs/KIT.md)');
   withOutput(generate.command('crd'))
     .description(
       'CustomResourceDefinitions of the kinds made by defineCustomKind, or of an interface with the tag @crd',
@@ -51,40 +51,40 @@ export function registerGenerateCommand(program: Command): void {
     .option('--storage <kind.group=version...>', 'the stored version (default: the newest)')
     .action((paths: string[], flags: CrdFlags) => runOnce(() => generateCrd(paths, flags)));
   withOutput(generate.command('rbac'))
-    .description('a service account, roles and bindings, by what the controllers watch and write')
+    .description('a service account, roles and bindings for what the controllers watch and write')
     .argument('<module...>', MODULES)
-    .requiredOption('--name <name>', 'of the operator')
-    .option('--namespace <name>', 'where it runs', 'default')
-    .option('--watch-namespaces <list>', 'work in these alone, by Roles (default: all, by a ClusterRole)')
-    .option('--no-lease', 'without the rights on its Lease: its replicas share a Redis')
-    .option('--redis', 'its replicas share a Redis, and its lease is in the API')
+    .requiredOption('--name <name>', 'name of the operator')
+    .option('--namespace <name>', 'its namespace', 'default')
+    .option('--watch-namespaces <list>', 'watch only these, with Roles (default: all, with a ClusterRole)')
+    .option('--no-lease', 'no rights on a Lease, because the replicas share a Redis')
+    .option('--redis', 'the replicas share a Redis, and the lease is in the API')
     .option(
       '--webhooks <how>',
-      'with what its webhookServer needs, whose configurations are "apply" or "patch" (default: no webhooks)',
+      'add the rights of its webhookServer, with configurations "apply" or "patch" (default: no webhooks)',
     )
     .action((paths: string[], flags: RbacFlags) => runOnce(() => generateRbac(paths, flags)));
   addApiOptions(withOutput(generate.command('types')))
-    .description('types and kinds in TypeScript, by CustomResourceDefinitions')
+    .description('types and kinds in TypeScript, from CustomResourceDefinitions')
     .argument('[file...]', 'YAML or JSON files with definitions')
-    .option('--from-cluster', 'all definitions that are installed')
+    .option('--from-cluster', 'use all installed definitions')
     .action((files: string[], flags: TypesFlags) => runOnce(() => generateTypes(files, flags)));
   generate
     .command('operator')
     .description('a project for a new operator: kind, controller, tests, image, chart and workflow')
-    .argument('<name>', 'of the operator: website-operator')
-    .option('--kind <kind>', 'that it looks after (default: made of the name, without -operator)')
-    .option('--group <group>', 'of the kind', 'example.com')
-    .option('--webhook', 'with a webhook that completes and checks objects of the kind')
-    .option('--directory <folder>', 'where it is written: new or empty (default: the name)')
+    .argument('<name>', 'name of the operator: website-operator')
+    .option('--kind <kind>', 'kind that it reconciles (default: the name without -operator)')
+    .option('--group <group>', 'API group', 'example.com')
+    .option('--webhook', 'add a webhook that defaults and validates objects of the kind')
+    .option('--directory <folder>', 'folder to write to, new or empty (default: the name)')
     .option(
       '--packages <folder>',
-      'copy our packages from these files of npm pack (default: from the npm registry)',
+      'folder of npm pack files to copy our packages from (default: the npm registry)',
     )
     .action((name: string, flags: OperatorFlags) => runOnce(() => generateOperator(name, flags)));
 }
 
 function withOutput(command: Command): Command {
-  return command.option('-o, --output <file>', 'write there (default: standard output)');
+  return command.option('-o, --output <file>', 'output file (default: standard output)');
 }
 
 async function generateCrd(paths: readonly string[], { output, storage = [] }: CrdFlags): Promise<void> {
@@ -134,9 +134,9 @@ async function generateOperator(name: string, flags: OperatorFlags): Promise<voi
 async function generateTypes(files: readonly string[], flags: TypesFlags): Promise<void> {
   const { typesOf } = await import('../generate/index.js');
   if (files.length > 0 === (flags.fromCluster === true))
-    throw new InvalidOptionError('file', 'name files with definitions, or say --from-cluster');
+    throw new InvalidOptionError('file', 'name files with definitions, or use --from-cluster');
   const definitions = flags.fromCluster ? await definitionsOfCluster(flags) : await definitionsOfFiles(files);
-  if (definitions.length === 0) throw new InvalidOptionError('file', 'there is no CustomResourceDefinition');
+  if (definitions.length === 0) throw new InvalidOptionError('file', 'no CustomResourceDefinition found');
   await write(typesOf(definitions), flags.output);
 }
 

@@ -9,10 +9,10 @@ const ANSWER_TIMEOUT_MS = 4000;
 export function registerHealthcheckCommand(program: Command): void {
   program
     .command('healthcheck')
-    .description('ask a replica or an API server in the same container whether it is ready; exit with 0 or 1')
+    .description('check whether a replica or an API server in the same container is ready; exits with 0 or 1')
     .option(
       '--url <url>',
-      'where to ask; nothing secret is sent, and any certificate is taken',
+      'address to check; no secret is sent, any certificate is accepted',
       'https://127.0.0.1:8080/readyz',
     )
     .action(({ url }: { url: string }) => runOnce(async () => console.log(await askHealth(url))));

@@ -86,7 +86,7 @@ export async function findDeployment(
 ): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
   const apis = DEPLOYMENT_APIS.filter((each) => api === undefined || each === api);
   if (apis.length === 0)
-    throw new InvalidOptionError('api', `"${api}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+    throw new InvalidOptionError('api', `"${api}" is not one of ${DEPLOYMENT_APIS.join(', ')}`);
   const types = apis.map(deploymentTypeOf);
   const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref, { signal })));
   const found = asked.flatMap((answer, index) => {
@@ -95,7 +95,7 @@ export async function findDeployment(
   });
   const [first, ...more] = found;
   if (more.length > 0)
-    throw new InvalidOptionError('api', `is needed: ${apis.join(' and ')} both have one of that name`);
+    throw new InvalidOptionError('api', `is required: ${apis.join(' and ')} both have that name`);
   if (first) return first;
   const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [toError(answer.reason)] : []));
   throw failures.find((failure) => !isNotFound(failure)) ?? failures[0] ?? new Error('nothing was asked');

@@ -3,30 +3,30 @@ import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../scheduler-process/
 
 /** The options of `rollkeeper node`. */
 export const NODE_OPTIONS_TABLE = {
-  nodes: wholeNumber({ help: 'nodes to play', value: 'count', least: 1, most: 1000, default: 3 }),
-  kubeconfig: file({ help: 'the API to play on', shownDefault: 'as kubectl finds it' }),
+  nodes: wholeNumber({ help: 'simulated nodes', value: 'count', least: 1, most: 1000, default: 3 }),
+  kubeconfig: file({ help: 'the cluster to use', shownDefault: "kubectl's rules" }),
   'ready-delay-ms': decimal({
     unit: 'ms',
     value: 'ms',
-    help: 'from the start of a container until it is ready',
+    help: 'how long a container takes to become ready',
     least: 0,
     default: 0,
   }),
   'termination-delay-ms': decimal({
     unit: 'ms',
     value: 'ms',
-    help: 'from the deletion of a pod until it is gone',
+    help: 'how long a deleted pod takes to terminate',
     least: 0,
     default: 0,
   }),
-  concurrency: wholeNumber({ help: 'writes to the API at once', value: 'count', least: 1, default: 32 }),
+  concurrency: wholeNumber({ help: 'concurrent writes to the API', value: 'count', least: 1, default: 32 }),
   'pods-per-node': wholeNumber({
-    help: 'pods that fit on one node',
+    help: 'maximum pods per node',
     value: 'count',
     least: 1,
     default: 10_000,
   }),
   ...NODE_FILE_OPTIONS,
-  scheduler: onOrOff({ help: 'schedule pods as well', default: true }),
+  scheduler: onOrOff({ help: 'also schedule pods', default: true }),
   ...SCHEDULER_FILE_OPTIONS,
 };

@@ -11,7 +11,7 @@ export function registerNodeCommand(program: Command): void {
   const command = program
     .command('node')
     .description(
-      'play the kubelets of N nodes: pods become Running and Ready, deletions finish; and schedule pods',
+      'simulate the kubelets of N nodes (pods become Running and Ready, deletions finish), and schedule pods',
     );
   addOptions(command, NODE_OPTIONS_TABLE).action((flags: Record<string, string>) =>
     runUntilStopped((signal) => run(flags, signal)),

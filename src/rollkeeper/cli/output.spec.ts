@@ -14,10 +14,10 @@ describe('the form of output', () => {
 
   it('is refused where a command does not have it, and where two are named', () => {
     expect(() => outputForm({ output: 'name' }, FORMS)).toThrow(
-      'output: "name" is none of text, wide, json, yaml',
+      'output: "name" is not one of text, wide, json, yaml',
     );
     expect(() => outputForm({ json: true, output: 'yaml' }, FORMS)).toThrow(
-      'output: "yaml" contradicts --json',
+      'output: "yaml" conflicts with --json',
     );
   });
 
@@ -49,7 +49,7 @@ describe('the words of diff', () => {
 
   it('are refused with the field that is wrong', () => {
     expect(() => splitRevisions(['3'])).toThrow('name: is missing');
-    expect(() => splitRevisions(['web', '1', '2', '3'])).toThrow('revision: two at most');
-    expect(() => splitRevisions(['web', '9'.repeat(19)])).toThrow('is not the number of a revision');
+    expect(() => splitRevisions(['web', '1', '2', '3'])).toThrow('revision: at most two');
+    expect(() => splitRevisions(['web', '9'.repeat(19)])).toThrow('is not a revision number');
   });
 });

@@ -12,7 +12,7 @@ export interface OutputFlags {
 
 /** `-o, --output`, and `--json` as it was before. */
 export function addOutputOptions(command: Command, forms: readonly OutputForm[]): Command {
-  command.option('-o, --output <form>', 'how it is printed (default: text)');
+  command.option('-o, --output <form>', 'output format (default: text)');
   choices(command.options.at(-1), ['text', ...forms]);
   return command.option('--json', 'the same as -o json');
 }
@@ -31,17 +31,17 @@ export function outputForm<Form extends OutputForm>(
   forms: readonly Form[],
 ): Form | 'text' {
   if (json && output !== undefined && output !== 'json')
-    throw new InvalidOptionError('output', `"${output}" contradicts --json`);
+    throw new InvalidOptionError('output', `"${output}" conflicts with --json`);
   const wanted = json ? 'json' : (output ?? 'text');
   const form = wanted === 'text' ? wanted : forms.find((known) => known === wanted);
   if (form === undefined)
-    throw new InvalidOptionError('output', `"${wanted}" is none of ${['text', ...forms].join(', ')}`);
+    throw new InvalidOptionError('output', `"${wanted}" is not one of ${['text', ...forms].join(', ')}`);
   return form;
 }
 
 /** `-w, --watch`, where a command shows a state. */
 export function addWatchOption(command: Command, what: string): Command {
-  return command.option('-w, --watch', `show ${what} again whenever it changes, until Ctrl-C`);
+  return command.option('-w, --watch', `show ${what} again on each change, until Ctrl-C`);
 }
 
 /** How often a state is asked for while it is watched. */

@@ -20,13 +20,10 @@ const FORMS = ['json', 'yaml'] as const;
 /** `rollkeeper plan`: prints the steps of a rollout without making changes. */
 export function registerPlanCommand(program: Command): void {
   const command = addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
-    .description('show the steps that a rollout would take, without touching anything')
-    .requiredOption(
-      '-f, --filename <file>',
-      'the Deployment as it would be applied, YAML or JSON; - for standard input',
-    )
-    .option('--against <what>', 'live: from what runs now (default: as if nothing were there)')
-    .option('--pod-by-pod', 'pods become ready one after the other, not all together');
+    .description('show the steps that a rollout would take, without changing anything')
+    .requiredOption('-f, --filename <file>', 'the Deployment to apply, YAML or JSON; - for standard input')
+    .option('--against <what>', 'live: start from the current state (default: from nothing)')
+    .option('--pod-by-pod', 'assume that pods become ready one by one, not all together');
   addOutputOptions(command, FORMS).action((flags: PlanFlags) =>
     runOnce(async () => console.log(await plan(flags))),
   );
@@ -37,7 +34,7 @@ async function plan(flags: PlanFlags): Promise<string> {
   const { renderPlan, simulateRollout } = await import('../rollout-plan/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   if (flags.against !== undefined && flags.against !== 'live')
-    throw new InvalidOptionError('against', `"${flags.against}" is not live`);
+    throw new InvalidOptionError('against', `must be live, not "${flags.against}"`);
   const { completeDeployment, isCustomDeployment } = await import('@rollkeeper/controllers/deployment');
   const read = await readDeployment(flags.filename);
   const wanted = isCustomDeployment(read) ? completeDeployment(read) : read;
@@ -65,7 +62,7 @@ async function readDeployment(file: string): Promise<Deployment> {
   const deployments = documents.filter(isDeployment);
   const [deployment] = deployments;
   if (!deployment || deployments.length > 1)
-    throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
+    throw new UnsupportedError(`${file} contains ${deployments.length} Deployments; a plan needs one`);
   for (const [field, value] of NEEDED_FIELDS) {
     if (!isJsonObject(value(deployment)) && typeof value(deployment) !== 'string')
       throw new InvalidOptionError('filename', `${file}: the Deployment has no ${field}`);

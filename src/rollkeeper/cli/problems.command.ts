@@ -22,10 +22,10 @@ export function registerProblemsCommand(program: Command): void {
   const command = addConsoleUrlOption(addApiOptions(program.command('problems')));
   addOutputOptions(command, EXPLAINED_FORMS)
     .description(
-      'list what is stuck or degraded in the cluster, or in one namespace, with the cause and what would help: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot end, webhooks that do not answer. Exit code: 0 nothing, 4 something',
+      'list what is stuck or degraded in the cluster or in one namespace, with the cause and a remedy: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot be deleted, webhooks that do not answer. Exit code: 0 no problems, 4 problems',
     )
-    .option('-n, --namespace <name>', 'only this namespace (default: all, and the objects of the cluster)')
-    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
+    .option('-n, --namespace <name>', 'only this namespace (default: all, and cluster-scoped objects)')
+    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
         const { withApi } = await import('./live-deployment.js');

@@ -37,7 +37,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   const program = new Command(calledAs)
     .description('A highly available Deployment controller for Kubernetes APIs')
     .version(VERSION)
-    .showHelpAfterError(`(what there is: '${calledAs} --help', '${calledAs} COMMAND --help')`)
+    .showHelpAfterError(`(see '${calledAs} --help' or '${calledAs} COMMAND --help')`)
     // Subcommands inherit this error handling from the program.
     .exitOverride();
   registerUpCommand(program, main);
@@ -69,7 +69,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   for (const command of program.commands) command.addHelpText('after', exitCodesHelp(command.name()));
   program.addHelpText(
     'after',
-    `${exitCodesHelp('')}\n  3…8  of some commands: see the help of each, or docs/CLI.md`,
+    `${exitCodesHelp('')}\n  3…8  specific to the command: see its help, or docs/CLI.md`,
   );
   return program;
 }

@@ -24,7 +24,7 @@ export function registerQueueCommand(program: Command): void {
     .description('show the keys of a queue; requeue, park, unpark or purge one')
     .argument('<verb>', VERBS.join(', '))
     .argument('<controller>', 'deployment, replicaset, garbage-collector or namespace')
-    .argument('[key]', 'namespace/name; for all but show')
+    .argument('[key]', 'namespace/name; not for show')
     .action((verb: string, controller: string, key: string | undefined, flags: QueueFlags) =>
       runUntilStopped((signal) => run(verb, controller, { key, flags }, signal)),
     );
@@ -40,7 +40,7 @@ async function run(
 ): Promise<void> {
   const path = `/admin/queues/${encodeURIComponent(controller)}`;
   if (!VERBS.some((known) => known === verb))
-    throw new InvalidOptionError('verb', `"${verb}" is none of ${VERBS.join(', ')}`);
+    throw new InvalidOptionError('verb', `"${verb}" is not one of ${VERBS.join(', ')}`);
   const form = outputForm(flags, FORMS);
   if (verb === 'show')
     return printState(
@@ -48,8 +48,8 @@ async function run(
       async () => queueText(await askAdmin<QueueAnswer>(flags, path), form, flags),
       signal,
     );
-  if (flags.watch) throw new InvalidOptionError('watch', 'is of show');
-  if (key === undefined) throw new InvalidOptionError('key', `is needed to ${verb} it`);
+  if (flags.watch) throw new InvalidOptionError('watch', 'is only for show');
+  if (key === undefined) throw new InvalidOptionError('key', `is required for ${verb}`);
   const answer = await askAdmin(flags, `${path}/${verb}`, { body: { key } });
   const isForPrograms = form === 'json' || form === 'yaml';
   console.log(isForPrograms ? await printable(form, answer) : `${controller} ${key}: ${verb} done`);

@@ -50,14 +50,11 @@ export async function compileProgress(
   const { bakeTime, github, output = 'text', timeout = DEFAULT_TIMEOUT, untilApproval, untilHeld } = flags;
   const misplaced = OF_FOLLOWING_ALONE.find((flag) => mode === 'look' && flags[flag] !== undefined);
   if (misplaced !== undefined)
-    throw new InvalidOptionError(
-      hyphenated(misplaced),
-      'cannot be given with --watch=false, which looks once',
-    );
+    throw new InvalidOptionError(hyphenated(misplaced), 'cannot be combined with --watch=false');
   if (output !== 'text' && output !== 'json')
     throw new InvalidOptionError('output', `"${output}" is neither text nor json`);
   const asJson = output === 'json';
-  if (asJson && github) throw new InvalidOptionError('github', 'cannot be given with --output json');
+  if (asJson && github) throw new InvalidOptionError('github', 'cannot be combined with --output json');
   const timeoutMs = await readDuration('timeout', timeout);
   if (timeoutMs === 0) throw new InvalidOptionError('timeout', 'must be longer than 0s');
   return {
@@ -158,7 +155,7 @@ export async function readDuration(option: string, text: string): Promise<number
 export function progressModeOf(verb: 'status' | 'wait', { watch = true }: ProgressFlags): ProgressMode {
   if (watch === true || watch === 'true') return 'follow';
   if (watch !== 'false') throw new InvalidOptionError('watch', `"${watch}" is neither true nor false`);
-  if (verb === 'wait') throw new InvalidOptionError('watch', 'is of status; wait always waits');
+  if (verb === 'wait') throw new InvalidOptionError('watch', 'is only for status; wait always waits');
   return 'look';
 }
 

@@ -14,9 +14,9 @@ interface RequestFlags extends ApiFlags, TargetFlags {
 }
 
 const DESCRIPTIONS: Readonly<Record<RolloutRequest, string>> = {
-  promote: 'approve of the step at which a rollout waits, so that it goes on (docs/ROLLOUTS.md)',
-  abort: 'go back from a rollout to the last good revision, and do not try its template again',
-  retry: 'try a template again that failed or was aborted',
+  promote: 'approve the step at which a rollout waits, to continue it (docs/ROLLOUTS.md)',
+  abort: 'roll back to the last good revision, and do not retry the template',
+  retry: 'retry a template that failed or was aborted',
 };
 
 /** `rollkeeper promote`, `abort` and `retry`: what a person says to a rollout that looks after itself. */
@@ -25,8 +25,8 @@ export function registerRolloutRequestCommands(program: Command): void {
     addNamespaceOption(addApiOptions(program.command(request)))
       .description(DESCRIPTIONS[request])
       .argument('<name...>', TARGET_HELP)
-      .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
-      .option('--by <who>', 'who is recorded as asking (default: the user of this machine)')
+      .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
+      .option('--by <who>', 'requester to record (default: the local user)')
       .action((words: string[], flags: RequestFlags) => runOnce(() => ask(request, words, flags)));
 }
 

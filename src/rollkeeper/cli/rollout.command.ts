@@ -30,39 +30,36 @@ export function registerRolloutCommand(program: Command): void {
     )
     .argument('<verb>', VERBS.join(', '))
     .argument('<name...>', TARGET_HELP)
-    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
-    .option('--revision <number>', 'for history: show all that is known of this one, and its pod template')
+    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
+    .option('--revision <number>', 'for history: show the details of this revision, and its pod template')
     .option(
       '--diff <numbers...>',
-      'for history, after the name: show what differs between two revisions, or between one and what runs',
+      'for history, after the name: show the difference between two revisions, or between one and the current one',
     )
-    .option('--to-revision <number>', 'for undo (default: the one before)')
-    .option('--dry-run', 'for undo: show what it would change, and change nothing')
-    .option('--reason <text>', 'for undo and restart: why, for the history')
-    .option(
-      '--by <who>',
-      'for undo and restart: who asks, for the history (default: as the API names the user)',
-    )
-    .option('-w, --watch [boolean]', 'for status: false looks once and ends (default: true)')
+    .option('--to-revision <number>', 'for undo (default: the previous one)')
+    .option('--dry-run', 'for undo: show the changes without making them')
+    .option('--reason <text>', 'for undo and restart: reason, for the history')
+    .option('--by <who>', 'for undo and restart: requester, for the history (default: the user of the API)')
+    .option('-w, --watch [boolean]', 'for status: false prints once and exits (default: true)')
     .option('--timeout <duration>', `for wait and status: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
-    .option('--until-approval', 'for wait and status: end where an approval is waited for')
+    .option('--until-approval', 'for wait and status: exit when an approval is needed')
     .option(
       '--until-held',
-      'for wait and status: end where a window, a freeze, a disruption budget or the queue of rollouts holds the rollout',
+      'for wait and status: exit when a window, a freeze, a disruption budget or the queue of rollouts holds the rollout',
     )
     .option(
       '--bake-time <duration>',
-      'for wait and status: how long a complete rollout is watched; 0 for not at all (default: as rollkeeper.dev/bake-time says)',
+      'for wait and status: how long to watch a complete rollout; 0 to skip this (default: rollkeeper.dev/bake-time)',
     )
     .option(
       '-o, --output <form>',
-      'text or json; for wait and status one object for each change, for history one with all revisions; for history also wide, name and yaml',
+      'text or json; json is one object per change for wait and status, and all revisions for history; history also takes wide, name and yaml',
     )
     .option(
       '--github',
-      'for wait and status: annotations for GitHub Actions (default: where GITHUB_ACTIONS is true)',
+      'for wait and status: annotations for GitHub Actions (default: if GITHUB_ACTIONS is true)',
     )
-    .option('--no-github', 'no such annotations')
+    .option('--no-github', 'omit those annotations')
     .action((word: string, words: string[], flags: RolloutFlags) => rollout(word, words, flags));
   choices(command.registeredArguments[0], VERBS);
 }
@@ -74,7 +71,7 @@ async function rollout(word: string, words: readonly string[], flags: RolloutFla
       showProgress(progressModeOf(verb, flags), parseTarget(words, flags), flags, signal),
     );
   return runOnce(async () => {
-    if (!verb) throw new InvalidOptionError('verb', `"${word}" is none of ${VERBS.join(', ')}`);
+    if (!verb) throw new InvalidOptionError('verb', `"${word}" is not one of ${VERBS.join(', ')}`);
     await change(verb, parseTarget(words, flags), flags);
   });
 }
@@ -151,8 +148,7 @@ async function linesOf(changes: readonly TemplateChange[]): Promise<string> {
 
 function readRevisionFlag(option: string, text: string | undefined): bigint | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,18}$/.test(text))
-    throw new InvalidOptionError(option, `"${text}" is not the number of a revision`);
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidOptionError(option, `"${text}" is not a revision number`);
   return BigInt(text);
 }
 

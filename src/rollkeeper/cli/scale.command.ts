@@ -22,14 +22,14 @@ const MOST_REPLICAS = 2 ** 31 - 1;
 export function registerScaleCommand(program: Command): void {
   addNamespaceOption(addApiOptions(program.command('scale')))
     .description(
-      'change the size of a Deployment or a ReplicaSet, and say which pods go: exactly these, or nothing is done (docs/ROLLOUTS.md)',
+      'scale a Deployment or a ReplicaSet, and choose the pods to remove: exactly those, or nothing is changed (docs/ROLLOUTS.md)',
     )
     .argument('<name...>', 'deployment/NAME, replicaset/NAME, or NAMESPACE/NAME and NAME of a Deployment')
     .requiredOption('--replicas <number>', 'the new size')
-    .option('--remove <pods>', 'pod/NAME, with commas between: these go first')
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--timeout <duration>', 'how long the named pods may take to go: 90s, 5m, or seconds', '1m')
-    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
+    .option('--remove <pods>', 'pods to remove first, comma-separated: pod/NAME')
+    .option('--dry-run', 'only print what would be done')
+    .option('--timeout <duration>', 'timeout of the deletion of the named pods: 90s, 5m, or seconds', '1m')
+    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
     .action((words: string[], flags: ScaleFlags) =>
       runUntilStopped(async (signal) => {
         const end = await scale(words, flags, signal);

@@ -17,7 +17,7 @@ export interface RedisFlags {
 /** Accepted wherever `--redis-url` is; both also from the environment, where other users cannot read a password. */
 export const REDIS_CA_FILE_OPTION = {
   'redis-ca-file': file({
-    help: 'authority that a rediss:// server is checked against',
+    help: 'certificate authority of a rediss:// server',
     env: 'REDIS_CA_FILE',
   }),
 };
@@ -43,13 +43,13 @@ export interface ApiFlags {
 export const UP_FOLDER = '.rollkeeper';
 
 /** See `withApi`. */
-const API_DEFAULT = "the API (default: kubectl's rules; if these name none, that of `up` in this folder)";
+const API_DEFAULT = "kubeconfig of the cluster (default: kubectl's rules, then `up` in this folder)";
 
 /** `--kubeconfig` and `--context`. */
 export function addApiOptions(command: Command, what = API_DEFAULT): Command {
   return command
     .option('--kubeconfig <file>', what)
-    .option('--context <name>', "context of the kubeconfig (default: the file's own)");
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)');
 }
 
 /** `ns/name` or `name`. @throws InvalidOptionError naming the option */

@@ -16,9 +16,9 @@ const FORMS = ['wide', 'name', 'json', 'yaml'] as const;
 /** `rollkeeper status`: lists the processes of `up`, and the leader. */
 export function registerStatusCommand(program: Command): void {
   const command = addOutputOptions(program.command('status'), FORMS);
-  addWatchOption(command, 'it')
-    .description('show each process of `up`, which replica leads, and whether Redis answers')
-    .option('--data-dir <folder>', 'the folder that `up` was given', UP_FOLDER)
+  addWatchOption(command, 'the state')
+    .description('show the processes of `up`, the leader, and whether Redis answers')
+    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
     .action((flags: StatusFlags) =>
       runUntilStopped((signal) => printState(flags.watch, () => statusText(flags), signal)),
     );

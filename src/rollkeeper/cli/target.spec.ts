@@ -26,14 +26,14 @@ describe('the words that name a Deployment', () => {
   });
 
   it.each<{ words: string[]; flags?: object; says: string }>([
-    { words: ['pod', 'web'], says: 'kind: "pod" is none that this works on; only deployment is' },
+    { words: ['pod', 'web'], says: 'kind: "pod" is not supported; only deployment is' },
     { words: ['deployment'], says: 'name: is missing after deployment' },
     { words: ['deployment/'], says: 'name: "" is not namespace/name' },
     { words: ['a/b/c'], says: 'name: "a/b/c" is not namespace/name' },
     { words: ['deployment', 'web', 'api'], says: 'name: one Deployment at a time' },
-    { words: ['shop/web'], flags: { namespace: 'other' }, says: 'namespace: is said twice' },
+    { words: ['shop/web'], flags: { namespace: 'other' }, says: 'namespace: is set twice' },
     { words: ['web'], flags: { namespace: 'no space' }, says: 'is not namespace/name' },
-    { words: ['rkd/web'], flags: { api: APPS }, says: 'api: "apps/v1" contradicts the kind rkd' },
+    { words: ['rkd/web'], flags: { api: APPS }, says: 'api: "apps/v1" conflicts with the kind rkd' },
   ])('refuses $words $flags', ({ flags = {}, says, words }) => {
     expect(() => parseTarget(words, flags)).toThrow(says);
   });

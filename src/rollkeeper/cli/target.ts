@@ -36,7 +36,7 @@ export function parseTarget(
   const { kind, name } = splitTarget(words, works);
   const ofKind = kind === undefined ? undefined : apiOfKind(kind);
   if (flags.api !== undefined && ofKind !== undefined && flags.api !== ofKind)
-    throw new InvalidOptionError('api', `"${flags.api}" contradicts the kind ${kind}`);
+    throw new InvalidOptionError('api', `"${flags.api}" conflicts with the kind ${kind}`);
   return { ref: refOf(name, flags), api: flags.api ?? ofKind };
 }
 
@@ -62,7 +62,7 @@ export function typedObject(
   const name = slash < 0 ? second : first.slice(slash + 1);
   if (name === undefined || name === '') throw new InvalidOptionError('name', `is missing after ${kind}`);
   if (more.length > 0 || (slash >= 0 && second !== undefined))
-    throw new InvalidOptionError('name', `one object at a time: "${words.join(' ')}" are several`);
+    throw new InvalidOptionError('name', `one object at a time: "${words.join(' ')}" names several`);
   return { kind, name };
 }
 
@@ -72,7 +72,7 @@ export function typedObject(
  */
 export function refOf(name: string, { namespace }: Pick<TargetFlags, 'namespace'>): Required<ObjectRef> {
   if (namespace !== undefined && name.includes('/'))
-    throw new InvalidOptionError('namespace', `is said twice: -n ${namespace}, and in "${name}"`);
+    throw new InvalidOptionError('namespace', `is set twice: -n ${namespace}, and in "${name}"`);
   return parseRef(namespace === undefined ? name : `${namespace}/${name}`);
 }
 
@@ -82,10 +82,10 @@ function splitTarget(
 ): { readonly kind?: string; readonly name: string } {
   const [first = '', second, ...more] = words;
   if (more.length > 0)
-    throw new InvalidOptionError('name', `one Deployment at a time: "${words.join(' ')}" are several`);
+    throw new InvalidOptionError('name', `one Deployment at a time: "${words.join(' ')}" names several`);
   if (second !== undefined) {
     if (!isDeploymentKind(first))
-      throw new InvalidOptionError('kind', `"${first}" is none that this works on; ${works}`);
+      throw new InvalidOptionError('kind', `"${first}" is not supported; ${works}`);
     return { kind: first, name: second };
   }
   const slash = first.indexOf('/');

@@ -19,23 +19,20 @@ interface TestClusterFlags {
 export function registerTestClusterCommand(program: Command): void {
   program
     .command('test-cluster')
-    .description('run a command with KUBECONFIG set to a cluster of its own, which ends with it')
+    .description('run a command with KUBECONFIG set to a temporary cluster of its own')
     .usage('[options] [-- command args...]')
-    .option('--nodes <count>', 'simulated nodes; 0: none, and pods stay Pending', '3')
-    .option('--controllers <list>', "as kube-controller-manager's; none: no controllers", '*')
+    .option('--nodes <count>', 'simulated nodes; with 0, pods stay Pending', '3')
+    .option('--controllers <list>', 'as for kube-controller-manager; none: no controllers', '*')
     .option(
       '-f, --filename <path>',
-      'manifests to apply before, a file or a folder; may be repeated',
+      'manifests to apply first, a file or a folder; may be repeated',
       (path: string, before: string[]) => [...before, path],
       [],
     )
-    .option(
-      '--redis-url <url>',
-      'keep everything on this Redis, under a prefix of its own (default: in memory)',
-    )
+    .option('--redis-url <url>', 'store everything in this Redis, under its own prefix (default: in memory)')
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '0')
-    .option('--verbose', 'tell on standard error what the cluster does')
-    .argument('[command...]', 'behind --: what to run; without it the cluster stays until Ctrl-C')
+    .option('--verbose', 'log to standard error what the cluster does')
+    .argument('[command...]', 'command to run, after --; without it, the cluster runs until Ctrl-C')
     .action((command: string[], flags: TestClusterFlags) => run(command, flags));
 }
 
@@ -85,6 +82,6 @@ function optionsOf(flags: TestClusterFlags): TestClusterOptions {
 }
 
 function numberOf(option: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidOptionError(option, `"${text}" is no number`);
+  if (!/^\d+$/.test(text)) throw new InvalidOptionError(option, `"${text}" is not a number`);
   return Number(text);
 }

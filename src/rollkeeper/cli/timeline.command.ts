@@ -20,14 +20,14 @@ const FORMS = ['json', 'yaml'] as const;
 /** `rollkeeper timeline`: what was asked of a Deployment, by whom, when, and how it ended. */
 export function registerTimelineCommand(program: Command): void {
   const command = addNamespaceOption(addApiOptions(program.command('timeline')));
-  addWatchOption(addOutputOptions(command, FORMS), 'it')
+  addWatchOption(addOutputOptions(command, FORMS), 'the timeline')
     .description(
-      'show what was asked of a Deployment, by whom, when and by which means, and how it ended, with its sizes over time where its history is kept (rollkeeper.dev/history: 14d)',
+      'show the changes of a Deployment, with user, time, client and result, and its size over time if its history is kept (rollkeeper.dev/history: 14d)',
     )
     .argument('<name...>', TARGET_HELP)
-    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
-    .option('--since <duration>', 'only what is younger: 30m, 24h')
-    .option('--no-events', 'without the Events of the Deployment and its ReplicaSets, which last for an hour')
+    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
+    .option('--since <duration>', 'only newer entries: 30m, 24h')
+    .option('--no-events', 'omit the Events of the Deployment and its ReplicaSets, kept for an hour')
     .action((words: string[], flags: TimelineFlags) =>
       runUntilStopped((signal) => printState(flags.watch, () => timelineText(words, flags), signal)),
     );

@@ -22,13 +22,13 @@ const FORMS = ['name', 'json', 'yaml'] as const;
 /** `rollkeeper top`: what moves now. */
 export function registerTopCommand(program: Command): void {
   const command = addAdminOptions(program.command('top'));
-  addOutputOptions(addApiOptions(command, 'ask no replica: what the objects of this API tell'), FORMS)
+  addOutputOptions(addApiOptions(command, 'ask no replica; use only the objects of this API'), FORMS)
     .description(
-      'show what moves now: rollouts with their sizes, queues and replicas; redraws on a terminal, prints a line for each change in a pipe',
+      'show current activity: rollouts with their sizes, queues and replicas; redraws on a terminal, prints a line for each change in a pipe',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all)')
-    .option('--once', 'look once and end')
-    .option('--interval <seconds>', 'time between two looks', '1')
+    .option('--once', 'print once and exit')
+    .option('--interval <seconds>', 'time between refreshes', '1')
     .action((flags: TopFlags) => runUntilStopped((signal) => top(flags, signal)));
 }
 
@@ -54,7 +54,7 @@ async function unlessFailing(reading: Promise<TopView>): Promise<TopView | undef
     return await reading;
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
-    process.stderr.write(`rollkeeper: ${errorMessage(error)}; trying again\n`);
+    process.stderr.write(`rollkeeper: ${errorMessage(error)}; retrying\n`);
     return undefined;
   }
 }

@@ -13,12 +13,9 @@ export function registerUpCommand(program: Command, main: string): void {
   const { 'redis-url': redisUrl, ...others } = UP_OPTIONS_TABLE;
   const command = program
     .command('up')
-    .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine');
+    .description('start Redis, an API server, simulated nodes and controller replicas on this machine');
   addOptions(command, { 'redis-url': redisUrl, ...REDIS_CA_FILE_OPTION, ...others })
-    .argument(
-      '[controllerArgs...]',
-      'behind --: further options of every controller, see `controller --help`',
-    )
+    .argument('[controllerArgs...]', 'options for every controller, after --; see `controller --help`')
     .action((controllerArgs: string[], options: Record<string, string>) =>
       runUp(options, controllerArgs, main),
     );
@@ -52,7 +49,7 @@ async function runUp(
     await aborted(signal);
     console.log('Stopping …');
     await supervisor.stop();
-    console.log('Stopped. Everything is kept; start again to go on.');
+    console.log('Stopped. All data is kept; start again to continue.');
   });
 }
 
@@ -73,7 +70,7 @@ function readyMessage(
       ? []
       : [
           `Sign in there, to change things too: ${signInLink}`,
-          '  (good once, and for five minutes; `rollkeeper console` prints another one)',
+          '  (valid once, for five minutes; `rollkeeper console` prints another one)',
         ]),
     '',
     'Ctrl-C stops everything; what you created is kept.',

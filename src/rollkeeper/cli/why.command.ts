@@ -19,7 +19,7 @@ interface WhyFlags extends SchedulerFileFlags, Pick<TargetFlags, 'namespace'>, O
 export function registerWhyCommand(program: Command): void {
   const command = addNamespaceOption(addApiOptions(program.command('why')))
     .description(
-      'say why a pod is not running or not ready, and how the Deployment, StatefulSet, Job or other owner fares that it belongs to. Exit codes as of explain, for the pod',
+      'explain why a pod is not running or not ready, and the state of its Deployment, StatefulSet, Job or other owner. Exit codes: those of explain, for the pod',
     )
     .argument('<pod...>', 'NAME, NAMESPACE/NAME or pod/NAME');
   addOptions(addOutputOptions(command, EXPLAINED_FORMS), SCHEDULER_FILE_OPTIONS).action(

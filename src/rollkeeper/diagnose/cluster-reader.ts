@@ -48,7 +48,7 @@ export class ClusterReader {
     if (this.refused.size === 0) return [];
     const lists = [...this.refused].toSorted().join(', ');
     const { reader = 'You' } = this.options;
-    return [`${reader} may not list ${lists}: what depends on them is not seen.`];
+    return [`${reader} may not list ${lists}: problems that depend on them are not detected.`];
   }
 
   private read(need: Need): Promise<readonly DeepReadonly<KubernetesObject>[] | undefined> {

@@ -123,7 +123,7 @@ describe('a node', () => {
     const told = await explained(cluster, 'node', 'n1');
     expect(causesOf(told)).toEqual(['blocked pdb-blocks-drain', 'note node-cordoned']);
     expect(told.sentence).toContain('PodDisruptionBudget shop/web keeps web-1 on it');
-    expect(told.unblockedBy).toContain('one more replica than the budget needs');
+    expect(told.unblockedBy).toContain('run one more replica than the budget needs');
   });
 });
 
@@ -209,7 +209,7 @@ describe('a namespace that is being deleted', () => {
     expect(told.waitsFor[0]).toMatchObject({
       since: ago(30),
       objects: [{ kind: 'ConfigMap', namespace: 'shop', name: 'held', detail: 'example.com/keep' }],
-      unblockedBy: ['the controller that owns example.com/keep removing it: does it run?'],
+      unblockedBy: ['the controller that owns example.com/keep must remove it: does it run?'],
     });
   });
 
@@ -399,7 +399,7 @@ describe('a reader of one namespace', () => {
         ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'no' })
         : undefined;
     const told = await explained(cluster, 'sts', 'db');
-    expect(told.notes).toEqual(['You may not list nodes: what depends on them is not seen.']);
+    expect(told.notes).toEqual(['You may not list nodes: problems that depend on them are not detected.']);
     expect(JSON.stringify(told)).not.toContain('secret-node');
     expect(cluster.requests.every(({ key, type }) => !type.namespaced || key.startsWith('shop'))).toBe(true);
   });

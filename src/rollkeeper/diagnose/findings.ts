@@ -76,9 +76,9 @@ function overdueFinding(all: readonly ClassifiedPod[]): DiagnosisFinding[] {
       summary: `${countOf(pods)} should have ended: ${first.message ?? first.reason}`,
       pods: named(pods),
       unblockedBy: [
-        'the kubelet of its node confirming the end: is that node Ready?',
-        'the owner of its finalizers removing them',
-        'or, if the node does not come back, kubectl delete pod --force',
+        'check that its node is Ready: the kubelet must confirm the end',
+        'or the owner of its finalizers must remove them',
+        'or, if the node does not recover, kubectl delete pod --force',
       ],
     },
   ];
@@ -133,28 +133,28 @@ export function creationFindings(warnings: readonly ObjectWarning[]): DiagnosisF
 /** The part of the API that refused, by its own words. */
 export function refusalOf(message: string): Pick<DiagnosisFinding, 'cause' | 'unblockedBy'> {
   if (/exceeded quota/i.test(message))
-    return { cause: 'quota', unblockedBy: ['raise the ResourceQuota, or free room under it'] };
+    return { cause: 'quota', unblockedBy: ['raise the ResourceQuota, or reduce the usage'] };
   if (/(minimum|maximum) .*usage per|limit to request ratio/i.test(message))
     return {
       cause: 'limit-range',
-      unblockedBy: ["ask for resources within the namespace's LimitRange, or change it"],
+      unblockedBy: ["request resources within the namespace's LimitRange, or change the LimitRange"],
     };
   if (/failed calling webhook/i.test(message))
     return {
       cause: 'webhook-unreachable',
       unblockedBy: [
-        'the webhook answering again: is its Service backed by ready pods, and its certificate trusted?',
-        'or, where it may be missed, failurePolicy: Ignore',
+        'repair the webhook: does its Service have ready pods, and is its certificate trusted?',
+        'or, if it is optional, set failurePolicy: Ignore',
       ],
     };
   if (/admission webhook|denied the request|violates PodSecurity/i.test(message))
     return {
       cause: 'admission',
-      unblockedBy: ['a template that the named policy allows, or another policy'],
+      unblockedBy: ['change the template so that the named policy allows it, or change the policy'],
     };
   return {
     cause: 'pod-create-error',
-    unblockedBy: ['remove what refuses the pods: admission, a limit range, a missing service account'],
+    unblockedBy: ['remove the cause of the refusal: admission, a limit range, a missing service account'],
   };
 }
 
@@ -183,7 +183,7 @@ export function deletionFindings(
       severity: 'blocked',
       summary: `it is being deleted${waits}, and held by ${count(others.length, 'finalizer')}: ${listed(others)}`,
       since,
-      unblockedBy: others.map((name) => `the controller that owns ${name} removing it: does it run?`),
+      unblockedBy: others.map((name) => `the controller that owns ${name} must remove it: does it run?`),
     },
   ];
 }
@@ -201,7 +201,7 @@ export function unobservedFindings(
       cause: 'not-observed-yet',
       severity: 'waits',
       summary: `the ${controller} controller has not seen generation ${generation} yet`,
-      unblockedBy: ['its next sync; if it does not come, is the controller running?'],
+      unblockedBy: ['its next sync; if there is none, check that the controller is running'],
     },
   ];
 }

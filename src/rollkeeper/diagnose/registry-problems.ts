@@ -25,7 +25,7 @@ export function groupByRegistry(problems: readonly Diagnosis[]): readonly Diagno
     }));
     const summary = `images of ${registry} cannot be pulled for ${entries.length} objects`;
     const unblockedBy = [
-      `the registry ${registry}: does it answer, are its credentials (imagePullSecrets) valid, is its rate limit reached?`,
+      `check the registry ${registry}: does it answer, are its credentials (imagePullSecrets) valid, is its rate limit reached?`,
     ];
     return [
       {

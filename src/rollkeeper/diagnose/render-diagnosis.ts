@@ -38,9 +38,9 @@ export function renderProblems(
 }
 
 function headOf(problems: number, looked: number): string {
-  if (looked === 0) return 'There is nothing to look at: does the namespace exist?';
+  if (looked === 0) return 'There are no objects to check: does the namespace exist?';
   return problems === 0
-    ? `Nothing is wrong with the ${looked} objects looked at.`
+    ? `Nothing is wrong with the ${looked} objects that were checked.`
     : `${problems} of ${looked} objects:`;
 }
 

@@ -34,7 +34,7 @@ export function decideApi(asked: Asked<ApiFacts>): readonly Finding[] {
       ? failure(
           'api',
           `${url} is Kubernetes ${version}`,
-          `upgrade the cluster: Kubernetes 1.${OLDEST_MINOR} is the oldest that Rollkeeper works with`,
+          `upgrade the cluster: Kubernetes 1.${OLDEST_MINOR} is the oldest supported version`,
         )
       : ok('api', `${url} answers: Kubernetes ${version}`),
     ...decideSpeed(asked.value),
@@ -48,7 +48,7 @@ function decideSpeed({ tookMs }: ApiFacts): readonly Finding[] {
     warning(
       'api',
       `the API takes ${Math.round(tookMs)} ms for its version`,
-      'every write of a rollout waits as long: look at the API server’s load and at the network between',
+      'every write of a rollout takes as long: check the load of the API server, and the network',
     ),
   ];
 }

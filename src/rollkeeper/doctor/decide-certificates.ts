@@ -20,13 +20,13 @@ export function decideCertificates(asked: Asked<CertificateFacts>, nowMs: number
   return [
     ...decideOne(
       'the API server’s certificate',
-      'renew it (kubeadm: `kubeadm certs renew apiserver`), and restart what does not read it again',
+      'renew it (kubeadm: `kubeadm certs renew apiserver`), and restart the processes that do not reload it',
       serverEndsAtMs,
       nowMs,
     ),
     ...decideOne(
       'the client certificate of the kubeconfig',
-      'issue another one, or take the token of a service account',
+      'issue another one, or use the token of a service account',
       clientEndsAtMs,
       nowMs,
     ),

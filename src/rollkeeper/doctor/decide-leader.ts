@@ -12,7 +12,7 @@ export interface LeaderFacts {
 }
 
 export function decideLeader(asked: Asked<LeaderFacts>, nowMs: number): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('leader', 'no replica could be asked')];
+  if (asked.is !== 'answered') return [skipped('leader', 'no replica answers')];
   const { leadership, snapshot } = asked.value;
   const { epoch, leader, lease } = snapshot;
   const claims = snapshot.replicas.filter((replica) => replica.leader).map(({ identity }) => identity);
@@ -22,13 +22,13 @@ export function decideLeader(asked: Asked<LeaderFacts>, nowMs: number): readonly
         'leader',
         lease && lease.holder !== ''
           ? `no replica leads: the lease of ${lease.holder} has ended`
-          : 'no replica leads, so changes are not seen',
-        'look at `/readyz?verbose` of the replicas: without Redis, or without the right to update the Lease, none can lead (docs/LEADERSHIP.md)',
+          : 'no replica leads, so changes are not reconciled',
+        'check `/readyz?verbose` of the replicas: without Redis, or without the right to update the Lease, none can lead (docs/LEADERSHIP.md)',
       ),
     ];
   const calm = ok(
     'leader',
-    `${leader} leads, epoch ${epoch}${lease ? `, its lease lasts another ${Math.round(lease.remainingMs)} ms` : ''}`,
+    `${leader} leads, epoch ${epoch}${lease ? `, its lease expires in ${Math.round(lease.remainingMs)} ms` : ''}`,
   );
   return orElse(
     [
@@ -36,8 +36,8 @@ export function decideLeader(asked: Asked<LeaderFacts>, nowMs: number): readonly
         ? [
             warning(
               'leader',
-              `${claims.join(' and ')} both say that they lead`,
-              'a change of leader takes a moment: ask again; if it stays so, restart the one with the lower epoch',
+              `${claims.join(' and ')} both report that they lead`,
+              'a change of leader takes a moment: check again; if this persists, restart the replica with the lower epoch',
             ),
           ]
         : []),
@@ -45,8 +45,8 @@ export function decideLeader(asked: Asked<LeaderFacts>, nowMs: number): readonly
         ? [
             warning(
               'leader',
-              `${leader} has the lease, and no replica that answers says that it leads`,
-              'see whether it answers (check "replicas"); its lease ends by itself if its process is gone',
+              `${leader} has the lease, but no replica that answers reports that it leads`,
+              'check whether it answers (check "replicas"); its lease expires if its process has ended',
             ),
           ]
         : []),
@@ -63,7 +63,7 @@ function decideChanges(leadership: LeadershipStatus | undefined, nowMs: number):
     warning(
       'leader',
       `the leader changed ${recent.length} times in 15 minutes; last because: ${recent.at(-1)?.why ?? ''}`,
-      'renewals come too late: give the pods more CPU, look at the latency of Redis, and raise leaderElection.leaseDurationMs only after that',
+      'renewals come too late: give the pods more CPU, check the latency of Redis, and raise leaderElection.leaseDurationMs only after that',
     ),
   ];
 }

@@ -12,7 +12,7 @@ export interface QueueFacts extends Pick<QueueAnswer, 'controller' | 'counts'> {
 }
 
 export function decideQueues(asked: Asked<readonly QueueFacts[]>): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('queues', 'no replica could be asked')];
+  if (asked.is !== 'answered') return [skipped('queues', 'no replica answers')];
   const queues = asked.value;
   const waiting = queues.reduce((sum, { counts }) => sum + counts.waiting, 0);
   return orElse(
@@ -30,7 +30,7 @@ function decideParked({ controller, counts, parked = [] }: QueueFacts): readonly
     warning(
       'queues',
       `${counts.parked} ${counts.parked === 1 ? 'key' : 'keys'} of ${controller} ${counts.parked === 1 ? 'is' : 'are'} parked: ${keys}`,
-      `change the object that cannot be worked on, then \`rollkeeper queue requeue ${controller} ${parked[0]?.key ?? 'KEY'}\``,
+      `correct the object that fails, then \`rollkeeper queue requeue ${controller} ${parked[0]?.key ?? 'KEY'}\``,
     ),
   ];
 }
@@ -41,7 +41,7 @@ function decideDepth({ controller, counts }: QueueFacts): readonly Finding[] {
     warning(
       'queues',
       `${counts.waiting} keys of ${controller} wait`,
-      'after a failover this passes; if it stays, more --workers, more replicas, or an API server that answers faster',
+      'after a failover this is temporary; if it persists, use more --workers, more replicas, or a faster API server',
     ),
   ];
 }

@@ -55,7 +55,7 @@ function silentStore({ silentSinceMs }: StoreFacts): Finding {
   return failure(
     'redis',
     `Redis does not answer the replicas${since}`,
-    'see that it runs and can be reached from the pods (a NetworkPolicy, a password that changed); nothing is lost meanwhile, and work goes on when it answers',
+    'check that it runs and can be reached from the pods (a NetworkPolicy, a changed password); nothing is lost, and work continues when it answers',
   );
 }
 
@@ -68,8 +68,8 @@ function decideServers(
     return [
       skipped(
         'redis',
-        `${store?.answers ? 'the replicas say that Redis answers; ' : ''}it was not asked itself: ${servers.why}`,
-        'say where it is with --redis-url or REDIS_URL',
+        `${store?.answers ? 'the replicas report that Redis answers; ' : ''}it was not checked directly: ${servers.why}`,
+        'give its address with --redis-url or REDIS_URL',
       ),
     ];
   if (servers.is === 'unanswered')
@@ -89,9 +89,9 @@ function decideServer(server: RedisServerFacts, keepsObjects: boolean): readonly
     level('redis', `${address} ${summary}`, remedy);
   const troubles = [
     ...(unfit === undefined ? [] : [say(failure, unfit, remedyOf(server))]),
-    ...(isLoading ? [say(warning, 'is loading its data', 'wait: replicas go on when it is done')] : []),
+    ...(isLoading ? [say(warning, 'is loading its data', 'wait: replicas continue when it is done')] : []),
     ...(lastSaveFailed
-      ? [say(failure, 'could not write its last snapshot or log', 'see its log; mostly the disk is full')]
+      ? [say(failure, 'could not write its last snapshot or log', 'see its log; usually the disk is full')]
       : []),
     ...decidePersistence(server, keepsObjects, say),
     ...(pingMs < SLOW_MS
@@ -100,7 +100,7 @@ function decideServer(server: RedisServerFacts, keepsObjects: boolean): readonly
           say(
             pingMs < TOO_SLOW_MS ? warning : failure,
             `answers a ping in ${pingMs.toFixed(1)} ms`,
-            'bring it nearer to the replicas, and look for slow commands and other users (SLOWLOG GET, INFO commandstats)',
+            'move it closer to the replicas, and look for slow commands and other users (SLOWLOG GET, INFO commandstats)',
           ),
         ]),
     ...(Math.abs(aheadMs) < SKEW_MS
@@ -126,8 +126,8 @@ function decidePersistence(server: RedisServerFacts, keepsObjects: boolean, say:
   return [
     say(
       server.savesSnapshots ? warning : failure,
-      `keeps the objects of the API server, and ${server.savesSnapshots ? 'writes snapshots alone' : 'writes nothing to disk'}`,
-      'CONFIG SET appendonly yes, and in its configuration: without it a restart loses what was written last',
+      `keeps the objects of the API server, and ${server.savesSnapshots ? 'writes only snapshots' : 'writes nothing to disk'}`,
+      'CONFIG SET appendonly yes, and in its configuration: without it a restart loses the latest writes',
     ),
   ];
 }
@@ -150,6 +150,6 @@ function persistenceOf({ appendOnly, savesSnapshots }: RedisServerFacts): string
 
 function remedyOf({ evictionPolicy }: RedisServerFacts): string {
   return evictionPolicy === 'noeviction'
-    ? 'docs/REDIS.md says which servers can be used, and how each is named in the URL'
+    ? 'docs/REDIS.md lists the supported servers and their URLs'
     : 'CONFIG SET maxmemory-policy noeviction, and in its configuration';
 }

@@ -35,8 +35,8 @@ function decideReachable({ adminUrl, identity, problem, reachable }: ReplicaView
   return [
     warning(
       'replicas',
-      `${identity} (${adminUrl}) does not answer the others: ${problem ?? 'no reason known'}`,
-      'see its log and `/readyz?verbose`; replicas need the same --admin-token-file, and to reach each other on the admin port',
+      `${identity} (${adminUrl}) does not answer the others: ${problem ?? 'unknown reason'}`,
+      'see its log and `/readyz?verbose`; replicas need the same --admin-token-file, and must reach each other on the admin port',
     ),
   ];
 }
@@ -59,7 +59,7 @@ function decideVersions(reached: readonly ReplicaView[]): readonly Finding[] {
     warning(
       'replicas',
       `replicas are of different versions: ${describeGroups(groups)}`,
-      'finish the upgrade; neighbouring releases work together for as long as it takes (docs/UPGRADING.md)',
+      'finish the upgrade; adjacent releases work together during the upgrade (docs/UPGRADING.md)',
     ),
   ];
 }
@@ -74,7 +74,7 @@ function decideOptions(reached: readonly ReplicaView[]): readonly Finding[] {
     warning(
       'replicas',
       `replicas run with different options: ${describeGroups(groups)}`,
-      'compare `GET /admin/config` of each, and give all the same: which one applies depends on who takes a key',
+      'compare `GET /admin/config` of each, and set the same on all: the effective options depend on the replica that takes a key',
     ),
   ];
 }
@@ -84,8 +84,8 @@ function decideClock({ aheadMs, identity }: ReplicaView): readonly Finding[] {
   return [
     warning(
       'replicas',
-      `the clock of ${identity} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the replica which was asked`,
-      'synchronise the clocks of the nodes (NTP): deadlines and minReadySeconds are counted by them',
+      `the clock of ${identity} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the queried replica`,
+      'synchronise the clocks of the nodes (NTP): deadlines and minReadySeconds depend on them',
     ),
   ];
 }
@@ -97,7 +97,7 @@ function decideCertificate(
   if (certificateEndsAtMs === undefined || certificateEndsAtMs - nowMs > ENDS_SOON_MS) return [];
   const end = new Date(certificateEndsAtMs).toISOString();
   const remedy =
-    'renew the files of --admin-tls-cert-file; they are read again within 10 s. One that a replica has made itself is renewed by a restart';
+    'renew the files of --admin-tls-cert-file; they are reloaded within 10 s. A certificate that the replica created itself is renewed by a restart';
   return certificateEndsAtMs <= nowMs
     ? [failure('replicas', `the admin certificate of ${identity} ended at ${end}`, remedy)]
     : [warning('replicas', `the admin certificate of ${identity} ends at ${end}`, remedy)];
@@ -105,13 +105,13 @@ function decideCertificate(
 
 /** What controllers cannot list: without some of it they do not start. */
 export function decideCaches(asked: Asked<ClusterSnapshot>): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('caches', 'no replica could be asked', WHERE)];
+  if (asked.is !== 'answered') return [skipped('caches', 'no replica answers', WHERE)];
   const reached = asked.value.replicas.filter(({ reachable }) => reachable);
   const controllers = reached.flatMap((replica) =>
     replica.controllers.map((controller) => ({ replica, controller })),
   );
   const remedy =
-    'give the missing right, or bring the aggregated API back; `kubectl auth can-i list RESOURCE --as=ACCOUNT` asks for one';
+    'grant the missing right, or repair the aggregated API; `kubectl auth can-i list RESOURCE --as=ACCOUNT` checks a right';
   const troubles = controllers.flatMap(({ controller, replica }) => [
     ...controller.waitsFor.map(({ reason, resource }) =>
       failure(
@@ -128,7 +128,7 @@ export function decideCaches(asked: Asked<ClusterSnapshot>): readonly Finding[] 
       ),
     ),
   ]);
-  return orElse(troubles, ok('caches', 'every controller can list and watch what it needs'));
+  return orElse(troubles, ok('caches', 'every controller can list and watch the kinds that it needs'));
 }
 
 function groupedBy(

@@ -26,7 +26,7 @@ export interface RightsFacts {
 }
 
 export function decideRights(asked: Asked<RightsFacts>): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('rights', `rights were not asked for: ${asked.why}`)];
+  if (asked.is !== 'answered') return [skipped('rights', `rights were not checked: ${asked.why}`)];
   const { mayDoEverything, others, owners } = asked.value;
   return [
     ...owners.flatMap(decideOwner),
@@ -35,8 +35,8 @@ export function decideRights(asked: Asked<RightsFacts>): readonly Finding[] {
       : [
           skipped(
             'rights',
-            `the rights of ${someOf(others)} are not looked at one by one`,
-            'where a right is missing the check "caches" and the log say which',
+            `the rights of ${someOf(others)} are not checked one by one`,
+            'the check "caches" and the log report missing rights',
           ),
         ]),
   ];
@@ -48,8 +48,8 @@ function decideOwner({ owner, reviewed, subject }: ReviewedRights): readonly Fin
     return [
       warning(
         'rights',
-        `whether ${subject} may do what ${whose} needs could not be asked: ${reviewed.why}`,
-        'to ask about another account needs the right to create subjectaccessreviews.authorization.k8s.io; or run this with the kubeconfig of the replicas and without --service-account',
+        `whether ${subject} has the rights that ${whose} needs could not be checked: ${reviewed.why}`,
+        'checking another account needs the right to create subjectaccessreviews.authorization.k8s.io; or run this with the kubeconfig of the replicas and without --service-account',
       ),
     ];
   const missing = reviewed.value.filter(({ allowed }) => !allowed).map(({ right }) => describeRight(right));
@@ -60,9 +60,9 @@ function decideOwner({ owner, reviewed, subject }: ReviewedRights): readonly Fin
           failure(
             'rights',
             `${subject} may not: ${someOf(missing, 8)}; ${whose} needs ${missing.length === 1 ? 'it' : 'them'}`,
-            'grant them: the chart’s ClusterRole has all of them (helm upgrade makes it again), or ask about the replicas’ own account with --service-account NAMESPACE/NAME',
+            'grant them: the chart’s ClusterRole has all of them (helm upgrade restores it), or check the replicas’ own account with --service-account NAMESPACE/NAME',
           ),
         ],
-    ok('rights', `${subject} may do all that ${whose} needs (${reviewed.value.length} rights)`),
+    ok('rights', `${subject} has all rights that ${whose} needs (${reviewed.value.length} rights)`),
   );
 }

@@ -27,11 +27,11 @@ const LEASE_IS_LIVE_MS = 60_000;
 const OWN_MANAGER = 'rollkeeper';
 const NAMES = ['deployment-controller', 'deployment'];
 const REMEDY =
-  'switch it off: kube-controller-manager --controllers=*,-deployment-controller,-replicaset-controller; where the provider runs it, use deployments.api=rollkeeper.dev/v1 (docs/INSTALL.md)';
+  'switch it off: kube-controller-manager --controllers=*,-deployment-controller,-replicaset-controller; if the provider runs it, use deployments.api=rollkeeper.dev/v1 (docs/INSTALL.md)';
 
 export function decideRivals(facts: RivalFacts, nowMs: number): readonly Finding[] {
   if (!facts.worksOnApps)
-    return [ok('rivals', 'the replicas work on rollkeeper.dev/v1, which no other controller knows')];
+    return [ok('rivals', 'the replicas manage rollkeeper.dev/v1, which no other controller handles')];
   const seen = decideWriters(facts);
   const flagged = decideFlags(facts);
   if (seen.length > 0 || flagged.length > 0) return [...seen, ...flagged];
@@ -79,7 +79,12 @@ export function runsDeployments(flag = '*'): boolean {
 function decideUnseen(facts: RivalFacts, nowMs: number): readonly Finding[] {
   const { managerFlags, managerLease, writers } = facts;
   if (managerLease.is !== 'answered' && writers.is !== 'answered')
-    return [skipped('rivals', `whether another controller works here could not be seen: ${writers.why}`)];
+    return [
+      skipped(
+        'rivals',
+        `whether another controller manages these Deployments could not be checked: ${writers.why}`,
+      ),
+    ];
   if (!isManagerAlive(facts, nowMs)) return [];
   const sawFlags = managerFlags.is === 'answered' && managerFlags.value.length > 0;
   if (sawFlags || (writers.is === 'answered' && writers.value.length > 0)) return [];
@@ -87,16 +92,12 @@ function decideUnseen(facts: RivalFacts, nowMs: number): readonly Finding[] {
     return [
       warning(
         'rivals',
-        'kube-controller-manager runs, its flags cannot be seen from here, and there is no Deployment yet that would tell who works on it',
+        'kube-controller-manager runs, its flags are not visible from here, and there is no Deployment yet that shows which controller manages it',
         'make sure that it has --controllers=*,-deployment-controller,-replicaset-controller, and run this again once there is a Deployment',
       ),
     ];
   return [
-    skipped(
-      'rivals',
-      `Deployments could not be read: ${writers.why}`,
-      'the right to list Deployments is needed',
-    ),
+    skipped('rivals', `Deployments could not be read: ${writers.why}`, 'grant the right to list Deployments'),
   ];
 }
 

@@ -48,8 +48,8 @@ function decideConfigured(asked: Asked<readonly WebhookFacts[]>, nowMs: number):
     return [
       skipped(
         'webhooks',
-        `the webhooks were not looked at: ${asked.why}`,
-        'the right to list validatingwebhookconfigurations and mutatingwebhookconfigurations is needed',
+        `the webhooks were not checked: ${asked.why}`,
+        'grant the right to list validatingwebhookconfigurations and mutatingwebhookconfigurations',
       ),
     ];
   const ours = asked.value.filter(({ webhook }) => concernsUs(webhook));
@@ -62,7 +62,7 @@ function decideConfigured(asked: Asked<readonly WebhookFacts[]>, nowMs: number):
 function calmSentence(count: number): string {
   if (count === 0) return 'no webhook sees Deployments, ReplicaSets or pods';
   const which = count === 1 ? 'one webhook sees' : `${count} webhooks see`;
-  return `${which} Deployments, ReplicaSets or pods, and nothing is wrong there`;
+  return `${which} Deployments, ReplicaSets or pods, and no problem was found`;
 }
 
 const WRITES = [
@@ -95,10 +95,10 @@ function decideWebhook(facts: WebhookFacts, nowMs: number): readonly Finding[] {
   const level = refuses ? failure : warning;
   const effect = refuses
     ? 'every write that it sees is refused'
-    : 'every write that it sees waits for it, and is let through';
+    : 'every write that it sees is delayed, and then admitted';
   const where = webhook.clientConfig?.service;
   const place = where ? `${where.namespace}/${where.name}` : '';
-  const remedy = `bring it back, or \`kubectl delete\` its configuration, or exclude namespaces by its namespaceSelector`;
+  const remedy = `repair it, or \`kubectl delete\` its configuration, or exclude namespaces by its namespaceSelector`;
   return [
     ...(service && !service.exists
       ? [level('webhooks', `${name}: there is no Service ${place}, so ${effect}`, remedy)]
@@ -111,7 +111,7 @@ function decideWebhook(facts: WebhookFacts, nowMs: number): readonly Finding[] {
       ? [
           warning(
             'webhooks',
-            `${name}: it may take ${webhook.timeoutSeconds} s, and each write that it sees waits for as long when it hangs`,
+            `${name}: its timeout is ${webhook.timeoutSeconds} s, and each write that it sees waits that long if it hangs`,
             'set its timeoutSeconds to a few seconds',
           ),
         ]
@@ -120,7 +120,7 @@ function decideWebhook(facts: WebhookFacts, nowMs: number): readonly Finding[] {
       ? [
           warning(
             'webhooks',
-            `${name}: it sees the pods of its own namespace ${where?.namespace}; once all of them are gone, none can be made`,
+            `${name}: it sees the pods of its own namespace ${where?.namespace}; if all of them stop, none can be created`,
             `exclude its namespace: namespaceSelector with kubernetes.io/metadata.name NotIn [${where?.namespace}]`,
           ),
         ]
@@ -136,7 +136,7 @@ function decideAuthority(
   if (authorityEndsAtMs === undefined) return [];
   const remedy = 'renew its certificate, and the caBundle in its configuration';
   if (Number.isNaN(authorityEndsAtMs))
-    return [warning('webhooks', `${name}: its caBundle holds no certificate that can be read`, remedy)];
+    return [warning('webhooks', `${name}: its caBundle contains no readable certificate`, remedy)];
   if (authorityEndsAtMs - nowMs > ENDS_SOON_MS) return [];
   const end = new Date(authorityEndsAtMs).toISOString();
   if (authorityEndsAtMs > nowMs)
@@ -170,7 +170,7 @@ function isEmpty(selector: LabelSelector | undefined): boolean {
 }
 
 function decideTried(asked: Asked<readonly TriedWrite[]>): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('webhooks', `no write was tried: ${asked.why}`)];
+  if (asked.is !== 'answered') return [skipped('webhooks', `no write was attempted: ${asked.why}`)];
   const tried = asked.value;
   const kinds = tried.map(({ kind }) => kind).join(', ');
   return orElse(
@@ -196,7 +196,7 @@ function decideTry({ kind, namespace, refusal, tookMs }: TriedWrite): readonly F
     return [
       skipped(
         'webhooks',
-        `${what} could not be tried: ${message}`,
+        `${what} could not be attempted: ${message}`,
         'use --dry-run-namespace, or --no-dry-run',
       ),
     ];
@@ -206,8 +206,8 @@ function decideTry({ kind, namespace, refusal, tookMs }: TriedWrite): readonly F
       'webhooks',
       `${what} is refused: ${message}`,
       isUnreachable
-        ? 'bring the webhook back, or delete its configuration'
-        : 'if rollouts are meant to run there, change the policy; the dry run’s pod is of the restricted Pod Security Standard and has requests and limits',
+        ? 'repair the webhook, or delete its configuration'
+        : 'if rollouts should run there, change the policy; the dry run’s pod is of the restricted Pod Security Standard and has requests and limits',
     ),
   ];
 }

@@ -95,8 +95,8 @@ describe('what is said of rights', () => {
   it('tells an account that may not be asked about from one without rights', () => {
     const owners = [{ owner: 'replica', subject: 'ops', reviewed: unanswered('forbidden') } as const];
     expect(said(decideRights(answered({ owners, others: ['job'], mayDoEverything: false })))).toEqual([
-      'warning: whether ops may do what a replica needs could not be asked: forbidden',
-      'skipped: the rights of job are not looked at one by one',
+      'warning: whether ops has the rights that a replica needs could not be checked: forbidden',
+      'skipped: the rights of job are not checked one by one',
     ]);
   });
 });
@@ -134,7 +134,7 @@ describe('what is said of Redis', () => {
   it('wants a log on disk where it keeps the objects themselves', () => {
     expect(redis({ appendOnly: true }, true)).toHaveLength(1);
     expect(redis({ savesSnapshots: true }, true)).toContain(
-      'warning: Redis at h:1 keeps the objects of the API server, and writes snapshots alone',
+      'warning: Redis at h:1 keeps the objects of the API server, and writes only snapshots',
     );
     expect(redis({}, true)[0]).toMatch(/^failure: .*writes nothing to disk/);
   });
@@ -144,7 +144,7 @@ describe('what is said of Redis', () => {
     const silent = { answers: false, silentSinceMs: NOW };
     expect(said(decideRedis({ servers, store: silent, keepsObjects: false }))).toEqual([
       'failure: Redis does not answer the replicas since 2026-01-01T12:00:00.000Z',
-      'skipped: it was not asked itself: no --redis-url',
+      'skipped: it was not checked directly: no --redis-url',
     ]);
   });
 });
@@ -174,7 +174,7 @@ describe('what is said of replicas', () => {
       'replicas run with different options: aaaaaaaa (r0, r2), bbbbbbbb (r1)',
       { optionsDigest: 'b'.repeat(64) },
     ],
-    ['the clock of r1 is 3.0 s ahead of that of the replica which was asked', { aheadMs: 3000 }],
+    ['the clock of r1 is 3.0 s ahead of that of the queried replica', { aheadMs: 3000 }],
     ['the admin certificate of r1 ends at 2026-01-02T12:00:00.000Z', { certificateEndsAtMs: NOW + DAY }],
   ])('warns that %s', (says, changes) => {
     expect(of(replica('r0'), replica('r1', changes), replica('r2'))).toEqual([`warning: ${says}`]);
@@ -222,16 +222,16 @@ describe('what is said of the leader', () => {
     );
 
   it('is who it is, where all is well', () => {
-    expect(leader({})).toEqual(['ok: r0 leads, epoch 3, its lease lasts another 2000 ms']);
+    expect(leader({})).toEqual(['ok: r0 leads, epoch 3, its lease expires in 2000 ms']);
   });
 
   it('names an end of the lease, several who lead, one who does not answer, and many changes', () => {
     expect(leader({ leader: undefined })).toEqual(['failure: no replica leads: the lease of r0 has ended']);
     expect(leader({ replicas: all.map((each) => ({ ...each, leader: true })) })).toEqual([
-      'warning: r0 and r1 both say that they lead',
+      'warning: r0 and r1 both report that they lead',
     ]);
     expect(leader({ replicas: [replica('r1')] })).toEqual([
-      'warning: r0 has the lease, and no replica that answers says that it leads',
+      'warning: r0 has the lease, but no replica that answers reports that it leads',
     ]);
     const minutesAgo = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString();
     expect(leader({}, [20, 5, 4, 3, 2].map(minutesAgo))).toHaveLength(1);
@@ -292,7 +292,7 @@ describe('what is said of webhooks', () => {
 
   it('is nothing, where one answers', () => {
     expect(of({})).toEqual([
-      'ok: one webhook sees Deployments, ReplicaSets or pods, and nothing is wrong there',
+      'ok: one webhook sees Deployments, ReplicaSets or pods, and no problem was found',
     ]);
   });
 
@@ -378,7 +378,7 @@ describe('what is said of other controllers for the same Deployments', () => {
   });
 
   it('admits what cannot be seen', () => {
-    expect(of({ managerLease: live })[0]).toMatch(/^warning: .*its flags cannot be seen/);
+    expect(of({ managerLease: live })[0]).toMatch(/^warning: .*its flags are not visible/);
     const hidden = unanswered('forbidden');
     expect(of({ writers: hidden, managerLease: hidden })[0]).toMatch(/^skipped: /);
   });

@@ -76,7 +76,7 @@ describe('a Deployment that was rolled out and has lost pods', () => {
   it('names the node also where nobody may read nodes: only the node controller leaves the containers ready', () => {
     const { cause, sentence, state } = explainDeployment(aDeploymentWith([silent, ready()]));
     expect({ cause, state }).toEqual({ cause: 'node-not-ready', state: 'degraded' });
-    expect(sentence).toContain('pod web-0 was ready and is not, on node node-1, which is not heard of');
+    expect(sentence).toContain('pod web-0 was ready and is not, on node node-1, which stopped reporting');
   });
 
   it('does not blame a node for what its kubelet says of a container', () => {

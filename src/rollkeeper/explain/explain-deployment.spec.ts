@@ -42,7 +42,7 @@ describe('why a rollout is where it is', () => {
         revision: 2,
         size: 1,
         nextSize: 1,
-        because: ['ceiling: 4 + maxSurge 1 = 5', 'room to grow: 5 - 5 asked for in all = 0'],
+        because: ['ceiling: 4 + maxSurge 1 = 5', 'room to grow: 5 - 5 requested in total = 0'],
       },
       {
         name: 'web-old',
@@ -50,7 +50,7 @@ describe('why a rollout is where it is', () => {
         revision: 1,
         because: [
           'floor: 4 - maxUnavailable 0 = 4 available',
-          'room to shrink: 5 asked for in all - floor 4 - 1 new ones not available = 0',
+          'room to shrink: 5 requested in total - floor 4 - 1 new ones not available = 0',
         ],
       },
     ]);

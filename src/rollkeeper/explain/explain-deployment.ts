@@ -69,8 +69,8 @@ function pausedFinding(complete: boolean): Finding {
     cause: 'paused',
     severity: 'blocked',
     summary: complete
-      ? 'it is paused; everything rolled out before that'
-      : 'it is paused: only its size is followed, changes of the template are not rolled out',
+      ? 'it is paused; the rollout was complete before that'
+      : 'it is paused: it can be scaled, but changes of the template are not rolled out',
     unblockedBy: ['kubectl rollout resume'],
   };
 }
@@ -146,7 +146,7 @@ function headlineOf(
 ): { cause: CauseCode; sentence: string } {
   const [first] = findings;
   const progress = `${counts.updated} of ${limits.replicas} pods are new, ${counts.available} available`;
-  if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods were asked for.' };
+  if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods are requested.' };
   const rolledBack = state === 'complete' ? findings.find(({ cause }) => cause === 'rolled-back') : undefined;
   if (rolledBack) {
     const sentence = `Rolled back: ${whole(limits.replicas)} available; ${rolledBack.summary}.`;
@@ -176,7 +176,7 @@ function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explan
     ...identityOf(input),
     state: 'blocked',
     cause: first?.cause ?? 'invalid-spec',
-    sentence: `Stuck: ${first?.summary ?? 'its spec cannot be acted on'}.`,
+    sentence: `Stuck: ${first?.summary ?? 'its spec is invalid'}.`,
     waitsFor: findings,
     counts: {
       total: status?.replicas ?? 0,

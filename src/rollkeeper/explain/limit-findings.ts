@@ -26,8 +26,8 @@ function deadlineFinding({ deadline, latest, standing }: RolloutFacts): Finding[
     {
       cause: 'deadline-exceeded',
       severity: 'note',
-      summary: `nothing moved for progressDeadlineSeconds ${deadline.seconds}${why}: the rollout is reported as failed, and still goes on as soon as it can`,
-      unblockedBy: ['see the other causes; or go back with kubectl rollout undo'],
+      summary: `no progress for progressDeadlineSeconds ${deadline.seconds}${why}: the rollout is reported as failed, and continues as soon as it can`,
+      unblockedBy: ['resolve the other causes, or roll back with kubectl rollout undo'],
     },
   ];
 }
@@ -62,8 +62,11 @@ function rollingFindings({ limits, latest, nextWrites, old, replicaSets, rolling
     findings.push({
       cause: 'max-surge',
       severity: 'waits',
-      summary: `the new ReplicaSet stays at ${latest.size}: ${asked} pods are asked for and maxSurge ${limits.maxSurge} allows ${limits.ceiling}`,
-      unblockedBy: ['an old pod may go once a new one is available', 'or a larger maxSurge'],
+      summary: `the new ReplicaSet stays at ${latest.size}: ${asked} pods are requested and maxSurge ${limits.maxSurge} allows ${limits.ceiling}`,
+      unblockedBy: [
+        'a new pod becoming available, so that an old one can be removed',
+        'or set a larger maxSurge',
+      ],
     });
   }
   if (oldSize > 0 && asked - limits.floor - missing <= 0) {
@@ -73,7 +76,7 @@ function rollingFindings({ limits, latest, nextWrites, old, replicaSets, rolling
       summary: `${oldSize === 1 ? 'the old pod stays' : `the ${oldSize} old pods stay`}: ${limits.floor} must be available (maxUnavailable ${limits.maxUnavailable}), and ${missing === 1 ? '1 new pod is' : `${missing} new ones are`} not available yet`,
       unblockedBy: [
         `${missing === 1 ? 'the new pod' : 'new pods'} becoming available`,
-        'or a larger maxUnavailable',
+        'or set a larger maxUnavailable',
       ],
     });
   }

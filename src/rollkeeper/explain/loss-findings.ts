@@ -33,7 +33,7 @@ function nodeFinding(
 ): Finding {
   const sinceTime = nodesNotReady?.get(node);
   const since = sinceTime === undefined ? '' : ` since ${sinceTime}`;
-  const which = nodesNotReady ? `which is not Ready${since}` : 'which is not heard of';
+  const which = nodesNotReady ? `which is not Ready${since}` : 'which stopped reporting';
   return {
     cause: 'node-not-ready',
     severity: 'blocked',
@@ -41,7 +41,7 @@ function nodeFinding(
     pods: named(pods),
     unblockedBy: [
       `node ${node} becoming Ready: kubectl describe node ${node}, and its kubelet`,
-      'or the eviction of its pods, by default after 300 s (tolerationSeconds); then others replace them elsewhere',
+      'or the eviction of its pods, by default after 300 s (tolerationSeconds); replacements then start on other nodes',
     ],
   };
 }
@@ -53,7 +53,7 @@ function otherFinding(pods: readonly ClassifiedPod[]): Finding {
     severity: 'blocked',
     summary: `${wereReady(pods)}${first ? `: ${describeReason(first)}` : ''}`,
     pods: named(pods),
-    unblockedBy: ['see the readiness probe with kubectl describe pod, and what the container logs'],
+    unblockedBy: ['check the readiness probe with kubectl describe pod, and the logs of the container'],
   };
 }
 

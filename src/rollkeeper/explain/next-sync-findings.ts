@@ -20,10 +20,8 @@ function nameFinding({ deployment }: ExplainInput, { nextCreation }: RolloutFact
   return {
     cause: 'name-too-long',
     severity: 'blocked',
-    summary: `its name of ${length} characters leaves no room for the hash that a ReplicaSet's name ends with: names have at most ${LONGEST_NAME}`,
-    unblockedBy: [
-      `create it again with a name that is ${excess} characters shorter: names cannot be changed`,
-    ],
+    summary: `its name of ${length} characters leaves no room for the hash in a ReplicaSet's name: names have at most ${LONGEST_NAME}`,
+    unblockedBy: [`recreate it with a name that is ${excess} characters shorter: names are immutable`],
   };
 }
 
@@ -35,7 +33,7 @@ function rollbackFinding({ notes }: RolloutFacts): Finding[] {
     {
       cause: 'rollback-revision-not-found',
       severity: 'waits',
-      summary: `it was asked to go back to a revision that is not kept (${note.message})`,
+      summary: `a rollback to a revision that is not kept was requested (${note.message})`,
       unblockedBy: [
         'the next sync, which drops the request',
         'kubectl rollout history shows the revisions that are kept (revisionHistoryLimit)',
@@ -57,7 +55,7 @@ function collisionFinding({ deployment }: ExplainInput, { nextCreation }: Rollou
     {
       cause: 'hash-collision',
       severity: 'note',
-      summary: `names for its ReplicaSets were taken by others, so far ${collisionCount} times; the next one is ${nextCreation}`,
+      summary: `names for its ReplicaSets were taken by other objects, ${collisionCount} times so far; the next name is ${nextCreation}`,
       unblockedBy: ['the next sync, which tries that name'],
     },
   ];

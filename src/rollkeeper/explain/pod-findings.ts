@@ -19,15 +19,15 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
     says: (pods, why) => `the image of ${countOf(pods)} cannot be pulled: ${why}`,
     unblockedBy: [
       'correct the image (kubectl set image), push it, or give the pods an imagePullSecret',
-      'or go back with kubectl rollout undo',
+      'or roll back with kubectl rollout undo',
     ],
   },
   crash: {
     cause: 'crash-loop',
     says: (pods, why) => `a container of ${countOf(pods)} keeps ending: ${why}`,
     unblockedBy: [
-      'see why with kubectl logs --previous, and roll out a version that stays up',
-      'or go back with kubectl rollout undo',
+      'find the cause with kubectl logs --previous, and roll out a version that does not crash',
+      'or roll back with kubectl rollout undo',
     ],
   },
   config: {
@@ -39,19 +39,19 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
     cause: 'unschedulable',
     says: (pods, why) => `no node takes ${countOf(pods)}: ${why}`,
     unblockedBy: [
-      'add nodes or free room on them',
-      "or ask for less: the template's requests, node selector, affinity, tolerations",
+      'add nodes or free resources on them',
+      "or request less: the template's requests, node selector, affinity, tolerations",
     ],
   },
   rejected: {
     cause: 'rejected-by-node',
-    says: (pods, why) => `a node sent back ${countOf(pods)}: ${why}`,
+    says: (pods, why) => `a node rejected ${countOf(pods)}: ${why}`,
     unblockedBy: ['see what the node lacks with kubectl describe node; the ReplicaSet replaces failed pods'],
   },
   unready: {
     cause: 'not-ready',
     says: (pods, why) => `${countOf(pods)} ${pods.length === 1 ? 'does' : 'do'} not become ready: ${why}`,
-    unblockedBy: ['see the readiness probe with kubectl describe pod, and what the container logs'],
+    unblockedBy: ['check the readiness probe with kubectl describe pod, and the logs of the container'],
   },
 };
 

@@ -71,7 +71,7 @@ describe('what the policies of a rollout wait for', () => {
     const queuedRollouts = [...rolling, ...queuedRollout(deployment)];
     const explanation = explainDeployment({ ...input, deployment, replicaSets, pods: [], queuedRollouts });
     expect(explanation.waitsFor.find(({ cause }) => cause === 'waits-for-turn')?.summary).toBe(
-      'it is not its turn: at most 1; 0 others wait before it, and the next before it is shop/api',
+      'it is not its turn: at most 1; 0 others wait before it, and it follows shop/api',
     );
   });
 
@@ -143,7 +143,7 @@ describe('what the policies of a rollout wait for', () => {
       summary: 'pod web-0 is to be evicted, and goes when a pod is available in its place',
     });
     expect(replicaSets[0]?.because).toEqual([
-      `all ${replicas} that the Deployment asks for, and 1 in place of pods that are to be evicted`,
+      `all ${replicas} that the Deployment requests, and 1 in place of pods that wait for their eviction`,
     ]);
   });
 

@@ -22,19 +22,19 @@ function overdueFindings({ whose }: QueuedKey, { overdue }: QueueKnowledge, nowM
   if (!overdue) return [];
   const { overdueSinceMs, replica, sinceMs } = overdue;
   const letGoMs = overdueSinceMs + ABANDON_AFTER_MS;
-  const began = `${whose} sync on ${replica}, begun ${secondsAgo(sinceMs, nowMs)}, exceeded its timeout and was cancelled ${secondsAgo(overdueSinceMs, nowMs)}`;
+  const began = `${whose} sync on ${replica}, started ${secondsAgo(sinceMs, nowMs)}, exceeded its timeout and was cancelled ${secondsAgo(overdueSinceMs, nowMs)}`;
   return [
     nowMs < letGoMs
       ? {
           cause: 'sync-timeout',
           severity: 'waits',
           summary: began,
-          unblockedBy: [`its end; if it does not come, the key is let go ${inSeconds(letGoMs, nowMs)}`],
+          unblockedBy: [`its end; otherwise the key is released ${inSeconds(letGoMs, nowMs)}`],
         }
       : {
           cause: 'sync-timeout',
           severity: 'note',
-          summary: `${began}; it still goes on, may write no more, and its key was let go`,
+          summary: `${began}; it is still running but may not write, and its key was released`,
           unblockedBy: [`a restart of ${replica} ends it`],
         },
   ];
@@ -51,8 +51,11 @@ function failureFindings(
       {
         cause: 'parked',
         severity: 'blocked',
-        summary: `${whose} key is parked since ${seconds(parked.parkedAtMs, nowMs)} after ${parked.retries} retries${next}: ${parked.error}`,
-        unblockedBy: [broughtBackBy, `rollkeeper queue unpark ${controller} ${key}, once the cause is gone`],
+        summary: `${whose} key has been parked for ${seconds(parked.parkedAtMs, nowMs)} after ${parked.retries} retries${next}: ${parked.error}`,
+        unblockedBy: [
+          broughtBackBy,
+          `rollkeeper queue unpark ${controller} ${key}, once the cause is resolved`,
+        ],
       },
     ];
   }
@@ -74,7 +77,7 @@ export function replicaSetQueueFindings(
     controller: 'replicaset',
     key: `${deployment.metadata.namespace}/${name}`,
     whose: `ReplicaSet ${name}: its`,
-    broughtBackBy: 'another size or template, for example kubectl rollout restart',
+    broughtBackBy: 'a change of its size or template, for example kubectl rollout restart',
   } as const;
   const found = queueFindings(key, queue, nowMs).map((finding): Finding =>
     role === 'new' ? finding : { ...finding, severity: 'note' },
@@ -82,8 +85,10 @@ export function replicaSetQueueFindings(
   const rejected = pods.filter(({ state }) => state === 'rejected').length;
   const isHeldBack = found.length === 0 && rejected > 0 && pods.length - rejected < nextSize;
   if (!isHeldBack || queue.comesBackMs === undefined) return found;
-  const summary = `nodes sent back ${rejected} pods of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
-  return [{ cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that may run'] }];
+  const summary = `nodes rejected ${rejected} pods of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
+  return [
+    { cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that a node accepts'] },
+  ];
 }
 
 /** `12 s` */

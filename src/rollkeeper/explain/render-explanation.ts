@@ -23,7 +23,7 @@ function limitLines({ counts, deadline, limits }: Explanation): string[] {
   const range = `at least ${limits.floor} available, at most ${limits.ceiling} in all`;
   return [
     '',
-    `${pods} (asked for: ${limits.replicas}; ${limits.strategy}, ${range})`,
+    `${pods} (desired: ${limits.replicas}; ${limits.strategy}, ${range})`,
     ...deadlineLine(deadline),
   ];
 }

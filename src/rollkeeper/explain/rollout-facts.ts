@@ -105,7 +105,7 @@ function withPlace(standing: Standing | undefined, input: ExplainInput): Standin
   const isShared = namespaceAnnotations?.[annotationOf('max-rollouts')] === undefined;
   const { behind, waitingBefore } = placeInQueue({ name, namespace }, queuedRollouts, isShared);
   const others = `${waitingBefore} ${waitingBefore === 1 ? 'other waits' : 'others wait'} before it`;
-  const last = behind === undefined ? '' : `, and the next before it is ${behind}`;
+  const last = behind === undefined ? '' : `, and it follows ${behind}`;
   return { ...standing, sentence: `${standing.sentence}; ${others}${last}` };
 }
 

@@ -14,13 +14,13 @@ export function refusalOf({ deployment }: ExplainInput): Finding | undefined {
     return {
       cause: 'empty-selector',
       severity: 'blocked',
-      summary: 'its selector is empty and would take every pod of the namespace, so nothing is done for it',
-      unblockedBy: ['delete it and create it again with a selector: selectors cannot be changed'],
+      summary: 'its selector is empty and would match every pod of the namespace, so it is not reconciled',
+      unblockedBy: ['delete it and recreate it with a selector: selectors are immutable'],
     };
   }
   const validation = validateDeployment(deployment);
   if (validation.valid) return undefined;
-  const summary = `its spec cannot be acted on: ${validation.problem}`;
+  const summary = `its spec is invalid: ${validation.problem}`;
   return { cause: 'invalid-spec', severity: 'blocked', summary, unblockedBy: ['correct the spec'] };
 }
 
@@ -35,7 +35,7 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
     foreground
       ? `, dependents first: ${replicaSets.length} ReplicaSets and ${pods.length} pods are left`
       : '',
-    others.length > 0 ? `; finalizers ${others.join(', ')} hold it` : '',
+    others.length > 0 ? `; finalizers ${others.join(', ')} block it` : '',
   ].join('');
   const unblockedBy = [
     ...(foreground
@@ -75,8 +75,8 @@ export function controlFindings({ control, deployment, nowMs, queue }: ExplainIn
     findings.push({
       cause: 'no-leader',
       severity: 'waits',
-      summary: 'no replica leads, so changes are not turned into work',
-      unblockedBy: ['an election: after a crash as long as the lease; Redis must be reachable'],
+      summary: 'no replica leads, so changes are not reconciled',
+      unblockedBy: ['an election: after a crash it takes as long as the lease; Redis must be reachable'],
     });
   }
   if ((deployment.status?.observedGeneration ?? 0) < generation && !queue?.parked) {
@@ -102,7 +102,7 @@ function storeFinding(
     cause: 'store-silent',
     severity: 'blocked',
     summary: `${store} does not answer${since}: ${WHILE_STORE_IS_SILENT}`,
-    unblockedBy: [`${store} answering again: is its process there, stopped, out of memory, or cut off?`],
+    unblockedBy: [`${store} answering again: is its process running, out of memory, or unreachable?`],
   };
 }
 
@@ -113,7 +113,7 @@ export function environmentFindings(input: ExplainInput, { latest, replicaSets }
   if (progressing?.reason === 'ReplicaSetCreateError') {
     const summary = progressing.message ?? 'the new ReplicaSet cannot be created';
     const unblockedBy = [
-      'remove what refuses the creation: a quota, an admission webhook, missing permissions',
+      'remove the cause of the refusal: a quota, an admission webhook, missing permissions',
     ];
     findings.push({ cause: 'replicaset-create-error', severity: 'blocked', summary, unblockedBy });
   }
@@ -128,8 +128,8 @@ export function environmentFindings(input: ExplainInput, { latest, replicaSets }
       severity: set === latest ? 'blocked' : 'note',
       summary: `${set.name} cannot create its pods: ${describeReason({ reason: 'ReplicaFailure', ...failure })}`,
       unblockedBy: quota
-        ? ['raise the ResourceQuota, or free room under it']
-        : ['remove what refuses the pods: admission, a limit range, a missing service account'],
+        ? ['raise the ResourceQuota, or reduce the usage']
+        : ['remove the cause of the refusal: admission, a limit range, a missing service account'],
     });
   }
   for (const set of replicaSets) findings.push(...replicaSetQueueFindings(input, set));
@@ -139,10 +139,8 @@ export function environmentFindings(input: ExplainInput, { latest, replicaSets }
     findings.push({
       cause: 'selector-conflict',
       severity: 'note',
-      summary: `its selector and that of Deployment ${names} take the same pods`,
-      unblockedBy: [
-        'give each Deployment labels of its own; until then each takes over orphans of the other',
-      ],
+      summary: `its selector and that of Deployment ${names} match the same pods`,
+      unblockedBy: ['give each Deployment its own labels; until then each adopts orphans of the other'],
     });
   }
   for (const set of replicaSets) {
@@ -159,9 +157,9 @@ function namespaceFinding({ deployment, namespaceTerminating }: ExplainInput): F
     {
       cause: 'namespace-terminating',
       severity: 'blocked',
-      summary: 'its namespace is being deleted, so nothing can be created in it any more',
+      summary: 'its namespace is being deleted, so nothing can be created in it',
       unblockedBy: [
-        `nothing: it goes with the namespace; kubectl describe namespace ${deployment.metadata.namespace} says what that waits for`,
+        `nothing: it is deleted with the namespace; kubectl describe namespace ${deployment.metadata.namespace} shows what the deletion waits for`,
       ],
     },
   ];

@@ -82,7 +82,7 @@ const CASES: readonly StuckCase[] = [
     }),
     state: 'blocked',
     cause: 'rejected-by-node',
-    says: 'a node sent back pod web-new-a: OutOfcpu (Node did not have',
+    says: 'a node rejected pod web-new-a: OutOfcpu (Node did not have',
   },
   {
     name: 'a readiness probe that never passes',
@@ -131,7 +131,7 @@ const CASES: readonly StuckCase[] = [
     input: stuckOn({ phase: 'Pending' }, { conditions: [progressing('ProgressDeadlineExceeded')] }),
     state: 'blocked',
     cause: 'deadline-exceeded',
-    says: 'nothing moved for progressDeadlineSeconds 600',
+    says: 'no progress for progressDeadlineSeconds 600',
     also: ['starting'],
   },
   {
@@ -158,7 +158,7 @@ const CASES: readonly StuckCase[] = [
     },
     state: 'blocked',
     cause: 'parked',
-    says: 'ReplicaSet web-new: its key is parked since 60 s after 15 retries: exceeded quota',
+    says: 'ReplicaSet web-new: its key has been parked for 60 s after 15 retries: exceeded quota',
   },
   {
     name: 'a ReplicaSet whose sync is tried again later',
@@ -178,7 +178,7 @@ const CASES: readonly StuckCase[] = [
     },
     state: 'blocked',
     cause: 'rejected-by-node',
-    says: 'a node sent back',
+    says: 'a node rejected',
     also: ['rejection-backoff'],
   },
   {

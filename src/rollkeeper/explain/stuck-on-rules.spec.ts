@@ -57,7 +57,7 @@ const CASES: readonly StuckCase[] = [
     input: withSizes({ old: { size: 4, available: 4 }, new: { size: 1 } }),
     state: 'progressing',
     cause: 'max-surge',
-    says: 'the new ReplicaSet stays at 1: 5 pods are asked for and maxSurge 1 allows 5',
+    says: 'the new ReplicaSet stays at 1: 5 pods are requested and maxSurge 1 allows 5',
   },
   {
     name: 'the floor, with the last old pod',
@@ -147,7 +147,7 @@ const CASES: readonly StuckCase[] = [
     },
     state: 'blocked',
     cause: 'parked',
-    says: 'parked since 5 s after 15 retries; next try in 540 s: the API said no',
+    says: 'parked for 5 s after 15 retries; next try in 540 s: the API said no',
   },
   {
     name: 'a sync that fails and is tried again',
@@ -173,7 +173,7 @@ const CASES: readonly StuckCase[] = [
     },
     state: 'progressing',
     cause: 'sync-timeout',
-    says: 'its sync on controller-1, begun 130 s ago, exceeded its timeout and was cancelled 10 s ago',
+    says: 'its sync on controller-1, started 130 s ago, exceeded its timeout and was cancelled 10 s ago',
   },
   {
     name: 'a sync that went on when its key was let go, of a key that is tried again',
@@ -267,7 +267,7 @@ const CASES: readonly StuckCase[] = [
     input: done({ metadata: { deletionTimestamp: secondsAgo(1), finalizers: ['example.com/backup'] } }),
     state: 'deleting',
     cause: 'deleting',
-    says: 'finalizers example.com/backup hold it',
+    says: 'finalizers example.com/backup block it',
   },
   {
     name: 'nothing: scaled to 0',

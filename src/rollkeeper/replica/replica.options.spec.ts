@@ -112,7 +112,9 @@ describe('the options of a replica', () => {
     const alone = { ...needed, 'deployment-api': 'rollkeeper.dev/v1', workers: 'deployment=3' };
     expect(compileReplicaOptions(alone).workersOf.get('rollkeeper-deployment')).toBe(3);
     for (const list of ['', 'apps/v2', 'apps/v1,'])
-      expect(() => namesWith(list)).toThrow(/^deployment-api: ".*" is none of apps\/v1, rollkeeper.dev\/v1/);
+      expect(() => namesWith(list)).toThrow(
+        /^deployment-api: ".*" is not one of apps\/v1, rollkeeper.dev\/v1/,
+      );
   });
 
   it('give a sync a time, for all controllers or for one', () => {
@@ -178,7 +180,7 @@ describe('the options of a replica', () => {
     { wrong: { 'sync-timeout-ms': 'daemonset=9000' }, says: 'sync-timeout-ms: no controller named' },
     {
       wrong: { 'sync-timeout-ms': '9000,replicaset=4000' },
-      says: 'sync-timeout-ms: 4000 of replicaset must be more than caught-up-timeout-ms, 5000',
+      says: 'sync-timeout-ms: 4000 of replicaset must be greater than caught-up-timeout-ms, 5000',
     },
     {
       wrong: { 'leader-elect-coordinated': true },

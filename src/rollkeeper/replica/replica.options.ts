@@ -137,7 +137,7 @@ function redisUrlOf({ coordination, 'redis-url': url }: CheckedReplicaOptions): 
   if (url === undefined)
     throw new InvalidOptionError(
       'redis-url',
-      'is required: redis://host:port, also as REDIS_URL; without a Redis, coordination=leases',
+      'is required: redis://host:port, also as REDIS_URL; or use coordination=leases',
     );
   assertRedisUrl(url);
   return url;
@@ -172,7 +172,7 @@ function readDeploymentApis(list: string): readonly DeploymentApi[] {
   const names = new Set(list.split(',').map((name) => name.trim()));
   for (const name of names) {
     if (!DEPLOYMENT_APIS.some((api) => api === name))
-      throw new InvalidOptionError('deployment-api', `"${name}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+      throw new InvalidOptionError('deployment-api', `"${name}" is not one of ${DEPLOYMENT_APIS.join(', ')}`);
   }
   return DEPLOYMENT_APIS.filter((api) => names.has(api));
 }
@@ -231,7 +231,7 @@ function syncTimeouts(
     if (timeoutMs <= caughtUpMs)
       throw new InvalidOptionError(
         option,
-        `${timeoutMs} of ${name} must be more than caught-up-timeout-ms, ${caughtUpMs}`,
+        `${timeoutMs} of ${name} must be greater than caught-up-timeout-ms, ${caughtUpMs}`,
       );
   }
   return timeouts;

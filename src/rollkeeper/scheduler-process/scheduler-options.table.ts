@@ -7,7 +7,7 @@ export const SCHEDULER_FILE_OPTIONS = {
     shownDefault: "kube-scheduler's default profile",
   }),
   'scheduler-plugins': file({
-    help: 'module whose default export is a plug-in of the scheduler, or a list of them',
+    help: 'module that exports a scheduler plug-in, or a list of them, as default',
   }),
 };
 
@@ -15,37 +15,37 @@ export const SCHEDULER_FILE_OPTIONS = {
 export const NODE_FILE_OPTIONS = {
   'node-profiles': file({
     help: 'profiles of the simulated nodes, YAML or JSON: labels, taints, capacity, images, timing',
-    shownDefault: 'all nodes are alike',
+    shownDefault: 'identical nodes',
   }),
 };
 
 /** The options of `rollkeeper scheduler`. */
 export const SCHEDULER_OPTIONS_TABLE = {
-  kubeconfig: file({ help: 'the API to schedule on', shownDefault: 'as kubectl finds it' }),
+  kubeconfig: file({ help: 'the cluster to use', shownDefault: "kubectl's rules" }),
   config: file({
     help: 'KubeSchedulerConfiguration v1, YAML or JSON',
     shownDefault: "kube-scheduler's default profile",
   }),
   'policy-config-file': file({ help: 'policy file of predicates and priorities; deprecated, use --config' }),
-  plugins: file({ help: 'module whose default export is a plug-in, or a list of them' }),
+  plugins: file({ help: 'module that exports a plug-in, or a list of them, as default' }),
   'scheduler-name': text({
-    help: 'the schedulerName of the pods that are scheduled, where --config names no profiles',
+    help: 'schedulerName of the pods to schedule, if --config names no profiles',
     value: 'name',
     notEmpty: 'must be a name',
     shownDefault: 'default-scheduler',
   }),
   'leader-elect': onOrOff({
-    help: 'schedule only while holding the Lease, so that several may run',
+    help: 'schedule only while holding the Lease; several may run',
     default: true,
   }),
   lease: text({
-    help: 'the Lease, over what --config names',
+    help: 'the Lease; overrides --config',
     value: 'namespace/name',
     pattern: { matches: /^[a-z0-9-]+\/[a-z0-9.-]+$/, says: 'must be namespace/name' },
     shownDefault: 'kube-system/rollkeeper-scheduler',
   }),
   identity: text({
-    help: 'holder of the Lease, unique to the process',
+    help: 'holder of the Lease, unique per process',
     value: 'name',
     notEmpty: 'must be a name',
     env: 'POD_NAME',
@@ -58,7 +58,7 @@ export const SCHEDULER_OPTIONS_TABLE = {
     most: 65_535,
   }),
   'metrics-host': text({
-    help: 'address to serve them on',
+    help: 'address of that port',
     value: 'address',
     notEmpty: 'must be an address',
     default: '127.0.0.1',

@@ -5,11 +5,11 @@ import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../scheduler-process/
 /** The options of `rollkeeper up`. */
 export const UP_OPTIONS_TABLE = {
   'redis-url': text({ ...REDIS_URL_OPTION, help: redisUrlHelp('use this Redis instead of starting one') }),
-  replicas: wholeNumber({ help: 'controller processes', value: 'count', least: 1, most: 20, default: 3 }),
+  replicas: wholeNumber({ help: 'controller replicas', value: 'count', least: 1, most: 20, default: 3 }),
   nodes: wholeNumber({ help: 'simulated nodes', value: 'count', least: 0, most: 1000, default: 3 }),
   ...NODE_FILE_OPTIONS,
   'data-dir': text({
-    help: 'where everything is kept',
+    help: 'folder for all data',
     value: 'folder',
     notEmpty: 'must name a folder',
     default: '.rollkeeper',
@@ -22,14 +22,14 @@ export const UP_OPTIONS_TABLE = {
     default: 16_443,
   }),
   'console-port': wholeNumber({
-    help: 'port of the console on 127.0.0.1, which is that of the first replica',
-    shownDefault: 'that of the last start, or the one after --port, or one that the system chooses',
+    help: 'port of the console on 127.0.0.1, served by the first replica',
+    shownDefault: 'the last port, or the one after --port, or any free port',
     value: 'port',
     least: 1,
     most: 65_535,
   }),
   scheduler: oneOf(['node', 'process', 'none'], {
-    help: 'where the scheduler runs: in the process of the simulated nodes, in one of its own, or nowhere',
+    help: 'where the scheduler runs: in the process of the simulated nodes, in its own process, or nowhere',
     default: 'node',
   }),
   ...SCHEDULER_FILE_OPTIONS,

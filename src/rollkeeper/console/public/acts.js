@@ -11,21 +11,21 @@ export const ACTS_OF = {
 };
 
 const WORDS = {
-  scale: ['Scale', 'changes how many pods it should have.', 'Scale'],
-  'set-image': ['Set image', 'rolls out another image.', 'Set it'],
-  restart: ['Restart', 'replaces all its pods, as a rollout does.', 'Restart'],
-  pause: ['Pause', 'keeps changes of its template from being rolled out.', 'Pause'],
-  resume: ['Resume', 'rolls out what was changed meanwhile.', 'Resume'],
+  scale: ['Scale', 'changes the number of its pods.', 'Scale'],
+  'set-image': ['Set image', 'rolls out another image.', 'Set image'],
+  restart: ['Restart', 'replaces all its pods in a rollout.', 'Restart'],
+  pause: ['Pause', 'stops the rollout of changes to its template.', 'Pause'],
+  resume: ['Resume', 'rolls out the changes made in the meantime.', 'Resume'],
   evict: [
     'Evict',
-    'ends this pod, if its PodDisruptionBudget allows it; its owner makes another one.',
+    'evicts this pod if its PodDisruptionBudget allows it; its owner creates another one.',
     'Evict',
   ],
-  cordon: ['Cordon', 'keeps new pods from this node.', 'Cordon'],
-  uncordon: ['Uncordon', 'lets pods come to this node again.', 'Uncordon'],
+  cordon: ['Cordon', 'keeps new pods off this node.', 'Cordon'],
+  uncordon: ['Uncordon', 'allows new pods on this node again.', 'Uncordon'],
   drain: [
     'Drain',
-    'keeps new pods away and evicts those that are on it; what a budget keeps stays.',
+    'keeps new pods off this node and evicts its pods; pods that a budget protects stay.',
     'Drain',
   ],
 };
@@ -38,7 +38,7 @@ export const isAct = (verb) => Object.hasOwn(WORDS, verb);
 
 /** The buttons for an object. @param path `deployments/NAMESPACE/NAME`, or `nodes/NAME` */
 export function actButtons(path, verbs, actions) {
-  return html`<span class="acts" role="group" aria-label="What can be done">
+  return html`<span class="acts" role="group" aria-label="Actions">
     ${verbs.map(
       (verb) =>
         html`<button class="plain" @click=${() => actions.askAct({ path, verb })}>${WORDS[verb][0]}</button>`,
@@ -132,8 +132,7 @@ export function actDialog({ acting, caller, deployments }, actions) {
                     autofocus
                 /></label>
                 <label
-                  >Container, where there are several
-                  <input name="container" maxlength="63" autocomplete="off"
+                  >Container, if there are several <input name="container" maxlength="63" autocomplete="off"
                 /></label>`
             : nothing
         }
@@ -160,9 +159,9 @@ export function actDialog({ acting, caller, deployments }, actions) {
 const PODS_NAMED = 12;
 
 function leaving(changes) {
-  if (changes === undefined) return html`<p class="quiet">Reading which pods are on it …</p>`;
+  if (changes === undefined) return html`<p class="quiet">Reading its pods …</p>`;
   const pods = changes.filter(({ field }) => field === 'pod');
-  if (pods.length === 0) return html`<p class="quiet">No pod has to leave.</p>`;
+  if (pods.length === 0) return html`<p class="quiet">No pod has to be evicted.</p>`;
   return html`<ul class="changes">
     ${pods.slice(0, PODS_NAMED).map(({ from }) => html`<li>${from}</li>`)}
     ${pods.length > PODS_NAMED ? html`<li>and ${pods.length - PODS_NAMED} more</li>` : nothing}

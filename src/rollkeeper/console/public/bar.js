@@ -49,7 +49,7 @@ export function topBar(state, actions) {
         <button
           class="plain icon"
           id="open-palette"
-          title="Goes to an object or a view, or acts"
+          title="Go to an object or a view, or run an action"
           aria-keyshortcuts="Control+K"
           @click=${() => actions.openPalette()}
         >
@@ -138,20 +138,22 @@ function silentStore(state) {
 function lost(state, actions) {
   if (state.gaveWay)
     return html`<p class="lost" role="alert">
-      Many of these pages are open, so this one stopped. Click it to go on.
+      Many of these pages are open, so this one stopped. Click it to continue.
     </p>`;
   if (state.connected || state.failures < 2) return nothing;
   const others = (state.cluster?.replicas ?? []).filter(
     ({ adminUrl, identity }) => adminUrl && identity !== state.identity,
   );
   return html`<p class="lost" role="alert">
-    ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; trying again.`}
+    ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; retrying.`}
     ${
       state.refused
-        ? html`<button @click=${() => actions.askToken()}>Give it</button>`
+        ? html`<button @click=${() => actions.askToken()}>Enter token</button>`
         : others.map(
             ({ adminUrl, identity }) =>
-              html`<a href="${adminUrl}/console${location.search}${location.hash}">Go on at ${identity}</a>`,
+              html`<a href="${adminUrl}/console${location.search}${location.hash}"
+                >Continue at ${identity}</a
+              >`,
           )
     }
   </p>`;

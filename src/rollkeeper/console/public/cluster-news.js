@@ -25,18 +25,18 @@ function newsOf(before, cluster) {
     news.push(
       cluster.leader
         ? `${cluster.leader} leads now (epoch ${cluster.epoch})${before.leader ? `, after ${before.leader}` : ''}`
-        : `${before.leader} leads no longer`,
+        : `${before.leader} is no longer the leader`,
     );
   const known = new Map(before.replicas.map((replica) => [replica.identity, replica]));
   for (const replica of cluster.replicas) {
     const was = known.get(replica.identity);
     if (!was) news.push(`${replica.identity} joined`);
-    else if (was.pid !== replica.pid) news.push(`${replica.identity} came back as process ${replica.pid}`);
+    else if (was.pid !== replica.pid) news.push(`${replica.identity} restarted as process ${replica.pid}`);
     else if (was.reachable !== replica.reachable)
       news.push(`${replica.identity} ${replica.reachable ? 'answers again' : 'does not answer'}`);
     known.delete(replica.identity);
   }
-  return [...news, ...[...known.keys()].map((identity) => `${identity} is gone`)];
+  return [...news, ...[...known.keys()].map((identity) => `${identity} has stopped`)];
 }
 
 /** Events from before this page was opened, as far as the replica saw them. */

@@ -25,7 +25,7 @@ export async function takeOver({ set }) {
   const name = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);
   set({ tab: 'clusters' });
-  if (!name) return set({ notSignedIn: 'this tab has not asked another console' });
+  if (!name) return set({ notSignedIn: 'this tab did not request another console' });
   try {
     const path = `/admin/clusters/${encodeURIComponent(name)}/session`;
     const headers = { 'X-Rollkeeper-Cluster-Ticket': ticket };
@@ -78,7 +78,7 @@ export function clusterMenu(state, actions) {
                   </li>`,
               )}
               <li>
-                <button class="plain" @click=${() => actions.tab('clusters')}>What is wrong in all</button>
+                <button class="plain" @click=${() => actions.tab('clusters')}>Problems in all</button>
               </li>
             </ul>`
           : nothing
@@ -97,7 +97,7 @@ function lamp({ health }) {
 
 export function clustersView(state, actions) {
   const clusters = state.clusters ?? [];
-  if (clusters.length === 0) return empty('No other clusters', 'They are named with --console-clusters.');
+  if (clusters.length === 0) return empty('No other clusters', 'Set them with --console-clusters.');
   return html`<section class="page clusters" aria-label="Clusters">
     <h2 class="unseen">Clusters</h2>
     <ul class="problem-list">
@@ -120,7 +120,7 @@ function clusterCard(cluster, state, actions) {
   </li>`;
 }
 
-function signInThere({ name }, actions, why = `${name} shows nothing here before you have signed in there.`) {
+function signInThere({ name }, actions, why = `${name} shows nothing here until you sign in there.`) {
   return html`<p class="sentence">${why}</p>
     <button @click=${() => actions.goForSession(name)}>Sign in at ${name}</button>`;
 }
@@ -130,7 +130,7 @@ function problemsOf(cluster, { atMs, away, problems, refused }, state, actions) 
     return cluster.isHere ? html`<p class="sentence">${refused}</p>` : signInThere(cluster, actions, refused);
   if (away !== undefined) return html`<p class="sentence">No answer: ${away}</p>`;
   if (problems.length === 0)
-    return html`<p class="sentence">Nothing was wrong ${ago(atMs, state.nowMs)} ago</p>`;
+    return html`<p class="sentence">No problems, checked ${ago(atMs, state.nowMs)} ago</p>`;
   return html`<p class="sentence">
       ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}, ${ago(atMs, state.nowMs)} ago
     </p>
@@ -166,10 +166,10 @@ export function handOverDialog(state, actions) {
       aria-labelledby="hand-over-title"
       @keydown=${(event) => actions.dialogKeys(event, () => actions.keepHere())}
     >
-      <h2 id="hand-over-title">Show what is wrong here in another console?</h2>
+      <h2 id="hand-over-title">Show the problems of this cluster in another console?</h2>
       <p>
-        <b>${handOver}</b> asks for it. It will see the problems of this cluster
-        ${state.who ? html`as <b>${state.who}</b>` : 'with your rights'}, and can do nothing here.
+        <b>${handOver}</b> requests this. It will see the problems of this cluster
+        ${state.who ? html`as <b>${state.who}</b>` : 'with your rights'}, and cannot change anything here.
       </p>
       ${handOverProblem ? html`<p class="error" role="alert">${handOverProblem}</p>` : nothing}
       <div class="buttons">

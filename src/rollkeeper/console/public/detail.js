@@ -21,7 +21,7 @@ export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
   if (!item)
     return html`<section class="detail" aria-label="Deployment">
-      ${empty('Choose a Deployment', 'Arrow keys walk the list.')}
+      ${empty('Select a Deployment', 'Use the arrow keys to move through the list.')}
     </section>`;
   const why = state.explanation?.key === item.key ? state.explanation : undefined;
   const view = state.rollout?.key === item.key ? state.rollout : undefined;
@@ -59,7 +59,7 @@ function ways(item, state, actions) {
     </button>`;
   return html`<p class="ways-on">
     <span class="look filters" role="group" aria-label="When">
-      ${look('now', 'Now')}${look('timeline', 'Time line')}
+      ${look('now', 'Now')}${look('timeline', 'Timeline')}
     </span>
     ${linkTo(pathOfRollout(item), 'Events and YAML', actions)}
     <button class="plain link" @click=${() => actions.listAs({ kind: 'pods', namespace, find: `${name}-` })}>
@@ -76,7 +76,7 @@ function gauges({ counts, limits, sets }) {
   const scale = Math.max(limits.ceiling, newSize + oldSize, counts.total, 1) * 1.06;
   return html`<div class="gauges">
     ${gauge({
-      label: 'Asked for',
+      label: 'Requested',
       newCount: newSize,
       oldCount: oldSize,
       limit: limits.ceiling,
@@ -99,7 +99,7 @@ function gauges({ counts, limits, sets }) {
       ${
         limits.strategy === 'Recreate'
           ? html`Recreate: all old pods end before a new one starts.`
-          : html`${limits.replicas} wanted · maxSurge ${limits.maxSurge} · maxUnavailable
+          : html`${limits.replicas} desired · maxSurge ${limits.maxSurge} · maxUnavailable
             ${limits.maxUnavailable}${limits.minReadySeconds > 0 ? ` · minReadySeconds ${limits.minReadySeconds}` : ''}`
       }
     </p>
@@ -173,7 +173,7 @@ function sums(why) {
   const sets =
     why?.replicaSets.filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0) ?? [];
   if (sets.length === 0) return nothing;
-  return html`<h3 class="title">The sums</h3>
+  return html`<h3 class="title">Arithmetic</h3>
     <dl class="sums">
       ${sets.map(
         ({ because, name, role, size }) =>

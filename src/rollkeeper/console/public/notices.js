@@ -36,7 +36,7 @@ export function noticeActions({ announce, set }) {
     async toggleNotices() {
       if (noticesNow() === 'on') {
         localStorage.removeItem(WANTED);
-        announce('No more notices');
+        announce('Notifications are off');
       } else if (Notification && (await Notification.requestPermission()) === 'granted') {
         localStorage.setItem(WANTED, 'on');
         announce('You are notified when a rollout gets stuck');

@@ -10,7 +10,7 @@ export function objectPage(state, actions) {
   const { object: open, page } = state;
   if (!open)
     return html`<section class="detail" aria-label="Object">
-      ${empty('Choose an object', 'Its state, what it waits for, its Events and its YAML.')}
+      ${empty('Select an object', 'Its state, what it waits for, its Events and its YAML.')}
     </section>`;
   const [word, namespace, name] = partsOf(open);
   const seen = page?.object === open ? page : undefined;
@@ -97,7 +97,7 @@ function events(list, nowMs) {
   return html`<h3 class="title" id="events">Events</h3>
     ${
       list.length === 0
-        ? html`<p class="quiet">None that the API still has; it keeps them for an hour.</p>`
+        ? html`<p class="quiet">None. The API keeps Events for an hour.</p>`
         : html`<ul class="events">
             ${list.map(
               ({ count, first, from, last, message, reason, type }) =>
@@ -122,7 +122,7 @@ function yaml({ managedFields, yaml: text }) {
     ${
       managedFields
         ? html`<details class="managed">
-            <summary>Managed fields: who set what</summary>
+            <summary>Managed fields</summary>
             <pre class="yaml" tabindex="0" role="region" aria-label="Managed fields">${managedFields}</pre>
           </details>`
         : nothing

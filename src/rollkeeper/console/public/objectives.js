@@ -21,7 +21,7 @@ export function objectivesView({ objectives, notices }, actions) {
         ?disabled=${notices === 'refused'}
         @click=${() => actions.toggleNotices()}
       >
-        ${notices === 'on' ? 'No more notices' : 'Notify me when a rollout gets stuck'}
+        ${notices === 'on' ? 'Turn off notifications' : 'Notify me when a rollout gets stuck'}
       </button>
       <span class="quiet">${noticeWords(notices)}</span>
     </p>
@@ -29,9 +29,9 @@ export function objectivesView({ objectives, notices }, actions) {
 }
 
 function noticeWords(notices) {
-  if (notices === 'on') return 'This browser tells you, as long as a page of the console is open.';
-  if (notices === 'refused') return 'This browser shows no notices for this page.';
-  return 'This browser asks first.';
+  if (notices === 'on') return 'This browser notifies you while a page of the console is open.';
+  if (notices === 'refused') return 'This browser blocks notifications for this page.';
+  return 'This browser asks for permission first.';
 }
 
 function report({ objective, recent, title, windows }) {
@@ -39,8 +39,8 @@ function report({ objective, recent, title, windows }) {
   return html`<article class="objective">
     <h3>${title.charAt(0).toUpperCase()}${title.slice(1)}</h3>
     <p class="quiet">
-      The objective: half of all within ${seconds(objective.p50)}, and 99 of 100 within
-      ${seconds(objective.p99)}. One in a hundred may take longer: that is the budget.
+      Objective: half within ${seconds(objective.p50)}, and 99 of 100 within ${seconds(objective.p99)}. One in
+      a hundred may take longer: that is the budget.
     </p>
     ${
       day.count === 0
@@ -52,12 +52,12 @@ function report({ objective, recent, title, windows }) {
               </caption>
               <thead>
                 <tr>
-                  <th scope="col">In the last</th>
+                  <th scope="col">Period</th>
                   <th scope="col">Measured</th>
                   <th scope="col">Half within</th>
                   <th scope="col">99 of 100 within</th>
                   <th scope="col">Over ${seconds(objective.p99)}</th>
-                  <th scope="col">Budget burnt</th>
+                  <th scope="col">Budget used</th>
                 </tr>
               </thead>
               <tbody>
@@ -83,7 +83,7 @@ function row({ burnt, count, over, p50, p99, window }, objective) {
 }
 
 function budget({ burnt }) {
-  const said = `${percent(burnt)} of the budget of 24 hours is burnt`;
+  const said = `${percent(burnt)} of the 24-hour budget is used`;
   return html`<p class="budget ${burnt > 1 ? 'over' : ''}">
     <span class="budget-bar" role="img" aria-label=${said}
       ><b .style=${`width:${Math.min(100, burnt * 100)}%`}></b

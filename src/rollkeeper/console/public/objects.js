@@ -68,8 +68,11 @@ function listed(state, actions) {
   const { objects, object: open, objectKind, problems } = state;
   if (!objects || objects.kind !== objectKind) return empty('Reading …', '');
   if (objects.problem)
-    return empty('Not shown', `${objects.problem}. With the rights of one namespace, name it above.`);
-  if (objects.items.length === 0) return empty('None', 'Another kind, namespace or word may have some.');
+    return empty(
+      'Not shown',
+      `${objects.problem}. If you have rights in one namespace only, enter it above.`,
+    );
+  if (objects.items.length === 0) return empty('None', 'Try another kind, namespace or word.');
   const wrong = new Map(
     (problems?.problems ?? []).map((each) => [
       `${each.kind} ${each.namespace ?? ''} ${each.name}`,

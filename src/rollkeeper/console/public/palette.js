@@ -19,7 +19,7 @@ export function palette(state, actions) {
       class="dialog palette"
       role="dialog"
       aria-modal="true"
-      aria-label="Go to, or act"
+      aria-label="Go to, or run an action"
       @keydown=${(event) => onKey(event, found, current, actions)}
     >
       <input
@@ -29,7 +29,7 @@ export function palette(state, actions) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant=${current >= 0 ? `palette-${current}` : nothing}
-        aria-label="An object, a view, or an act"
+        aria-label="An object, a view, or an action"
         placeholder="shop/web, pod shop/web-0, node worker-1, Scale, Problems …"
         autocomplete="off"
         spellcheck="false"
@@ -50,7 +50,7 @@ export function palette(state, actions) {
             </li>`,
         )}
       </ul>
-      ${found.length === 0 ? html`<p class="quiet" role="status">Nothing is called that.</p>` : nothing}
+      ${found.length === 0 ? html`<p class="quiet" role="status">No matches.</p>` : nothing}
     </div>
   </div>`;
 }

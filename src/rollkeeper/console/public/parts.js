@@ -28,7 +28,7 @@ export const PODS = {
   i: 'image not pulled',
   c: 'crashing',
   g: 'configuration missing',
-  j: 'sent back by its node',
+  j: 'rejected by its node',
   t: 'terminating',
   o: 'terminating too long',
   f: 'ended',

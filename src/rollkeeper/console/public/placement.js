@@ -19,7 +19,7 @@ export function placementDialog({ placed }, actions) {
     >
       <h2 id="placement-title">Where could ${key} run?</h2>
       ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
-      ${placement ? placementBody(placement) : problem ? nothing : html`<p class="quiet">Asking the scheduler's own rules …</p>`}
+      ${placement ? placementBody(placement) : problem ? nothing : html`<p class="quiet">Evaluating the scheduler's rules …</p>`}
       <div class="buttons"><button id="close-placement" @click=${close}>Close</button></div>
     </section>
   </div>`;
@@ -51,7 +51,7 @@ function placementBody({ message, nodes, notes, obstacles, preemption, summary }
               ? [
                   html`<tr>
                     <th scope="row">${node}</th>
-                    <td colspan="3">could take it</td>
+                    <td colspan="3">fits</td>
                   </tr>`,
                 ]
               : of.map(

@@ -52,7 +52,7 @@ ${shown.lines.join('\n')}</pre>`
 function statusOf({ isOpen, lines, previous, problem }) {
   if (problem) return problem;
   const count = `${lines.length}${lines.length === KEPT ? ' last' : ''} lines`;
-  if (isOpen) return lines.length === 0 ? 'It says nothing yet.' : `Live, ${count}`;
+  if (isOpen) return lines.length === 0 ? 'No output yet.' : `Live, ${count}`;
   return `${previous ? 'Before its last restart' : 'Ended'}, ${count}`;
 }
 

@@ -10,7 +10,7 @@ const SHOWN = 100;
 export function problemsView(state, actions) {
   const { problems: look, problemSearch } = state;
   if (look?.refused) return empty('Not shown', look.refused);
-  if (!look) return empty('Looking …', 'A list of every kind is read.');
+  if (!look) return empty('Looking …', 'Reading a list of every kind.');
   const wanted = problemSearch.trim().toLowerCase();
   const found = look.problems.filter((problem) => wanted === '' || textOf(problem).includes(wanted));
   return html`<section class="page problems" aria-label="Problems">

@@ -53,8 +53,8 @@ export function queuesView(state, actions) {
       ${
         parked.length === 0
           ? html`<p class="quiet">
-              None. A key is parked when it failed too often; it waits for a change or for you, with a try now
-              and then.
+              None. A key that failed too often is parked. It waits for a change, a retry at a long interval,
+              or a user.
             </p>`
           : html`<ul class="parked">
               ${repeat(
@@ -118,7 +118,7 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
     <h3 class="title">Keys of ${queueShown}</h3>
     ${
       rows.length === 0
-        ? html`<p class="quiet">Nothing waits, runs or is delayed.</p>`
+        ? html`<p class="quiet">No keys are waiting, running or delayed.</p>`
         : html`<ul class="keys">
             ${repeat(
               rows.slice(0, KEYS_SHOWN),

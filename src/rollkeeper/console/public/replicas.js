@@ -66,7 +66,7 @@ export function replicasView(state) {
                 </li>`;
               })}
             </ul>
-            <ul class="running" aria-label="Works on">
+            <ul class="running" aria-label="Running keys">
               ${replica.running.slice(0, 6).map(
                 ({ controller, key, overdueSinceMs, sinceMs }) =>
                   html`<li>
@@ -83,7 +83,7 @@ export function replicasView(state) {
     <h3 class="title">What happened</h3>
     ${
       state.history.length === 0
-        ? html`<p class="quiet">No change of leader since this page was opened.</p>`
+        ? html`<p class="quiet">No change of the leader since this page was opened.</p>`
         : html`<ol class="timeline" id="history">
             ${state.history.map(
               ({ atMs, what }) =>
@@ -107,5 +107,5 @@ function lampOf({ consuming, waitsFor = [], worksOn }, { leader }) {
 function lampTitle({ consuming, waitsFor = [], worksOn }) {
   if (consuming) return 'takes keys';
   if (waitsFor.length > 0) return `waits for ${waitsFor.map(({ resource }) => resource).join(', ')}`;
-  return worksOn === 'leader' ? 'takes keys where the replica leads' : 'takes no keys';
+  return worksOn === 'leader' ? 'takes keys if the replica leads' : 'takes no keys';
 }

@@ -4,11 +4,15 @@ import { call } from '/console/feed.js';
 import { ago, nameOf } from '/console/parts.js';
 
 const WORDS = {
-  promote: { button: 'Approve', title: 'Approve this step', does: 'The rollout goes on to its next step.' },
+  promote: {
+    button: 'Approve',
+    title: 'Approve this step',
+    does: 'The rollout continues with its next step.',
+  },
   abort: {
     button: 'Abort',
     title: 'Abort the rollout',
-    does: 'It goes back to the last good revision, and this version is not tried again until a person asks for it.',
+    does: 'It rolls back to the last good revision. This version is not retried until a user requests it.',
   },
   retry: { button: 'Retry', title: 'Try again', does: 'The version that failed is rolled out again.' },
   undo: { button: 'Roll back', title: 'Roll back', does: 'The pods are replaced by those of this revision.' },
@@ -216,7 +220,7 @@ export function changeList(changes) {
           ${to === undefined ? html`<span class="gone">removed</span>` : to === '…' ? html`<ins>changed</ins>` : html`<ins>${to}</ins>`}
         </li>`,
     )}
-    ${changes.length === 0 ? html`<li>Nothing differs.</li>` : nothing}
+    ${changes.length === 0 ? html`<li>No differences.</li>` : nothing}
   </ul>`;
 }
 

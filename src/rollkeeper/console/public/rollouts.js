@@ -70,7 +70,7 @@ export function rolloutList(state, actions) {
         type="search"
         id="find"
         placeholder="Name, image:…, node:…, label:…"
-        title="Words that all have to fit, anywhere or as name: ns: image: label: owner: node: state: – with a minus before it, one that must not"
+        title="All words must match, anywhere or as name: ns: image: label: owner: node: state: – a word after a minus must not match"
         aria-label="Find a Deployment: words anywhere, or name:, ns:, image:, label:, owner:, node:, state:"
         .value=${state.search}
         @input=${(event) => actions.amend({ search: event.target.value, scrollTop: 0 })}
@@ -112,7 +112,7 @@ export function rolloutList(state, actions) {
                 ? state.listed
                   ? 'No Deployments yet'
                   : 'Reading …'
-                : 'Nothing matches',
+                : 'No matches',
               state.deployments.size === 0
                 ? 'kubectl create deployment nginx --image=nginx:1.27 --replicas=3'
                 : 'Try another word, or show all.',

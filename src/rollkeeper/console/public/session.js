@@ -26,7 +26,7 @@ export async function signInByProvider(page) {
   sessionStorage.removeItem(PENDING);
   history.replaceState(undefined, '', '/console');
   if (!pending || answer === '') {
-    page.set({ notSignedIn: 'this tab has not begun to sign in' });
+    page.set({ notSignedIn: 'this tab has not started a sign-in' });
     return undefined;
   }
   try {
@@ -128,9 +128,9 @@ export function tokenDialog(state, actions) {
             : nothing
         }
         <p>
-          <code>rollkeeper console</code> prints a link that signs this browser in. Or give a token: with
-          <code>--admin-auth=delegated</code> your own, otherwise the admin token, which
-          <code>rollkeeper up</code> keeps in the file <code>admin-token</code> of its data folder.
+          <code>rollkeeper console</code> prints a link that signs this browser in. Or enter a token: with
+          <code>--admin-auth=delegated</code> your own, otherwise the admin token.
+          <code>rollkeeper up</code> stores it in the file <code>admin-token</code> in its data folder.
         </p>
         <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
         ${state.tokenProblem ? html`<p class="error" role="alert">${state.tokenProblem}</p>` : nothing}

@@ -30,18 +30,18 @@ const LISTED = 200;
 export function timelineSection(item, state, actions) {
   const { at, nowMs, timeline } = state;
   const seen = timeline?.key === item.key ? timeline : undefined;
-  if (!seen) return html`<p class="quiet">Reading its time line …</p>`;
+  if (!seen) return html`<p class="quiet">Reading its timeline …</p>`;
   if (seen.problem) return html`<p class="error" role="alert">${seen.problem}</p>`;
   const { entries, keptFor, notes, span } = seen;
   const startMs = startOf(entries, span, nowMs);
   const atMs = at === undefined ? nowMs : Math.min(Math.max(Date.parse(at) || nowMs, startMs), nowMs);
   const hidden = new Set(state.timelineHides);
   const listed = entries.filter((entry) => !GROUPS.some(([id, , is]) => hidden.has(id) && is(entry)));
-  return html`<section class="past" aria-label="Time line">
+  return html`<section class="past" aria-label="Timeline">
     ${controls(seen, hidden, actions)}
     ${
       entries.length === 0
-        ? empty('Nothing is known of this time', 'A longer one may have something.')
+        ? empty('No data for this period', 'Try a longer one.')
         : html`${chart(listed, entries, { startMs, nowMs, atMs, sizeNow: total(item) })}
           ${slider(entries, { startMs, nowMs, atMs }, at, actions)}
           ${momentCard(item, entries, atMs, at, nowMs)} ${entryList(listed, entries, atMs, state, actions)}`
@@ -73,7 +73,7 @@ function controls({ span }, hidden, actions) {
           html`<button aria-pressed=${id === span} @click=${() => actions.lookBack(id)}>${word}</button>`,
       )}
     </div>
-    <div class="filters" role="group" aria-label="What is shown">
+    <div class="filters" role="group" aria-label="Shown entries">
       ${GROUPS.map(
         ([id, word]) =>
           html`<button aria-pressed=${!hidden.has(id)} @click=${() => actions.toggleTimeline(id)}>
@@ -105,7 +105,7 @@ function chart(listed, entries, { atMs, nowMs, sizeNow, startMs }) {
       viewBox="0 0 ${CHART.width} ${CHART.height}"
       preserveAspectRatio="none"
       role="img"
-      aria-label="Pods asked for over time, at most ${most}; ${marks.length} entries below"
+      aria-label="Requested pods over time, at most ${most}; ${marks.length} entries below"
     >
       ${bands.map(
         (entry) =>
@@ -167,20 +167,20 @@ function momentCard(item, entries, atMs, at, nowMs) {
     ...(at === undefined && nowOf(item)),
   };
   const facts = [
-    revision === undefined ? undefined : `revision ${revision}${by ? `, asked for by ${by}` : ''}`,
+    revision === undefined ? undefined : `revision ${revision}${by ? `, requested by ${by}` : ''}`,
     result === undefined
       ? revision === undefined
         ? undefined
-        : 'under way, or its end was not recorded'
+        : 'in progress, or its end was not recorded'
       : result,
-    wanted === undefined ? undefined : `${wanted} wanted`,
+    wanted === undefined ? undefined : `${wanted} desired`,
     isPaused ? 'paused' : undefined,
   ].filter(Boolean);
   return html`<div class="past-moment" role="status">
     <h3>${at === undefined ? 'Now' : `${longTime(atMs)}, ${ago(atMs, nowMs)} ago`}</h3>
-    <p>${facts.length === 0 ? 'Nothing is known of this moment.' : facts.join(' · ')}</p>
+    <p>${facts.length === 0 ? 'No data for this moment.' : facts.join(' · ')}</p>
     ${sizes.length === 0 ? nothing : html`<p>${sizes.map(({ replicaSet, size }) => html`<span class="past-size"><b>${replicaSet}</b> ${size}</span>`)}</p>`}
-    ${last ? html`<p class="quiet">Last before it: ${last.what}</p>` : nothing}
+    ${last ? html`<p class="quiet">Last entry before: ${last.what}</p>` : nothing}
   </div>`;
 }
 

@@ -41,7 +41,7 @@ export function traceDialog({ shownTrace }, actions) {
       </p>
       ${
         spans.length === 0
-          ? html`<p>No replica has its spans (any more). The last 1000 traces are kept.</p>`
+          ? html`<p>No replica has its spans. The last 1000 traces are kept.</p>`
           : html`<ol class="waterfall">
               ${nested(spans).map(({ depth, span }) => row(span, depth, startMs, whole))}
             </ol>`

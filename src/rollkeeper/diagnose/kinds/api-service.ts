@@ -40,7 +40,7 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
         {
           cause: 'api-group-unavailable',
           severity: 'blocked',
-          summary: `its group does not answer: ${reason}${message === '' ? '' : ` (${message})`}; namespaces cannot end, and what uses the group fails`,
+          summary: `its group does not answer: ${reason}${message === '' ? '' : ` (${message})`}; namespaces cannot be deleted, and clients of the group fail`,
           ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
           ...(service && {
             objects: [
@@ -49,9 +49,9 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
           }),
           unblockedBy: [
             service
-              ? `ready pods behind Service ${service.namespace}/${service.name}: rollkeeper explain service ${service.namespace}/${service.name}`
-              : 'the server of that group',
-            `or, if it does not come back, kubectl delete apiservice ${object.metadata.name}`,
+              ? `make the pods behind Service ${service.namespace}/${service.name} ready: rollkeeper explain service ${service.namespace}/${service.name}`
+              : 'repair the server of that group',
+            `or, if it does not recover, kubectl delete apiservice ${object.metadata.name}`,
           ],
         },
       ],

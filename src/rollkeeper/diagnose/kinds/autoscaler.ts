@@ -56,9 +56,9 @@ function disabledFinding(autoscaler: ReadableAutoscaler): DiagnosisFinding | und
   return {
     cause: 'autoscaler-disabled',
     severity: 'blocked',
-    summary: 'its target is scaled to 0, which switches it off',
+    summary: 'its target is scaled to 0, which disables autoscaling',
     ...sinceOf(active),
-    unblockedBy: ['kubectl scale --replicas 1 of the target; the autoscaler continues from there'],
+    unblockedBy: ['run kubectl scale --replicas 1 for the target; the autoscaler continues from there'],
   };
 }
 
@@ -71,8 +71,8 @@ function targetFindings({ metadata, spec }: ReadableAutoscaler, snapshot: Snapsh
     {
       cause: 'autoscaler-target',
       severity: 'blocked',
-      summary: `there is no ${kind} ${name} that it could scale`,
-      unblockedBy: [`a ${kind} ${name}, or another spec.scaleTargetRef`],
+      summary: `there is no ${kind} ${name} to scale`,
+      unblockedBy: [`create a ${kind} ${name}, or set another spec.scaleTargetRef`],
     },
   ];
 }
@@ -87,7 +87,7 @@ function conditionFindings(autoscaler: ReadableAutoscaler): DiagnosisFinding[] {
       severity: 'blocked',
       summary: `it cannot scale its target: ${able.reason ?? ''} (${able.message ?? ''})`,
       ...sinceOf(able),
-      unblockedBy: ['a target with a scale subresource that the controller may read and write'],
+      unblockedBy: ['use a target with a scale subresource that the controller may read and write'],
     });
   if (active?.status === 'False')
     findings.push({
@@ -102,15 +102,17 @@ function conditionFindings(autoscaler: ReadableAutoscaler): DiagnosisFinding[] {
 
 function remediesFor({ message = '', reason = '' }: AutoscalerCondition): readonly string[] {
   if (/missing request for/i.test(message))
-    return ['resources.requests for each container of the pods: a utilization is a share of the request'];
+    return ['set resources.requests for each container of the pods: a utilization is a share of the request'];
   if (/Resource/.test(reason))
     return [
-      'the resource metrics API: kubectl get apiservice v1beta1.metrics.k8s.io, and metrics-server',
-      'and pods that run: without one there is nothing to measure',
+      'check the resource metrics API: kubectl get apiservice v1beta1.metrics.k8s.io, and metrics-server',
+      'and check that pods run: without one there is nothing to measure',
     ];
-  if (/External/.test(reason)) return ['an adapter that serves external.metrics.k8s.io for that metric'];
-  if (/Pods|Object/.test(reason)) return ['an adapter that serves custom.metrics.k8s.io for that metric'];
-  return ['a metric source in spec.metrics that can be read'];
+  if (/External/.test(reason))
+    return ['install an adapter that serves external.metrics.k8s.io for that metric'];
+  if (/Pods|Object/.test(reason))
+    return ['install an adapter that serves custom.metrics.k8s.io for that metric'];
+  return ['use a metric source in spec.metrics that can be read'];
 }
 
 function limitFindings(autoscaler: ReadableAutoscaler): DiagnosisFinding[] {
@@ -124,9 +126,9 @@ function limitFindings(autoscaler: ReadableAutoscaler): DiagnosisFinding[] {
       {
         cause: 'autoscaler-at-limit',
         severity: 'note',
-        summary: `it would like fewer replicas than minReplicas ${minReplicas}`,
+        summary: `it wants fewer replicas than minReplicas ${minReplicas}`,
         ...sinceOf(limited),
-        unblockedBy: ['a smaller spec.minReplicas, if that is safe'],
+        unblockedBy: ['set a smaller spec.minReplicas, if that is safe'],
       },
     ];
   return [
@@ -134,12 +136,12 @@ function limitFindings(autoscaler: ReadableAutoscaler): DiagnosisFinding[] {
       cause: 'autoscaler-at-limit',
       severity: isMax ? 'blocked' : 'waits',
       summary: isMax
-        ? `it would like more replicas than maxReplicas ${maxReplicas}`
-        : `it goes slower than it would like: ${limited.message ?? limited.reason ?? ''}`,
+        ? `it wants more replicas than maxReplicas ${maxReplicas}`
+        : `its scaling is limited: ${limited.message ?? limited.reason ?? ''}`,
       ...sinceOf(limited),
       unblockedBy: isMax
-        ? ['a larger spec.maxReplicas, if the cluster has room', 'or pods that do more each']
-        : ['time', 'or other rules in spec.behavior'],
+        ? ['set a larger spec.maxReplicas, if the cluster has room', 'or give each pod more capacity']
+        : ['wait', 'or change the rules in spec.behavior'],
     },
   ];
 }
@@ -159,7 +161,7 @@ function rivalFindings({ metadata, spec }: ReadableAutoscaler, snapshot: Snapsho
       cause: 'autoscaler-overlap',
       severity: 'blocked',
       summary: `${listed(rivals.map((rival) => rival.metadata.name))} and it scale the same object`,
-      unblockedBy: ['one autoscaler for each target: put the metrics into one of them'],
+      unblockedBy: ['use one autoscaler for each target: put the metrics into one of them'],
     },
   ];
 }

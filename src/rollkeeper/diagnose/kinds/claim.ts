@@ -62,8 +62,8 @@ function findingsOf(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Di
       {
         cause: 'claim-lost',
         severity: 'blocked',
-        summary: `claim ${name} lost its volume ${claim.spec.volumeName ?? ''}: that PersistentVolume is gone, and its data with it`,
-        unblockedBy: ['a backup: delete the claim and its pod, and restore into a new one'],
+        summary: `claim ${name} lost its volume ${claim.spec.volumeName ?? ''}: that PersistentVolume no longer exists, and its data is lost`,
+        unblockedBy: ['restore a backup: delete the claim and its pod, and restore into a new claim'],
       },
     ];
   if (claim.status?.phase !== 'Bound') return [pendingFinding(claim, snapshot, nowMs)];
@@ -101,14 +101,16 @@ function whyPending(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Wh
     return {
       severity: 'blocked',
       cause: `there is no StorageClass ${storageClassName}`,
-      remedies: [`a StorageClass ${storageClassName}, or a claim of one that exists: ${namesOf(classes)}`],
+      remedies: [
+        `create a StorageClass ${storageClassName}, or use a claim of one that exists: ${namesOf(classes)}`,
+      ],
     };
   if (storageClassName === undefined && knowsClasses && newestDefault(classes) === undefined)
     return {
       severity: 'blocked',
-      cause: 'it names no StorageClass, and none is the default one',
+      cause: 'it names no StorageClass, and there is no default',
       remedies: [
-        `a default StorageClass (annotation ${DEFAULT_STORAGE_CLASS}: "true"), or storageClassName in the claim: ${namesOf(classes)}`,
+        `mark a default StorageClass (annotation ${DEFAULT_STORAGE_CLASS}: "true"), or set storageClassName in the claim: ${namesOf(classes)}`,
       ],
     };
   if (warning)
@@ -116,27 +118,27 @@ function whyPending(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Wh
       severity: 'blocked',
       cause: describeReason(warning),
       remedies: [
-        `the provisioner ${named?.provisioner ?? 'of its class'}: see its logs, its quota and its credentials`,
+        `check the provisioner ${named?.provisioner ?? 'of its class'}: its logs, its quota and its credentials`,
       ],
     };
   if (storageClassName === '')
     return {
       severity: 'blocked',
       cause: 'no free PersistentVolume without a class fits it',
-      remedies: ['a PersistentVolume of its size and access mode'],
+      remedies: ['create a PersistentVolume of its size and access mode'],
     };
   if (named?.volumeBindingMode === 'WaitForFirstConsumer' && usersOf(claim, snapshot).length === 0)
     return {
       severity: 'waits',
       cause: `its class ${named.metadata.name} binds when a pod uses it (WaitForFirstConsumer), and none does`,
-      remedies: ['a pod that uses it'],
+      remedies: ['create a pod that uses it'],
     };
   return {
     severity: 'waits',
-    cause: `the provisioner ${named?.provisioner ?? 'of its class'} has made no volume yet`,
+    cause: `the provisioner ${named?.provisioner ?? 'of its class'} has not created a volume yet`,
     remedies: [
-      `the provisioner ${named?.provisioner ?? 'of its class'}: does it run?`,
-      'or a pod that can be placed, where the class waits for one: rollkeeper explain pod',
+      `check that the provisioner ${named?.provisioner ?? 'of its class'} runs`,
+      'or, if the class waits for a pod, make that pod schedulable: rollkeeper explain pod',
     ],
   };
 }
@@ -149,14 +151,14 @@ function whyNotThatVolume(volumeName: string, snapshot: Snapshot): Why {
     return {
       severity: 'blocked',
       cause: `there is no PersistentVolume ${volumeName}, which it names`,
-      remedies: [`a PersistentVolume ${volumeName}`],
+      remedies: [`create a PersistentVolume ${volumeName}`],
     };
   const { claimRef } = volume?.spec ?? {};
   const other = claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : undefined;
   return {
     severity: 'waits',
     cause: `PersistentVolume ${volumeName} is ${volume?.status?.phase ?? 'not seen'}${other === undefined ? '' : ` and reserved for ${other}`}`,
-    remedies: [`PersistentVolume ${volumeName} becoming free: kubectl describe pv ${volumeName}`],
+    remedies: [`free PersistentVolume ${volumeName}: kubectl describe pv ${volumeName}`],
   };
 }
 
@@ -176,8 +178,8 @@ function resizeFindings({ metadata, status }: ReadableClaim): DiagnosisFinding[]
       ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
       unblockedBy:
         condition.type === 'FileSystemResizePending'
-          ? ['a pod that uses it starting on a node']
-          : ["the volume's driver: see its resizer's logs"],
+          ? ['start a pod that uses it']
+          : ["see the logs of the resizer of the volume's driver"],
     },
   ];
 }

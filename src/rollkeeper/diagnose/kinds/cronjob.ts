@@ -57,7 +57,7 @@ function scheduleFindings(cronJob: ReadableCronJob, snapshot: Snapshot, nowMs: n
       ...(since !== undefined && { since }),
       unblockedBy: [
         reason === 'TooManyMissedTimes'
-          ? 'spec.startingDeadlineSeconds, so that only recent times count as missed'
+          ? 'set spec.startingDeadlineSeconds, so that only recent times count as missed'
           : 'correct spec.schedule, spec.timeZone or spec.startingDeadlineSeconds',
       ],
     }));
@@ -83,7 +83,7 @@ function lastJobFinding(cronJob: ReadableCronJob, snapshot: Snapshot): Diagnosis
       summary: `its last Job ${name} failed: ${failure.reason ?? 'Failed'}${failure.message ? ` (${failure.message})` : ''}`,
       ...(failure.lastTransitionTime !== undefined && { since: failure.lastTransitionTime }),
       objects: [{ kind: 'Job', name, ...(namespace !== undefined && { namespace }) }],
-      unblockedBy: [`kubectl logs job/${name}, and a template that succeeds`],
+      unblockedBy: [`find the cause with kubectl logs job/${name}, and correct the template`],
     },
   ];
 }
@@ -96,7 +96,7 @@ function concurrencyFinding({ spec, status }: ReadableCronJob): DiagnosisFinding
       cause: 'running',
       severity: 'note',
       summary: `no Job starts while ${listed(active.map(({ name }) => name ?? ''))} runs (concurrencyPolicy Forbid)`,
-      unblockedBy: ['that Job ending'],
+      unblockedBy: ['wait for that Job to end'],
     },
   ];
 }

@@ -56,15 +56,15 @@ function selectionFindings({ spec, status }: DeepReadonly<DaemonSet>): Diagnosis
     findings.push({
       cause: 'no-node-selected',
       severity: 'note',
-      summary: `no node is one that its template runs on${asks === undefined ? ' (taints that it does not tolerate, or no nodes)' : ' (nodeSelector, affinity, taints)'}`,
-      unblockedBy: ['labels on nodes, or another selector, or tolerations in the template'],
+      summary: `its template matches no node${asks === undefined ? ' (taints that it does not tolerate, or no nodes)' : ' (nodeSelector, affinity, taints)'}`,
+      unblockedBy: ['set labels on nodes, change the selector, or add tolerations to the template'],
     });
   }
   if (numberMisscheduled > 0)
     findings.push({
       cause: 'misscheduled',
       severity: 'note',
-      summary: `pods of it are on ${count(numberMisscheduled, 'node')} that should have none`,
+      summary: `its pods run on ${count(numberMisscheduled, 'node')} that should have none`,
       unblockedBy: ['the DaemonSet controller deletes them'],
     });
   return findings;
@@ -89,7 +89,7 @@ function updateFindings({ spec, status }: DeepReadonly<DaemonSet>): DiagnosisFin
       cause: 'max-unavailable',
       severity: 'waits',
       summary: `${countIs(old, 'pod')} left of the older template; at most ${maxUnavailable} may be unavailable (maxUnavailable)`,
-      unblockedBy: ['new pods becoming available', 'or a larger maxUnavailable'],
+      unblockedBy: ['new pods becoming available', 'or set a larger maxUnavailable'],
     },
   ];
 }

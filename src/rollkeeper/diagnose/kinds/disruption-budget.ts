@@ -59,8 +59,10 @@ export function whyBudgetRefuses(
       ...common,
       cause: 'pdb-sync-failed',
       severity: 'blocked',
-      summary: `its controller cannot count: ${condition.message}`,
-      unblockedBy: ["pods whose owner has a scale: maxUnavailable and percentages need the owner's replicas"],
+      summary: `its controller cannot compute the allowed disruptions: ${condition.message}`,
+      unblockedBy: [
+        "use pods whose owner has a scale: maxUnavailable and percentages need the owner's replicas",
+      ],
     };
   if (disruptionsAllowed > 0 || expectedPods === 0) return undefined;
   const waiting = whoWaits(budget, snapshot, nowMs);
@@ -73,16 +75,16 @@ export function whyBudgetRefuses(
       severity: waiting.length > 0 ? 'blocked' : 'note',
       summary: `it never lets a pod go: ${desiredHealthy} of ${expectedPods} must be healthy (${limitOf(budget)})${waits}`,
       unblockedBy: [
-        'one more replica than the budget needs',
-        'or maxUnavailable: 1 instead of this limit',
-        'or, for a Deployment, the annotation rollkeeper.dev/on-eviction: surge, which replaces a pod before it goes',
+        'run one more replica than the budget needs',
+        'or set maxUnavailable: 1 instead of this limit',
+        'or, for a Deployment, set the annotation rollkeeper.dev/on-eviction: surge, which replaces a pod before its eviction',
       ],
     };
   return {
     ...common,
     cause: 'pdb-blocks',
     severity: waiting.length > 0 ? 'blocked' : 'waits',
-    summary: `no pod may go now: ${currentHealthy} healthy, ${desiredHealthy} needed (${limitOf(budget)})${waits}`,
+    summary: `no pod may be evicted now: ${currentHealthy} healthy, ${desiredHealthy} needed (${limitOf(budget)})${waits}`,
     pods: sick.slice(0, NAMED).map(({ metadata, status }) => ({
       name: metadata.name,
       reason: status?.phase === 'Running' ? 'not ready' : (status?.phase ?? 'Pending'),
@@ -90,7 +92,7 @@ export function whyBudgetRefuses(
     unblockedBy: [
       sick.length > 0
         ? `${count(sick.length, 'pod')} becoming ready: rollkeeper explain pod ${budget.metadata.namespace}/${sick[0]?.metadata.name}`
-        : 'more ready pods',
+        : 'make more pods ready',
     ],
   };
 }
@@ -135,8 +137,8 @@ function selectionFindings(budget: ReadableBudget, snapshot: Snapshot): Diagnosi
       {
         cause: 'pdb-selects-nothing',
         severity: 'note',
-        summary: 'its selector takes no pod, so it protects nothing',
-        unblockedBy: ['labels of the pods that it is for: kubectl get pods --show-labels'],
+        summary: 'its selector matches no pod, so it protects nothing',
+        unblockedBy: ['correct its selector or the labels of the pods: kubectl get pods --show-labels'],
       },
     ];
   const others = new Set(
@@ -158,7 +160,7 @@ function selectionFindings(budget: ReadableBudget, snapshot: Snapshot): Diagnosi
         name,
         ...(namespace !== undefined && { namespace }),
       })),
-      unblockedBy: ['one budget for each pod: delete one, or narrow its selector'],
+      unblockedBy: ['use one budget for each pod: delete one, or narrow its selector'],
     },
   ];
 }

@@ -48,13 +48,15 @@ function endOf({ status }: ReadableJob, type: string) {
 /** What to do about each reason of a failed Job. */
 const REMEDIES: Readonly<Record<string, readonly string[]>> = {
   BackoffLimitExceeded: [
-    'see why its pods failed with kubectl logs, then create the Job again',
-    'or a larger spec.backoffLimit, where failures are to be expected',
+    'find out why its pods failed with kubectl logs, then recreate the Job',
+    'or set a larger spec.backoffLimit, if failures are expected',
   ],
-  DeadlineExceeded: ['a larger spec.activeDeadlineSeconds, or less to do, then create the Job again'],
-  PodFailurePolicy: ['what the pod failure policy named: see the message, then create the Job again'],
+  DeadlineExceeded: ['set a larger spec.activeDeadlineSeconds or reduce the work, then recreate the Job'],
+  PodFailurePolicy: [
+    'correct the failure that the message names (pod failure policy), then recreate the Job',
+  ],
   FailedIndexes: ['see the failed indexes in status.failedIndexes, then create a Job for those'],
-  MaxFailedIndexesExceeded: ['see the failed indexes in status.failedIndexes, then create the Job again'],
+  MaxFailedIndexesExceeded: ['see the failed indexes in status.failedIndexes, then recreate the Job'],
 };
 
 function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
@@ -66,7 +68,7 @@ function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
     severity: 'blocked',
     summary: `it failed: ${reason}${message === '' ? '' : ` (${message})`}, after ${count(job.status?.failed ?? 0, 'failed pod')}`,
     ...(since !== undefined && { since }),
-    unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then create it again'],
+    unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then recreate it'],
   };
 }
 
@@ -94,8 +96,8 @@ function retryFinding({ spec, status }: ReadableJob): DiagnosisFinding[] {
     {
       cause: 'job-retrying',
       severity: 'waits',
-      summary: `${count(failed, 'pod')} failed; it is given up after ${limit + 1} (backoffLimit ${limit}), and the wait doubles each time`,
-      unblockedBy: ['a pod that succeeds: see kubectl logs of the failed ones'],
+      summary: `${count(failed, 'pod')} failed; the Job fails after ${limit + 1} (backoffLimit ${limit}), and the back-off doubles each time`,
+      unblockedBy: ['correct the cause: see kubectl logs of the failed pods'],
     },
   ];
 }
@@ -109,7 +111,7 @@ function deadlineFinding({ spec, status }: ReadableJob, nowMs: number): Diagnosi
     {
       cause: 'job-deadline',
       severity: 'note',
-      summary: `it is ended in ${Math.max(0, left)} s (activeDeadlineSeconds ${seconds})`,
+      summary: `it is terminated in ${Math.max(0, left)} s (activeDeadlineSeconds ${seconds})`,
       unblockedBy: [],
     },
   ];

@@ -51,7 +51,7 @@ function endFindings(object: ReadableNamespace, snapshot: Snapshot): DiagnosisFi
       severity: 'waits',
       summary: 'it is being deleted',
       ...sinceThen,
-      unblockedBy: ['the namespace controller, which deletes what is in it'],
+      unblockedBy: ['the namespace controller, which deletes its contents'],
     },
   ];
 }
@@ -72,11 +72,11 @@ function discoveryFindings(
     {
       cause: 'api-group-unavailable',
       severity: 'blocked',
-      summary: `it is being deleted, and what is left in it cannot be known: ${failure.message ?? ''}`,
+      summary: `it is being deleted, and its remaining contents cannot be listed: ${failure.message ?? ''}`,
       ...since,
       unblockedBy: [
-        'the API service of that group answering: kubectl get apiservices',
-        'or, if it does not come back, kubectl delete apiservice of that group',
+        'repair the API service of that group: kubectl get apiservices',
+        'or, if it does not recover, kubectl delete apiservice of that group',
       ],
     },
   ];
@@ -93,7 +93,7 @@ function heldFinding(
     summary: `it is being deleted, and ${countIs(held.length, 'object')} held in it by finalizers: ${listed(finalizers)}`,
     ...since,
     objects: held.slice(0, NAMED).map(named),
-    unblockedBy: finalizers.map((name) => `the controller that owns ${name} removing it: does it run?`),
+    unblockedBy: finalizers.map((name) => `the controller that owns ${name} must remove it: does it run?`),
   };
 }
 
@@ -109,7 +109,7 @@ function contentFinding(
       summary: `it is being deleted, and ${countIs(content.length, 'object')} left in it: ${byKind(content)}`,
       ...since,
       objects: content.slice(0, NAMED).map(named),
-      unblockedBy: ['their end: pods have a grace period; the namespace controller deletes the rest'],
+      unblockedBy: ['wait: pods have a grace period, and the namespace controller deletes the rest'],
     },
   ];
 }
@@ -128,7 +128,7 @@ function ownFinalizers(
       severity: 'blocked',
       summary: `it is being deleted, and held by ${count(others.length, 'finalizer')} of its own: ${listed(others)}`,
       ...since,
-      unblockedBy: others.map((name) => `the controller that owns ${name} removing it: does it run?`),
+      unblockedBy: others.map((name) => `the controller that owns ${name} must remove it: does it run?`),
     },
   ];
 }
@@ -165,7 +165,7 @@ function quotaFindings({ metadata }: ReadableNamespace, snapshot: Snapshot): Dia
         severity: 'note',
         summary: `ResourceQuota ${quota.metadata.name} is used up: ${listed(figures)}`,
         objects: [{ kind: 'ResourceQuota', namespace: metadata.name, name: quota.metadata.name }],
-        unblockedBy: ['raise the ResourceQuota, or free room under it'],
+        unblockedBy: ['raise the ResourceQuota, or reduce the usage'],
       },
     ];
   });

@@ -55,17 +55,17 @@ function readyFindings(node: ReadableNode, pods: readonly ReadablePod[]): Diagno
       cause: 'node-not-ready',
       severity: 'blocked',
       summary: isSilent
-        ? `its kubelet is silent (${ready?.reason ?? 'never heard of'})${said}; ${countIs(pods.length, 'pod')} on it, out of sight`
+        ? `its kubelet is silent (${ready?.reason ?? 'never reported'})${said}; ${countIs(pods.length, 'pod')} on it, in an unknown state`
         : `it is not Ready (${ready.reason ?? 'unknown'})${said}; ${countIs(pods.length, 'pod')} on it`,
       ...(ready?.lastTransitionTime !== undefined && { since: ready.lastTransitionTime }),
       objects: ownersOf(pods),
       unblockedBy: isSilent
         ? [
-            `the machine and its kubelet: is ${name} up, and does it reach the API server?`,
-            'or the eviction of its pods, by default after 300 s (tolerationSeconds); then others replace them elsewhere',
-            `or, if it does not come back, kubectl delete node ${name}`,
+            `check the machine and its kubelet: is ${name} up, and does it reach the API server?`,
+            'or the eviction of its pods, by default after 300 s (tolerationSeconds); replacements then start on other nodes',
+            `or, if it does not recover, kubectl delete node ${name}`,
           ]
-        : [`what the kubelet says: kubectl describe node ${name}, and its log`],
+        : [`check the kubelet: kubectl describe node ${name}, and its log`],
     },
   ];
 }
@@ -73,13 +73,13 @@ function readyFindings(node: ReadableNode, pods: readonly ReadablePod[]): Diagno
 const PRESSURES: Readonly<Record<string, { readonly what: string; readonly remedy: string }>> = {
   MemoryPressure: {
     what: 'memory',
-    remedy: 'pods with memory limits, fewer of them, or a larger node: kubectl top pod',
+    remedy: 'use pods with memory limits, fewer pods, or a larger node: kubectl top pod',
   },
   DiskPressure: {
     what: 'disk',
-    remedy: 'room on its disk: images that are not used, logs, emptyDir volumes without a limit',
+    remedy: 'free disk space: unused images, logs, emptyDir volumes without a limit',
   },
-  PIDPressure: { what: 'process ids', remedy: 'fewer processes: which pod forks without end?' },
+  PIDPressure: { what: 'process ids', remedy: 'reduce the number of processes: which pod forks endlessly?' },
 };
 
 function pressureFindings(node: ReadableNode): DiagnosisFinding[] {
@@ -95,7 +95,7 @@ function pressureFindings(node: ReadableNode): DiagnosisFinding[] {
           severity: 'blocked',
           summary: `its network is not set up${message === '' ? '' : `: ${message}`}`,
           ...since,
-          unblockedBy: ["the network plug-in's pod on it: is it running?"],
+          unblockedBy: ["check that the network plug-in's pod on it is running"],
         },
       ];
     if (!pressure) return [];

@@ -40,7 +40,7 @@ export const podDiagnosis: KindDiagnosis<Pod> = {
 };
 
 function goodOf({ status }: ReadablePod, on: string): Verdict['good'] {
-  if (status?.phase === 'Succeeded') return { state: 'complete', sentence: `it ended well${on}` };
+  if (status?.phase === 'Succeeded') return { state: 'complete', sentence: `it succeeded${on}` };
   return { state: 'healthy', sentence: `it is ready${on}` };
 }
 
@@ -58,7 +58,7 @@ function failureFindings({ status }: ReadablePod): DiagnosisFinding[] {
       cause: 'crash-loop',
       severity: 'blocked',
       summary: `it failed: ${[said, ...ends].filter((text) => text !== '').join('; ') || 'no reason given'}`,
-      unblockedBy: ['kubectl logs of it; its owner, if it has one, makes another'],
+      unblockedBy: ['see its logs with kubectl logs; its owner, if it has one, creates another pod'],
     },
   ];
 }
@@ -77,8 +77,8 @@ function restartNote({ status }: ReadablePod): DiagnosisFinding[] {
           ...(finishedAt !== undefined && { since: finishedAt }),
           unblockedBy:
             reason === 'OOMKilled'
-              ? ['a larger memory limit, or less memory used']
-              : ['kubectl logs --previous says why'],
+              ? ['set a larger memory limit, or reduce the memory usage']
+              : ['see kubectl logs --previous for the cause'],
         },
       ];
     },

@@ -24,7 +24,7 @@ export const replicaSetDiagnosis: KindDiagnosis<ReplicaSet> = {
     const ready = pods.filter((pod) => isPodReady(pod)).length;
     const good =
       replicas === 0
-        ? ({ state: 'scaled-to-zero', sentence: 'no pods were asked for' } as const)
+        ? ({ state: 'scaled-to-zero', sentence: 'no pods are requested' } as const)
         : ({ state: 'complete', sentence: `${count(replicas, 'pod')} ready` } as const);
     const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };

@@ -35,7 +35,7 @@ export const serviceDiagnosis: KindDiagnosis<Service> = {
 };
 
 function sentenceOf(service: ReadableService, snapshot: Snapshot): string {
-  if (service.spec.type === 'ExternalName') return `another name for ${service.spec.externalName ?? ''}`;
+  if (service.spec.type === 'ExternalName') return `an alias of ${service.spec.externalName ?? ''}`;
   return `${count(readyEndpoints(snapshot, service.metadata), 'ready endpoint')}`;
 }
 
@@ -56,8 +56,8 @@ function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: n
         severity: 'blocked',
         summary: `it has no endpoints: no pod has the labels ${asked}`,
         unblockedBy: [
-          `pods with these labels: kubectl get pods -n ${namespace} --show-labels`,
-          'or another spec.selector',
+          `create pods with these labels: kubectl get pods -n ${namespace} --show-labels`,
+          'or change spec.selector',
         ],
       },
     ];
@@ -87,7 +87,7 @@ function portFindings({ spec }: ReadableService, pods: readonly ReadablePod[]): 
       cause: 'no-endpoints',
       severity: 'blocked',
       summary: `no container of its pods has a port called ${listed(missing)}`,
-      unblockedBy: ['that name in containers[].ports[].name, or a number as targetPort'],
+      unblockedBy: ['set that name in containers[].ports[].name, or use a number as targetPort'],
     },
   ];
 }
@@ -103,10 +103,10 @@ function loadBalancerFindings({ metadata, spec, status }: ReadableService): Diag
     {
       cause: 'load-balancer-pending',
       severity: 'waits',
-      summary: 'it has no address outside yet (type LoadBalancer)',
+      summary: 'it has no external address yet (type LoadBalancer)',
       ...(metadata.creationTimestamp !== undefined && { since: metadata.creationTimestamp }),
       unblockedBy: [
-        'the load balancer of the cloud, or of MetalLB and the like: kubectl describe service says what it reports',
+        'check the load balancer of the cloud, or MetalLB: kubectl describe service shows its Events',
       ],
     },
   ];

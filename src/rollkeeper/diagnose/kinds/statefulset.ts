@@ -66,7 +66,7 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
 }
 
 function healthy(wanted: number): Pick<Verdict, 'good'> {
-  if (wanted === 0) return { good: { state: 'scaled-to-zero', sentence: 'no pods were asked for' } };
+  if (wanted === 0) return { good: { state: 'scaled-to-zero', sentence: 'no pods are requested' } };
   return { good: { state: 'complete', sentence: `${count(wanted, 'pod')} ready` } };
 }
 
@@ -103,9 +103,9 @@ function forcedRollback(set: ReadableSet, pods: readonly ReadablePod[]): Diagnos
     {
       cause: 'ordered-update-waits',
       severity: 'blocked',
-      summary: `pod ${name} is of a revision between the old and the new one and not ready; pods go in order, so it is not replaced before it is ready`,
+      summary: `pod ${name} is of a revision between the old and the new one and not ready; pods are replaced in order, so it is not replaced before it is ready`,
       objects: [{ kind: 'Pod', namespace, name }],
-      unblockedBy: [`kubectl delete pod ${name} -n ${namespace}: it comes back from the new template`],
+      unblockedBy: [`kubectl delete pod ${name} -n ${namespace}: it is recreated from the new template`],
     },
   ];
 }
@@ -150,7 +150,7 @@ function revisionFindings({ spec, status }: ReadableSet, pods: readonly Readable
       cause: 'partition',
       severity: 'note',
       summary: `${count(held.length, 'pod')} with an ordinal below ${partition} keep the older template (partition)`,
-      unblockedBy: ['a smaller spec.updateStrategy.rollingUpdate.partition'],
+      unblockedBy: ['set a smaller spec.updateStrategy.rollingUpdate.partition'],
     },
   ];
 }
@@ -166,7 +166,7 @@ function serviceFinding({ metadata, spec }: ReadableSet, snapshot: Snapshot): Di
       cause: 'service-missing',
       severity: 'note',
       summary: `there is no Service ${serviceName}, so its pods have no names in DNS`,
-      unblockedBy: [`a headless Service ${serviceName} (clusterIP: None)`],
+      unblockedBy: [`create a headless Service ${serviceName} (clusterIP: None)`],
     },
   ];
 }

@@ -48,11 +48,11 @@ function findingsOf(webhook: Webhook, snapshot: Snapshot): DiagnosisFinding[] {
     {
       cause: 'webhook-unreachable',
       severity: isFatal ? 'blocked' : 'note',
-      summary: `webhook ${webhook.name} cannot be reached: ${problem}; ${isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is left out (failurePolicy Ignore)'}`,
+      summary: `webhook ${webhook.name} cannot be reached: ${problem}; ${isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is skipped (failurePolicy Ignore)'}`,
       objects: [{ kind: 'Service', namespace, name }],
       unblockedBy: [
-        `ready pods behind Service ${namespace}/${name}: rollkeeper explain service ${namespace}/${name}`,
-        'or failurePolicy: Ignore, or a namespaceSelector that leaves its own namespace out',
+        `make the pods behind Service ${namespace}/${name} ready: rollkeeper explain service ${namespace}/${name}`,
+        'or set failurePolicy: Ignore, or a namespaceSelector that excludes its own namespace',
       ],
     },
   ];
@@ -68,7 +68,7 @@ function authorityFindingsOf(webhook: Webhook, nowMs: number): DiagnosisFinding[
     {
       what: `webhook ${webhook.name}`,
       caBundle: webhook.clientConfig.caBundle,
-      effect: isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is left out (failurePolicy Ignore)',
+      effect: isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is skipped (failurePolicy Ignore)',
       isFatal,
     },
     nowMs,
