@@ -456,7 +456,7 @@ describe('a browser that signs in by an identity provider', () => {
       expect((await callerOf(body['renewal'])).status).toBe(401);
       provider.forge = { claims: (usual) => ({ ...usual, sub: 'berta' }) };
       const other = await renew(body['renewal']);
-      expect(other).toMatchObject({ status: 401, body: { error: expect.stringContaining('somebody else') } });
+      expect(other).toMatchObject({ status: 401, body: { error: expect.stringContaining('another user') } });
       provider.forge = {};
       expect((await renew(body['renewal'])).status).toBe(401);
     });

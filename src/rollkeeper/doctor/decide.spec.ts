@@ -302,7 +302,7 @@ describe('what is said of webhooks', () => {
       `failure: ${PLACE}: no ready endpoint behind Service guard/guard, so every write that it sees is refused`,
     ]);
     expect(of({ service, webhook: { ...webhook, failurePolicy: 'Ignore' } })[0]).toMatch(
-      /^warning: .*is let through$/,
+      /^warning: .*and then admitted$/,
     );
     expect(of({ service: { exists: false, ready: 0 } })[0]).toContain('there is no Service guard/guard');
   });
@@ -310,8 +310,8 @@ describe('what is said of webhooks', () => {
   it('names an authority that ends, a long timeout, and one that its own pods cannot do without', () => {
     expect(of({ authorityEndsAtMs: NOW - 1 })[0]).toMatch(/^failure: .*ended at/);
     expect(of({ authorityEndsAtMs: NOW + DAY })[0]).toMatch(/^warning: .*ends at/);
-    expect(of({ authorityEndsAtMs: Number.NaN })[0]).toMatch(/^warning: .*no certificate/);
-    expect(of({ webhook: { ...webhook, timeoutSeconds: 30 } })[0]).toContain('it may take 30 s');
+    expect(of({ authorityEndsAtMs: Number.NaN })[0]).toMatch(/^warning: .*no readable certificate/);
+    expect(of({ webhook: { ...webhook, timeoutSeconds: 30 } })[0]).toContain('its timeout is 30 s');
     const service = { exists: true, ready: 1, namespaceLabels: { 'kubernetes.io/metadata.name': 'guard' } };
     expect(of({ service })[0]).toContain('it sees the pods of its own namespace guard');
     const namespaceSelector = {

@@ -28,7 +28,7 @@ describe('why a rollout is where it is', () => {
   ])('advises commands that a Deployment of $apiVersion has', ({ apiVersion, image, typed }) => {
     const input = stuckOn(waiting('ImagePullBackOff'));
     const { unblockedBy } = explainDeployment({ ...input, deployment: { ...input.deployment, apiVersion } });
-    expect(unblockedBy).toContain(`or go back with ${typed}`);
+    expect(unblockedBy).toContain(`or roll back with ${typed}`);
     expect(unblockedBy).toContainEqual(expect.stringContaining(`correct the image (${image})`));
   });
 

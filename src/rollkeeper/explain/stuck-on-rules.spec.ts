@@ -101,7 +101,7 @@ const CASES: readonly StuckCase[] = [
     input: done({ metadata: { annotations: { 'deprecated.deployment.rollback.to': '7' } } }),
     state: 'progressing',
     cause: 'rollback-revision-not-found',
-    says: 'a revision that is not kept (Unable to find the revision to rollback to.)',
+    says: 'a revision that is not kept was requested (Unable to find the revision to rollback to.)',
   },
   {
     name: 'Recreate, waiting for an old pod that is ending',

@@ -168,7 +168,7 @@ export const SITUATIONS: readonly Situation[] = [
     object: 'pod/big',
     cause: 'unschedulable',
     says: /Insufficient cpu/,
-    helps: /add nodes|ask for less/,
+    helps: /add nodes|request less/,
   },
   {
     what: 'a Deployment that a quota keeps from making pods',

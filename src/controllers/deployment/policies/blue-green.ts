@@ -160,7 +160,7 @@ function tellApproval({ blueGreen, draft, outcome }: BlueGreenPass, latest: Repl
     sentence: message,
     unblockedBy: [
       `rollkeeper promote ${namespace}/${name}, or kubectl annotate deployment ${name} ${APPROVE}=WHO`,
-      `or go back with rollkeeper abort ${namespace}/${name}`,
+      `or roll back with rollkeeper abort ${namespace}/${name}`,
     ],
     endsByItself: false,
   };
@@ -184,7 +184,7 @@ function tellDelay(
   outcome.standing = {
     code: 'waits-in-step',
     sentence: message,
-    unblockedBy: [`${renderDuration(leftMs)} without a failure`, 'or go back with rollkeeper abort'],
+    unblockedBy: [`${renderDuration(leftMs)} without a failure`, 'or roll back with rollkeeper abort'],
     endsByItself: true,
   };
 }

@@ -283,7 +283,7 @@ function standingOf(
     return {
       code: 'waits-in-step',
       sentence: `it is at ${name.toLowerCase()}, until ${timeOf(wait.untilMs)} (${left})`,
-      unblockedBy: [`${left} without a failure`, 'or go back with rollkeeper abort'],
+      unblockedBy: [`${left} without a failure`, 'or roll back with rollkeeper abort'],
       endsByItself: true,
     };
   }
@@ -293,7 +293,7 @@ function standingOf(
     sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
     unblockedBy: [
       `rollkeeper promote ${namespace}/${deployment}, or kubectl annotate deployment ${deployment} ${APPROVE}=WHO`,
-      `or go back with rollkeeper abort ${namespace}/${deployment}`,
+      `or roll back with rollkeeper abort ${namespace}/${deployment}`,
     ],
     endsByItself: false,
   };

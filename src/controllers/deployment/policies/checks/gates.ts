@@ -194,7 +194,7 @@ function standingOf(draft: RolloutDraft, gate: Gate, message: string): Standing 
   const { name, namespace = 'default' } = draft.observed.metadata;
   const key = `${namespace}/${name}`;
   const without = `rollkeeper promote ${key} goes on without the check`;
-  const back = `or go back with rollkeeper abort ${key}`;
+  const back = `or roll back with rollkeeper abort ${key}`;
   const sentence = asClause(message);
   if (gate.status === 'failed') {
     const again = `rollkeeper retry ${key}, or kubectl annotate deployment ${name} ${RETRY}=WHO, measures it again`;
