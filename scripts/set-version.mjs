@@ -6,7 +6,8 @@ import { fail, run, say } from './lib/run.mjs';
 import { ROOT } from './lib/setup.mjs';
 
 const [version, ...more] = process.argv.slice(2);
-if (more.length > 0 || !/^\d+\.\d+\.\d+$/.test(version ?? '')) fail('set-version needs one version, as 1.2.3');
+if (more.length > 0 || !/^\d+\.\d+\.\d+$/.test(version ?? ''))
+  fail('set-version needs one version, as 1.2.3');
 
 process.chdir(ROOT);
 const product = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -22,7 +23,12 @@ changeJson('package-lock.json', (lock) => {
     setVersion(entry, path === '' ? product.name : (entry.name ?? path.replace(/^src\//, '@rollkeeper/')));
 });
 // The image's tag in the instructions, the man page's title: whatever names the former version, and only that.
-for (const file of ['src/machinery/version.ts', 'helm/rollkeeper/Chart.yaml', 'docs/INSTALL.md', 'man/rollkeeper.1'])
+for (const file of [
+  'src/machinery/version.ts',
+  'helm/rollkeeper/Chart.yaml',
+  'docs/INSTALL.md',
+  'man/rollkeeper.1',
+])
   changeText(file, (text) => text.replaceAll(former, version));
 const today = new Date().toISOString().slice(0, 10);
 changeText('CHANGELOG.md', (text) => text.replace('## Unreleased\n', `## ${version} - ${today}\n`));

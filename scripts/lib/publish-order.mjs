@@ -14,7 +14,9 @@ export function publishOrder() {
   const ordered = new Set();
   const add = (name) => {
     const { dependencies } = manifests[names.indexOf(name)];
-    Object.keys(dependencies ?? {}).filter((each) => names.includes(each)).forEach(add);
+    Object.keys(dependencies ?? {})
+      .filter((each) => names.includes(each))
+      .forEach(add);
     ordered.add(name);
   };
   names.forEach(add);
