@@ -41,7 +41,7 @@ try {
   await page.waitForSelector('.waterfall li');
   await take('trace');
   await page.keyboard.press('Escape');
-  await page.click('text=Time line');
+  await page.click('text=Timeline');
   await page.waitForSelector('.past-chart polyline');
   await take('timeline');
 } finally {
