@@ -10,7 +10,7 @@ import type { Storage } from './storage/index.js';
 import type { TlsMaterial } from './tls-files.js';
 
 export interface ApiServerOptions {
-  /** Its `run` is the caller's business, and must go on for as long as the server runs. */
+  /** The caller runs its `run`, which must continue for as long as the server runs. */
   readonly storage: Storage;
   readonly kinds: KindRegistry;
   readonly schemas: SchemaRegistry;
@@ -21,7 +21,7 @@ export interface ApiServerOptions {
   readonly tls?: Pick<TlsMaterial, 'cert' | 'key'>;
   /** The administrator's token, which grants everything. Absent: every request is allowed. */
   readonly token?: string;
-  /** Users beside the administrator, who may do what roles and bindings say. @default none */
+  /** Users beside the administrator. Roles and bindings say what they may do. @default none */
   readonly users?: readonly TokenUser[];
   /** Certificates, PEM, whose holders a client certificate may be signed by: its CN is the user, its O the groups. @default none */
   readonly clientCa?: string;

@@ -191,7 +191,7 @@ export class ApiServer {
   }
 
   /**
-   * From who asks and whether they may, to the body and a place among the requests at work.
+   * From authentication and authorization to the body and a place among the requests in flight.
    * @throws StatusError 401, 403, 413, 429
    */
   private async letIn(exchange: Exchange): Promise<void> {
@@ -203,7 +203,7 @@ export class ApiServer {
     const reading = this.api.authorizer.ready(request.user);
     if (reading) await reading;
     this.admitCounted(request);
-    // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
+    // A place is for work: a client that sends or reads slowly must not keep others from theirs.
     if (hasBody(message)) await this.receiveBody(exchange);
     await exchange.takePlace();
   }
@@ -260,7 +260,7 @@ export class ApiServer {
   }
 
   /**
-   * Finds who is to be answered: the user, or whom they may impersonate.
+   * Finds the user of the request: the client's own, or the one that it impersonates and may impersonate.
    * @throws StatusError 401, 403
    */
   private identify(
@@ -277,7 +277,7 @@ export class ApiServer {
   }
 
   /**
-   * Lets those through who may do what they ask for.
+   * Admits a user who may do what the request asks for.
    * @throws StatusError 403
    */
   private admit(request: ApiRequest): void {
@@ -309,7 +309,7 @@ export class ApiServer {
     if (this.isDraining) closeOnceSent(response, message.socket);
   }
 
-  /** The metrics are for those who may do everything, like all but the public paths. */
+  /** The metrics are for users who may do everything, like all but the public paths. */
   private async answer(request: ApiRequest): Promise<ApiResponse> {
     if (request.path !== '/metrics') return this.api.router.route(request);
     const raw = await this.metrics.serialize();
@@ -333,7 +333,7 @@ export class ApiServer {
     if (thrown instanceof StatusError && thrown.status.code === 429) exchange.refusedForOthers();
     const error = translateDocumentLimit(translateStoreFailure(thrown));
     const isOurs = error instanceof StatusError;
-    // The client has gone while its request waited for something.
+    // The client disconnected while its request waited for something.
     if (response.destroyed && isAbort(error)) return;
     if (!isOurs || error.status.code >= 500) {
       this.options.logger.error('a request failed', {

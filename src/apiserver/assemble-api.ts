@@ -24,11 +24,11 @@ export interface AssembledApi extends AccessControl {
   readonly router: Router;
   /** The message of a body; undefined for what has none. */
   readonly toProtobuf: (body: object) => Buffer | undefined;
-  /** Does what has to be done before the first request, and begins what goes on until `signal` aborts. */
+  /** Does what has to be done before the first request, and starts the background work, which runs until `signal` aborts. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** Tells the clients inside the cluster where the server is. */
+  /** Publishes the address of the server to the clients inside the cluster. */
   announce(url: string): Promise<void>;
-  /** Resolves when nothing goes on any more of what {@link prepare} has begun. */
+  /** Resolves when all that {@link prepare} has started has ended. */
   ended(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function assembleApi(
   };
 }
 
-/** Who may do what, and what a write goes through. */
+/** The parts that decide what a user may do, and those that a write goes through. */
 function assembleParts(options: ApiServerOptions, metrics: ApiServerMetrics) {
   const { clock, kinds, logger, random, schemas, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));

@@ -22,7 +22,7 @@ export interface SharedByRequests {
 /** One request and its answer, for as long as the server is at it; counted, with a place among the requests at work. */
 export class Exchange implements RequestHost {
   readonly request: ApiRequest;
-  /** The client has shown who it is, or the server is open to all. */
+  /** The client has authenticated itself, or the server is open to all. */
   isKnown = false;
   private readonly counted: CountedRequest;
   private place: (() => void) | undefined;

@@ -9,15 +9,15 @@ import { parseResourcePath } from './routing/resource-path.js';
 const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
- * Written so often, and so unrelated to any requested change, that they begin no trace of their own. A node's report
- * about a pod leaves the pod's annotated trace unchanged, as a kubelet does: observers continue the pod's creation.
+ * Frequent writes that are unrelated to any requested change, so they begin no trace of their own. A node's report about a pod
+ * leaves the pod's annotated trace unchanged, as a kubelet does: observers continue the pod's creation.
  */
 const QUIET = new Set(['events', 'leases', 'nodes', 'pods/binding', 'pods/status']);
 
 /**
- * Runs a writing request in a span that continues the trace its client named, or begins one: a `kubectl` call is where
- * most traces begin. A client that says that its own span covers the request is believed: there is none of the server, and
- * what the request writes goes on from the client's. Reads are too many for spans.
+ * Runs a writing request in a span that continues the trace its client named, or begins one: a `kubectl` call is where most
+ * traces begin. A client that says that its own span covers the request is believed: the server adds no span, and what the
+ * request writes continues from the client's. Reads are too many for spans.
  */
 export function inRequestSpan(request: ApiRequest, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
   if (READS.has(request.method)) return work();
@@ -72,7 +72,7 @@ function resourceOf(request: ApiRequest): RequestedResource {
 function attributesOf(request: ApiRequest, { name, namespace, resource }: RequestedResource): Attributes {
   return {
     'http.request.method': request.method,
-    // The client's own span says who it is; where there is none, this is all that does.
+    // The client's own span identifies the client. Without one, only the user agent does.
     ...(request.headers['traceparent'] ? {} : { 'user_agent.original': request.headers['user-agent'] ?? '' }),
     ...(resource ? { 'k8s.resource': resource } : { 'url.path': request.path }),
     // As everywhere else where one object is meant; what is about many has their namespace at most.

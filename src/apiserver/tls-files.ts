@@ -21,7 +21,7 @@ export interface TlsFilesOptions {
   readonly nowMs: number;
 }
 
-/** With less than this left a certificate is made anew at the next start. */
+/** A certificate that expires within this time is recreated at the next start. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
 /**

@@ -78,7 +78,7 @@ const BODY_BUCKETS = [1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 2e6, 3e6];
 /** Seconds: neither is more than a look in memory, unless a token is one of a service account. */
 const ACCESS_BUCKETS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 1];
 
-/** Who asked, and whether they might. */
+/** The users of requests, and whether they were allowed. */
 function createAccessMetrics(meter: Meter): AccessMetrics {
   const advice = { explicitBucketBoundaries: ACCESS_BUCKETS };
   const users = meter.createCounter(METRICS.authenticatedRequests, {

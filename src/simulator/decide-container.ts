@@ -54,7 +54,7 @@ const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
 /** A kubelet looks each second for containers that have ended. Source: genericPlegRelistPeriod in k/k pkg/kubelet. */
 const SEEN_WITHIN_MS = 1_000;
-/** The end of a container that ran for so long counts as its first. Source: client-go's flowcontrol.Backoff. */
+/** After a run of this length, the end of a container counts as its first. Source: client-go's flowcontrol.Backoff. */
 const BACKOFF_FORGOTTEN_MS = 2 * MAX_BACKOFF_MS;
 /** Exit code of a killed container (SIGKILL): by a failing probe, or because it did not stop in time. */
 export const EXIT_CODE_OF_KILLED = 137;
@@ -111,7 +111,7 @@ export function crashBackoffMs(restarts: number): number {
   return doublingDelayMs(restarts - 1, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }
 
-/** Whether a container ran for so long that its earlier restarts no longer count. */
+/** Whether a container ran long enough that its earlier restarts no longer count. */
 export function isBackoffForgotten(ranForMs: number): boolean {
   return ranForMs >= BACKOFF_FORGOTTEN_MS;
 }

@@ -46,7 +46,7 @@ export type PodPlan =
 /** Reason of a pod that exceeded `activeDeadlineSeconds`. */
 export const DEADLINE_EXCEEDED = 'DeadlineExceeded';
 
-/** How often a resize without room is tried again, beside when room may have become free: as a kubelet does. */
+/** Interval at which a kubelet retries a resize without room. It also retries when room may have become free. */
 const RESIZE_RETRY_MS = 180_000;
 
 type ReadablePod = DeepReadonly<Pod>;

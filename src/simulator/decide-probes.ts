@@ -41,7 +41,7 @@ export interface ProbeOutlook {
   readonly killer?: ProbeProblem;
   /** Time from its start until its startup probe succeeds. @default 0 */
   readonly startsAfterMs?: number;
-  /** Whether its readiness probe succeeds so long after its start. @default always, if it can be ready */
+  /** Whether its readiness probe succeeds `elapsedMs` after its start. @default always, if it can be ready */
   readonly readinessAt?: (elapsedMs: number) => ProbeResult;
   /** What its readiness probe says when it does not. */
   readonly unready?: ProbeProblem;

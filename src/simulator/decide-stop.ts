@@ -72,7 +72,7 @@ function preStopMs(pod: ReadablePod, { lifecycle, name }: Container): number {
   return parseDuration(containerAnnotation(pod.metadata, PRE_STOP_ANNOTATION, name) ?? '') ?? 0;
 }
 
-/** The containers so long after the order to stop; those that stopped before keep their end. */
+/** The containers at `nowMs`, after the order to stop at `orderedMs`. Those that stopped before keep their end. */
 export function stoppedBy(
   statuses: readonly ContainerStatus[],
   stops: readonly ContainerStop[],

@@ -4,7 +4,7 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
-/** Works on one key; returns when to run again by itself, milliseconds from now. */
+/** Processes one key. Returns when to run again by itself, milliseconds from now. */
 export type KeyWork = (key: string, signal: AbortSignal) => Promise<{ readonly wakeInMs?: number }>;
 
 const FIRST_BACKOFF_MS = 100;

@@ -9,9 +9,13 @@ export const CAPACITY_ANNOTATION = 'node.rollkeeper.dev/capacity';
 export const SYSTEM_USAGE_ANNOTATION = 'node.rollkeeper.dev/system-usage';
 
 /**
- * `silent`: no heartbeats, and nothing happens to its pods; `gone`: the same, and its cloud does not know it any more; `not-ready`: its container runtime is down; `…-pressure`: it
- * has too little of that, however much is used; `network-unavailable`: its cloud makes it no route; `shutdown`: it ends its pods in
- * order, and is silent then.
+ * The behaviours of a node:
+ * - `silent`: no heartbeats, and nothing happens to its pods.
+ * - `gone`: the same, and its cloud no longer knows it.
+ * - `not-ready`: its container runtime is down.
+ * - `…-pressure`: it has too little of that resource, regardless of its usage.
+ * - `network-unavailable`: its cloud creates no route for it.
+ * - `shutdown`: it ends its pods in order, and is silent then.
  */
 export const NODE_BEHAVIOURS = [
   'silent',

@@ -78,7 +78,7 @@ export class NodeKeeper {
     return this.states.get(node)?.troubles ?? NO_TROUBLES;
   }
 
-  /** Whether it has shut down, or was gone when its Node was deleted. */
+  /** Whether it has shut down, or was `gone` when its Node was deleted. */
   isOff(node: string): boolean {
     const { isGone = false, isOff = false } = this.states.get(node) ?? {};
     return isOff || isGone;
@@ -89,7 +89,7 @@ export class NodeKeeper {
     return this.verdicts.get(uid);
   }
 
-  /** The pod is gone. */
+  /** Called when the pod was deleted. */
   forget(uid: string): void {
     this.verdicts.delete(uid);
   }
@@ -112,7 +112,10 @@ export class NodeKeeper {
     return this.relieve(node, state, behaviours, starved);
   }
 
-  /** What is not asked for any more shows in no comparison with what is: the annotation may be gone. */
+  /**
+   * Also compares the annotation with the last reported one. Amounts that it no longer requests do not show in a
+   * comparison with the node.
+   */
   private async reportChanges(node: ReadableNode, state: NodeState, signal: AbortSignal): Promise<void> {
     const amounts = node.metadata.annotations?.[CAPACITY_ANNOTATION] ?? '';
     const { reportedAmounts = amounts } = state;

@@ -13,7 +13,7 @@ import { parseDuration } from './durations.js';
 
 /** What some of the nodes are like. Durations are texts as `5s` or `1m30s`. */
 export interface NodeProfile {
-  /** So many nodes. @default all that are left */
+  /** Number of nodes. @default all that are left */
   count?: number;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
@@ -35,7 +35,7 @@ export interface NodeProfile {
   kubelet?: {
     /** Amounts or percentages by `memory.available` and `nodefs.available`. @default 100Mi and 10% */
     evictionHard?: Record<string, string>;
-    /** How long a node says that it has pressure after it has gone. @default 5m */
+    /** How long a node still reports pressure after it has ended. @default 5m */
     evictionPressureTransitionPeriod?: string;
     /** @default 30s */
     shutdownGracePeriod?: string;

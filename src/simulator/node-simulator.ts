@@ -35,7 +35,7 @@ export interface NodeSimulatorDependencies {
   readonly logger: Logger;
 }
 
-/** Resizes without room are tried again soon after it may have become free. */
+/** Resizes without room are retried this long after room may have become free. */
 const RETRY_DELAY_MS = 100;
 /** First pause between attempts to register; doubles up to the last. */
 const FIRST_PAUSE_MS = 100;

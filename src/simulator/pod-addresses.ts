@@ -31,7 +31,7 @@ export class PodAddresses {
     return toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE + 1);
   }
 
-  /** The pod is gone. Its address is reused after all others of the node. */
+  /** Releases the address of a deleted pod. It is reused after all others of the node. */
   release(uid: string): void {
     const address = this.byUid.get(uid);
     if (address === undefined) return;

@@ -88,7 +88,7 @@ function restartedEnd(
   return endOf({ afterMs, exitCode });
 }
 
-/** A sidecar goes on unless an annotation of its own gives it an end. */
+/** A sidecar keeps running unless an annotation of its own gives it an end. */
 export function sidecarEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
   const { annotations = {} } = pod.metadata;
   const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';

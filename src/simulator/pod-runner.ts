@@ -37,7 +37,7 @@ export interface PodRunnerDependencies {
 }
 
 export interface PodStep {
-  /** The pod after a write; undefined if it is gone, or nothing was written. */
+  /** The pod after a write; undefined if it no longer exists, or nothing was written. */
   readonly written?: ReadablePod;
   readonly wakeInMs?: number;
 }
@@ -83,13 +83,13 @@ export class PodRunner {
         signal,
       );
     } catch (error) {
-      // Gone, or replaced by another pod of that name: its own event follows.
+      // Deleted, or replaced by another pod of that name: its own event follows.
       if (isNotFound(error) || isConflict(error)) return {};
       throw error;
     }
   }
 
-  /** The pod is gone. */
+  /** Called when the pod was deleted. */
   forget(uid: string): void {
     this.memories.delete(uid);
     this.dependencies.rooms.settle(uid);

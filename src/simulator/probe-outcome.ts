@@ -84,7 +84,7 @@ export function outcomeAt({ phases, repeats }: ProbeOutcome, atMs: number): bool
   return phases.at(-1)?.succeeds ?? true;
 }
 
-/** The first time that so many results in a row were the same; undefined if that never comes. */
+/** The first time that a wanted result reaches its threshold in a row; undefined if that never happens. */
 function firstRun(
   outcome: ProbeOutcome,
   timing: ProbeTiming,

@@ -34,7 +34,7 @@ export const LATE_MS = 600;
 const LONG_MS = 400_000;
 const CONTROLLER = 'deployment';
 
-/** One process that works on the Deployment, with its view of the cluster. */
+/** One process that reconciles the Deployment, with its view of the cluster. */
 interface Process {
   readonly deployments: LaggingCache<Deployment>;
   readonly replicaSets: LaggingCache<ReplicaSet>;

@@ -341,7 +341,7 @@ class ClusterNodes {
 }
 
 /**
- * Whether nodes agree on who owns which slots since which epoch, and no two owners have one epoch. A replica with an
+ * Whether nodes agree on the owner of each slot and on its epoch, and no two owners have one epoch. A replica with an
  * older epoch of its master is never elected: the others consider its request outdated.
  */
 export function hasOneView(tables: readonly string[]): boolean {

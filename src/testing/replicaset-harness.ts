@@ -24,7 +24,7 @@ export interface ActivationOutcome {
   readonly result?: ReconcileResult;
 }
 
-/** One process that works on the ReplicaSet, with its view of the cluster. */
+/** One process that reconciles the ReplicaSet, with its view of the cluster. */
 interface Process {
   readonly replicaSets: LaggingCache<ReplicaSet>;
   readonly pods: LaggingCache<Pod>;

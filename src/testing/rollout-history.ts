@@ -79,7 +79,7 @@ export class RolloutHistory {
           }
         }
       } catch {
-        // The server went away or we stopped; the loop goes on from the last event, or ends.
+        // The server became unavailable or we stopped. The loop continues from the last event, or ends.
         if (!isAborted(signal)) await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }

@@ -27,7 +27,7 @@ export interface AdmissionRequest<T extends KubernetesObject> {
   readonly dryRun: boolean;
   /** `CreateOptions`, `UpdateOptions` or `DeleteOptions`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Shown to whoever made the request, as kubectl shows warnings. */
+  /** Shown to the client that made the request, as kubectl shows warnings. */
   readonly warn: (text: string) => void;
   /** Aborts when the API server does not wait for the answer any more. */
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export interface RefusedWith {
 }
 
 /**
- * Nothing: the request may go on. A text: it is forbidden, and why (403). Fields: the object is invalid (422), which
+ * Nothing: the request may proceed. A text: it is forbidden, and why (403). Fields: the object is invalid (422), which
  * clients show field by field. A code: any other refusal.
  */
 export type Verdict = void | undefined | string | FieldProblem | readonly FieldProblem[] | RefusedWith;
@@ -108,7 +108,7 @@ export interface WebhookRules {
 export interface WebhookHandlers<T extends KubernetesObject> {
   /** Changes the object in place, or returns another one. */
   default?(this: void, object: T, request: AdmissionRequest<T>): void | T | Promise<void | T>;
-  /** @param object as it is to be stored; at a deletion, as it was stored last */
+  /** @param object as it will be stored; at a deletion, as it was stored last */
   validate?(this: void, object: DeepReadonly<T>, request: AdmissionRequest<T>): Verdict | Promise<Verdict>;
 }
 

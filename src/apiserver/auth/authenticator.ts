@@ -21,10 +21,10 @@ export interface AuthenticatorOptions {
   readonly serviceAccounts: ServiceAccountTokens;
 }
 
-/** Finds out who sends a request: by the server's own token, a client certificate, a user's or a service account's token. */
+/** Finds the user of a request: by the server's own token, a client certificate, a user's or a service account's token. */
 export class Authenticator {
   private readonly isAdmin: ((authorization: string | undefined) => boolean) | undefined;
-  /** By the digest of the token: how long it takes to find one tells nothing of the others. */
+  /** By the digest of the token: the time of a look-up reveals nothing about other tokens. */
   private readonly users: ReadonlyMap<string, UserInfo>;
   private readonly serviceAccounts: ServiceAccountTokens;
 

@@ -2,7 +2,10 @@ import { createHash, timingSafeEqual, randomBytes } from 'node:crypto';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 
-/** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one of a length. */
+/**
+ * Returns a check of whether an `Authorization` header carries the token. The check takes the same time for every wrong token
+ * of a length.
+ */
 export function bearerTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);
   const usual = Buffer.from(`Bearer ${token}`);

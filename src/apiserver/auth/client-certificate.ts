@@ -8,7 +8,7 @@ import type { CertificateSubject } from '@rollkeeper/tls';
 const users = new WeakMap<Socket, UserInfo | null>();
 
 /**
- * Who the client of a connection is by its certificate: the common name is the user, the organisations are the groups.
+ * The user of a connection by its client certificate: the common name is the user, the organisations are the groups.
  * @returns undefined without a certificate that our authority has signed, and for one whose subject may be read in two ways
  */
 export function userOfCertificate(socket: Socket): UserInfo | undefined {

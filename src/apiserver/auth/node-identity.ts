@@ -4,7 +4,7 @@ const NODES = 'system:nodes';
 const PREFIX = 'system:node:';
 
 /**
- * The name of the node whose kubelet a user is; empty for one that cannot be told, undefined for everybody else. Source:
+ * The name of the node whose kubelet a user is; empty if it is not known which, undefined for any other user. Source:
  * pkg/auth/nodeidentifier.
  */
 export function nodeOfUser({ groups, username }: UserInfo): string | undefined {

@@ -8,11 +8,11 @@ import type { SigningKey } from './signing-key.js';
 import { AUTHENTICATED, groupsOfAccount, usernameOfAccount } from './user-info.js';
 import type { UserInfo } from './user-info.js';
 
-/** Who signs the tokens, and the audience that the API itself is. */
+/** The issuer of the tokens, and the audience of the API itself. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 /** How long tokens bound to an object stay valid after its deletion time. */
 const DELETION_LEEWAY_MS = 60_000;
-/** Tokens whose signature has been checked are remembered; so many of them. */
+/** Limit of the remembered tokens whose signature has been checked. */
 const MAX_REMEMBERED = 1000;
 const ALGORITHM = 'ES256';
 
@@ -54,8 +54,8 @@ export interface AuthenticatedToken {
 }
 
 /**
- * The tokens of service accounts: JSON Web Tokens (RFC 7519) that are good until they expire, or their account or the
- * object that they are bound to is gone or another one. Source: pkg/serviceaccount/claims.go.
+ * The tokens of service accounts: JSON Web Tokens (RFC 7519). A token is valid until it expires, or until its account, or the
+ * object that it is bound to, is deleted or replaced. Source: pkg/serviceaccount/claims.go.
  */
 export class ServiceAccountTokens {
   private readonly remembered = new Map<string, Claims>();

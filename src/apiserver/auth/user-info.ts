@@ -1,7 +1,7 @@
-/** Who sends a request, as authentication has found out: the API's `UserInfo`. */
+/** The user of a request, as authentication has found it: the API's `UserInfo`. */
 export interface UserInfo {
   readonly username: string;
-  /** Tells those apart who had the name one after the other. */
+  /** Distinguishes users who have had the name one after the other. */
   readonly uid?: string;
   readonly groups: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;

@@ -8,7 +8,7 @@ import type { PolicyRule } from './policy-rule.js';
 
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** By which binding; or what stood in the way of finding more. Empty: there is nothing to say. */
+  /** The binding that allows it, or what kept the search from finding more. Empty: there is nothing to say. */
   readonly reason: string;
 }
 

@@ -78,7 +78,7 @@ function isWholeRoleRef(roleRef: Partial<RoleRef> | undefined): roleRef is RoleR
   return !!roleRef?.kind && !!roleRef.name;
 }
 
-/** Who only takes finalizers or owners off gives nothing away. */
+/** A change that only removes finalizers or owners grants nothing. */
 function isOnlyGarbageCollected(
   object: Readonly<UnstructuredObject>,
   old: Readonly<UnstructuredObject>,

@@ -13,9 +13,9 @@ const LEASES = 'kube-node-lease';
 const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
 /**
- * Whether the kubelet of a node may do something: with its own Node, Lease and CSINode, with the pods on it, and what these need.
- * What is not allowed is left to the roles. Source: plugin/pkg/auth/authorizer/node/node_authorizer.go.
- * @param node empty: it could not be told
+ * Whether the kubelet of a node may do something: with its own Node, Lease and CSINode, with the pods on it, and what these
+ * need. What is not allowed is left to the roles. Source: plugin/pkg/auth/authorizer/node/node_authorizer.go.
+ * @param node empty: it is not known which
  * @param rules what every kubelet may do
  */
 export function decideNodeAccess(

@@ -14,9 +14,9 @@ import type { ResourceAttributes } from '../auth/access-attributes.js';
 export type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface Impersonation {
-  /** As whom the request goes on. */
+  /** The user as whom the request continues. */
   readonly user: UserInfo;
-  /** What the one who asks has to be allowed, each of it. */
+  /** The rights that the caller needs, all of them. */
   readonly needs: readonly ResourceAttributes[];
 }
 
@@ -81,7 +81,7 @@ function decoded(key: string): string {
   }
 }
 
-/** Who names no groups gets those that the user is in by nature. */
+/** A request that names no groups gets the groups that the user always has. */
 function completeGroups(username: string, named: readonly string[]): readonly string[] {
   const account = accountOfUsername(username);
   const groups = named.length > 0 || !account ? named : groupsOfAccount(account);

@@ -22,8 +22,8 @@ interface ObjectName {
 }
 
 /**
- * Which objects are needed on which nodes: those that the pods there name, the volumes of their claims, and what these name. Knows
- * of each object who needs it, not the object.
+ * Which objects are needed on which nodes: those that the pods there name, the volumes of their claims, and what these name.
+ * Stores which objects need an object, not the object.
  */
 export class NodeGraph implements NodeRelations {
   /** From what is needed to what needs it, and the node where that is; empty: where it is needed itself. */
@@ -31,7 +31,7 @@ export class NodeGraph implements NodeRelations {
   /** The links that an object has made, to be forgotten with it. */
   private readonly made = new Map<string, readonly Link[]>();
 
-  /** Takes over a new state; `undefined`: the object is gone. */
+  /** Takes over a new state; `undefined`: the object was deleted. */
   put(key: ObjectName, object: KubernetesObject | undefined): void {
     const id = idOf(key);
     for (const { from, via } of this.made.get(id) ?? []) this.unlink(from, via);

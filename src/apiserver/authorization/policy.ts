@@ -49,7 +49,7 @@ export class Policy implements PolicyView {
   /** By namespace and subject. */
   private readonly bySubject = new Map<string, Map<Binding, Subject>>();
 
-  /** Takes over a new state of a role or binding; `undefined`: it is gone. */
+  /** Takes over a new state of a role or binding; `undefined`: it was deleted. */
   put(
     { resource, namespace, name }: { resource: string; namespace: string; name: string },
     object: KubernetesObject | undefined,

@@ -57,7 +57,7 @@ export async function writeBackupFile(
     await pipeline(
       Readable.from(linesOf(header, records, counter)),
       createGzip(),
-      // Made anew: a link that is there is not written through.
+      // Always a new file, so that the write does not follow an existing link.
       createWriteStream(temporary, { mode: 0o600, flags: 'wx' }),
     );
     await syncFile(temporary);
@@ -70,7 +70,7 @@ export async function writeBackupFile(
   return counter.objects;
 }
 
-/** Errors of the system, which tell what was called. Those of the store pass. */
+/** Errors of the system, which name the call that failed. Those of the store pass. */
 function isOfFile(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }

@@ -23,7 +23,8 @@ export interface BackupResult {
 
 /**
  * Writes all objects of the store, as they were at one moment, into a file; others may write meanwhile.
- * @throws StorageUnavailableError, or StartupError when too much was written for a state to be kept so long
+ * @throws StorageUnavailableError, or StartupError when others wrote so much that the store could not keep that state to the
+ * end
  */
 export async function backUp(storage: Storage, path: string, options: BackupOptions): Promise<BackupResult> {
   for (let attempt = 1; ; attempt++) {

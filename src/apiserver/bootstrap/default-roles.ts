@@ -376,7 +376,7 @@ function account(name: string): DefaultSubject {
   return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
 }
 
-/** Who has a ClusterRole from the beginning; the binding is called as the role. */
+/** The subjects that have a ClusterRole from the beginning; the binding has the name of the role. */
 export const DEFAULT_CLUSTER_ROLE_BINDINGS: readonly {
   readonly role: string;
   readonly subjects: readonly DefaultSubject[];
@@ -406,7 +406,7 @@ const MAY_ELECT: readonly PolicyRule[] = [
   may(`create ${READ} update`, COORDINATION, 'leasecandidates leases'),
 ];
 
-/** Roles of `kube-system`, with who has them there from the beginning. */
+/** Roles of `kube-system`, with the subjects that have them there from the beginning. */
 export const DEFAULT_SYSTEM_ROLES: readonly (DefaultRole & {
   readonly subjects?: readonly DefaultSubject[];
 })[] = [

@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../errors/index.js';
 import { validateAnnotations, validateLabels } from '../kinds/index.js';
 
-/** What is wrong with a conversion, as it goes on behind "conversion webhook for example.com/v1, Kind=Thing". */
+/** What is wrong with a conversion. The text follows "conversion webhook for example.com/v1, Kind=Thing". */
 export class ConversionError extends Error {}
 
 export type ReviewVersion = 'v1' | 'v1beta1';
@@ -33,7 +33,7 @@ export function conversionReview(version: ReviewVersion, request: ConversionRequ
 /**
  * The converted objects of a returned ConversionReview, not validated yet. Source: getConvertedObjectsFromResponse in
  * apiextensions-apiserver/pkg/apiserver/conversion.
- * @throws ConversionError where it tells of a failure, or is no answer to what was asked
+ * @throws ConversionError if it reports a failure, or does not answer the request
  */
 export function readConversionReview(
   answer: unknown,

@@ -117,7 +117,7 @@ export class CustomResources implements DefinitionObserver {
     if (!found) return;
     const definition: Definition = objectOfKind(found);
     try {
-      // Another one with the same kind may have gone.
+      // Another definition with the same kind may have been deleted.
       this.served.put(definition);
       await this.apply(definition);
     } finally {
@@ -151,7 +151,7 @@ export class CustomResources implements DefinitionObserver {
       }
       if (isToBeCleaned(definition) && !(await this.hasObjects(definition))) await this.letGo(name);
     } catch (error) {
-      // It has gone meanwhile.
+      // The definition was deleted meanwhile.
       if (!hasCode(error, 404)) throw error;
     }
   }
@@ -169,7 +169,7 @@ export class CustomResources implements DefinitionObserver {
     return resource === undefined || this.context().kinds.isBuiltIn(resource) ? undefined : resource;
   }
 
-  /** Of several who let it go, the first one does. */
+  /** Removes the finalizer. Several servers may try: the first one succeeds. */
   private async letGo(name: string): Promise<void> {
     try {
       await this.update(name, '', (current) => {
@@ -202,7 +202,7 @@ export class CustomResources implements DefinitionObserver {
   }
 
   /**
-   * Deletes the objects, waits until the last one is gone, and releases the definition; or reports why not, and retries
+   * Deletes the objects, waits until the last one is deleted, and releases the definition; or reports why not, and retries
    * later.
    */
   private async cleanUp(definition: Readonly<Definition>, signal: AbortSignal): Promise<void> {

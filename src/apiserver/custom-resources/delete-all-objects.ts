@@ -7,7 +7,7 @@ import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { pagesOf } from '../storage/index.js';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-/** Delay before checking whether the finalizers of the last objects are gone, milliseconds; doubles each time. */
+/** Delay before checking whether the finalizers of the last objects have been removed, milliseconds; doubles each time. */
 const LOOK_AGAIN_MS = 250;
 const LONGEST_LOOK_MS = 5000;
 /** The genuine server's delay before it reports this. */

@@ -57,7 +57,7 @@ export class ServedKinds {
     this.known.set(metadata.name, { ...claim, accepted, established, isServed, state, kinds });
   }
 
-  /** A definition is gone. Returns its group, if it was known. */
+  /** A definition was deleted. Returns its group, if it was known. */
   remove(name: string): string | undefined {
     const before = this.known.get(name);
     this.known.delete(name);

@@ -58,7 +58,7 @@ export async function decodeBody(
       {
         fieldValidation: options.fieldValidation,
         isYaml: contentType === APPLY_MEDIA_TYPE,
-        // Who applies says nothing of what is left out.
+        // An applied configuration says nothing about fields that it leaves out.
         empties: contentType === APPLY_MEDIA_TYPE ? 'absent' : 'written',
       },
     );

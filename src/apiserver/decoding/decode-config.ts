@@ -55,7 +55,7 @@ function refusalOf(error: DecodeError, options: DecodeAppliedOptions): StatusErr
   );
 }
 
-/** @throws StatusError 400: who owns fields is the server's to say */
+/** @throws StatusError 400: only the server sets the owners of fields */
 export function checkUnmanaged({ metadata }: { readonly metadata?: unknown }): void {
   const managed = isJsonObject(metadata) ? metadata.managedFields : undefined;
   if (managed !== undefined && managed !== null) throw badRequest('metadata.managedFields must be nil');

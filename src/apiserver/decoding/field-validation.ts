@@ -14,7 +14,7 @@ export function strictErrorText(findings: readonly FieldFinding[]): string {
 }
 
 /**
- * Refuses, or tells, what a body has that its schema has not.
+ * Refuses, or reports, what a body has that its schema has not.
  * @returns texts for `Warning` headers
  * @throws StatusError 400
  */

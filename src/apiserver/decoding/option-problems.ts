@@ -17,7 +17,7 @@ export function dryRunProblems(values: readonly string[]): FieldError[] {
 
 const MAX_MANAGER_BYTES = 128;
 
-/** The name of who owns what is written. Empty is fine: then the client's own name counts. */
+/** The name of the owner of what is written. It may be empty: then the client's own name counts. */
 export function managerProblems(name: string): FieldError[] {
   const field = 'fieldManager';
   const problems: FieldError[] = [];
@@ -83,7 +83,7 @@ export function checkWriteOptions(request: WritingRequest): FieldValidation {
   return level;
 }
 
-/** Who applies has to name itself, and may force; others may not. */
+/** An apply has to name its manager, and may force. Other writes may not force. */
 function applyProblems({ contentType, query }: WritingRequest): FieldError[] {
   if (contentType === 'application/apply-patch+yaml') {
     const message = 'Required value: is required for apply patch';

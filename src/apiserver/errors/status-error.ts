@@ -79,7 +79,7 @@ export class StatusError extends Error {
   }
 }
 
-/** A text that is no longer than that; one that was tells how much is missing. */
+/** A text of at most `maxLength` characters. A shortened one ends with the number of missing characters. */
 export function shortened(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)`;

@@ -236,7 +236,7 @@ export function serviceUnavailable(message: string, cause?: unknown): StatusErro
 
 /**
  * No kubelet listens: nothing runs on a simulated node.
- * @param url where a request was meant for; without one it was to become a stream
+ * @param url the target of the request; absent for a request that becomes a stream
  */
 export function kubeletUnreachable({
   host,

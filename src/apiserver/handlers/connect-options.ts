@@ -6,7 +6,7 @@ import { badRequest, internalError } from '../errors/index.js';
 
 const STREAMS = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 
-/** What a connection to a pod is to carry. Source: PodExecOptions, PodAttachOptions, PodPortForwardOptions in core/v1. */
+/** The options of a connection to a pod. Source: PodExecOptions, PodAttachOptions, PodPortForwardOptions in core/v1. */
 export type ConnectOptions = z.infer<typeof connectOptions>;
 
 const connectOptions = z.object({

@@ -9,7 +9,7 @@ import { callerOf } from './write-options.js';
 
 /**
  * Asks webhooks and policies about a connection. Source: ConnectResource in apiserver.
- * @param options what it is to carry
+ * @param options those of the connection
  * @returns the options as webhooks have left them
  * @throws StatusError
  */

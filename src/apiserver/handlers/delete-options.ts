@@ -38,7 +38,7 @@ export function checkDeleteOptions(options: DeleteOptionsBody, query: URLSearchP
     gracePeriodSeconds: grace !== undefined && grace < 0 ? 1 : grace,
     propagationPolicy: policyOf(options),
     preconditions: options.preconditions,
-    // A genuine server does not look at the query where there is a body: who asks for a dry run gets one here.
+    // A genuine server ignores the query if there is a body. Here a client that asks for a dry run gets one.
     dryRun: dryRun.length + inQuery.length > 0,
   };
 }

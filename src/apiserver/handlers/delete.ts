@@ -7,7 +7,7 @@ import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
 import { callerOf } from './write-options.js';
 
-/** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
+/** `DELETE` of one object. Answers with a Status when the object was deleted, with the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
   const { caller } = callerOf(call);

@@ -4,7 +4,7 @@ import type { ResourceCall } from './handler.js';
 
 const MAX_LENGTH = 128;
 
-/** Who owns what a request changes: `fieldManager`, or else the program that the client says to be. */
+/** The owner of what a request changes: `fieldManager`, or else the program that the client says it is. */
 export function fieldManagerOf(call: ResourceCall): Manager {
   const { kind, request, subresource } = call;
   const asked = request.query.get('fieldManager') ?? '';

@@ -34,7 +34,7 @@ export interface ResourceCall {
   /** Empty: the collection. */
   readonly name: string;
   readonly subresource: string;
-  /** What the path goes on with behind the subresource: of a proxy alone. */
+  /** The rest of the path, behind the subresource: only that of a proxy has one. */
   readonly rest?: readonly string[];
   /** How the client wants the answer. */
   readonly accept: Negotiated;

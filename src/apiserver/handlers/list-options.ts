@@ -15,13 +15,13 @@ export function parseInteger(query: URLSearchParams, name: string): number | und
   return Number(value);
 }
 
-/** How many objects a list is to have at most: less than none is as many as there are. */
+/** The maximum number of objects of a list. A negative number sets no limit. */
 export function parseLimit(query: URLSearchParams): number | undefined {
   const limit = parseInteger(query, 'limit');
   return limit === undefined || limit < 0 ? undefined : limit;
 }
 
-/** Who asks for a version that is none gets one answer from a list, and another from a watch or of one object. */
+/** A list refuses an invalid version differently than a watch or a read of one object. */
 export type VersionUse = 'list' | 'other';
 
 /** A `resourceVersion`; undefined when it is absent or empty. @throws StatusError 400 for a list, else 500 */

@@ -29,10 +29,10 @@ export interface SelectedPage {
 }
 
 export interface ListPagesOptions {
-  /** At most so many selected objects. @default all */
+  /** The maximum number of selected objects. @default all */
   readonly limit?: number;
   readonly continueFrom?: StorageCursor;
-  /** What to refuse with when the state of `continueFrom` is gone. @default an error that tells to list again */
+  /** The refusal when the state of `continueFrom` no longer exists. @default an error that asks the client to list again */
   readonly onExpired?: () => Error;
 }
 

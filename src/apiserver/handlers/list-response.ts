@@ -13,7 +13,7 @@ import { LIST_STYLES } from './list-style.js';
 import type { ListFrame, ListStyle } from './list-style.js';
 import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 
-/** About so many characters are written together. */
+/** Approximate number of characters that are written together. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** A request for a list, and how its objects are shown. */
@@ -111,7 +111,8 @@ function itemsOf(page: SelectedPage): readonly UnstructuredObject[] {
 }
 
 /**
- * The text of a list whose first page has been read. Each piece lets go of what it was made from, and the room of the first page is given back before that of further ones is waited for.
+ * The text of a list whose first page has been read. Each piece releases what it was made from. The room of the first page is
+ * released before the list waits for that of further pages.
  */
 class ListText implements AsyncIterableIterator<string> {
   private entries: ListParts['entries'];

@@ -55,7 +55,7 @@ async function continueTokens(
   };
 }
 
-/** Where a list begins, and what to say when that state is gone. */
+/** Where a list begins, and the refusal when that state no longer exists. */
 interface ListStart {
   readonly continueFrom?: StorageCursor;
   readonly onExpired?: () => Error;
@@ -88,7 +88,7 @@ async function startOf(
   };
 }
 
-/** A client whose state is gone may read the rest as it is now, with the token that the refusal carries. */
+/** If the client's state no longer exists, it may read the rest as it is now, with the token in the refusal. */
 async function startAt(
   context: RegistryContext,
   { name, namespace, revision }: ListPosition,

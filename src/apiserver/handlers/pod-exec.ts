@@ -78,7 +78,7 @@ export function execOverWebSocket(
     protocol,
     serve(connection) {
       clock.setTimeout(() => {
-        // Tells the client that all is well so far.
+        // Reports to the client that there is no error so far.
         write(connection, options.stdout ? STDOUT : ERROR, '');
         if (outcome.type === 'answer') {
           const { stderr, stdout } = outcome.answer;

@@ -39,7 +39,7 @@ function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredOb
   return { kind: type.kind, apiVersion: apiVersionOf(type), metadata, ...rest };
 }
 
-/** Tells whether there is such a type. */
+/** Returns whether there is such a type. */
 export type IsKnownType = (named: NamedType) => boolean;
 
 export function isKnownType({ kinds }: Pick<RegistryContext, 'kinds'>): IsKnownType {

@@ -37,7 +37,7 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   }
 }
 
-/** Some kinds are only replaced by those who know what they replace. */
+/** Some kinds are only replaced by clients that name the version that they replace. */
 function versionMissing({ kind, name }: ResourceCall): StatusError {
   const { group, resource } = kind.type;
   return invalid({ group, kind: resource }, name, [

@@ -9,7 +9,7 @@ import { checkListOptions, parseVersion } from './list-options.js';
 export interface WatchStart {
   /** Begin with what there is, each object as ADDED. */
   readonly initialEvents: boolean;
-  /** Tell by a bookmark when that is over: the client takes the watch for its list as well. */
+  /** Send a bookmark when the initial events are over: the client uses the watch as its list as well. */
   readonly markEnd: boolean;
   /** Without initial events: events after this revision. */
   readonly after: number;

@@ -24,7 +24,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
 /** Interval of bookmarks on a quiet watch. The genuine server's is a minute. */
 const BOOKMARK_INTERVAL_MS = 15_000;
 
-/** About so many characters of events are made and sent together. */
+/** Approximate number of characters of events that are made and sent together. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** Media types of a stream of events. */
@@ -165,7 +165,7 @@ async function* initialLines(
   }
 }
 
-/** Nothing is made of the events before there is room for it, and it is given back when the client has read it. */
+/** Encodes events only once there is room for them. The room is released when the client has read them. */
 async function* eventLines(
   context: RegistryContext,
   events: readonly StorageEvent[],

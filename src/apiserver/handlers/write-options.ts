@@ -27,6 +27,6 @@ export function changedPartOf({ subresource }: ResourceCall): Subresource {
 
 /** On whose behalf a request writes. */
 export function callerOf({ request }: ResourceCall): Pick<CallOptions, 'caller'> {
-  // A write that meets another one is tried again, and says the same again: the request takes it once.
+  // A write that conflicts with another one is retried, and warns again: the request keeps only one of equal warnings.
   return { caller: { user: request.user, warn: (text) => request.warn(text) } };
 }

@@ -9,7 +9,7 @@ import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** Bodies beyond this many bytes need room that is theirs; smaller ones are few enough by the number of connections. */
 const LARGE_BODY_BYTES = 16 * 1024;
-/** Bodies beyond this many bytes are worked on one after the other, so that others get their turn in between. */
+/** Bodies beyond this many bytes are processed one after the other, so that others get their turn in between. */
 const HEAVY_BODY_BYTES = 64 * 1024;
 
 /** `/api/v1/watch/...`, `/apis/apps/v1/watch/...` */
@@ -17,7 +17,7 @@ const OLD_WATCH_PATH = /^\/+(?:api|apis\/+[^/]+)\/+[^/]+\/+watch\/+[^/]/;
 
 /** What a request needs of the server that it came to. */
 export interface RequestHost {
-  /** A signal that aborts when the client has gone or the server stops. Called once at most. */
+  /** A signal that aborts when the client disconnects or the server stops. Called once at most. */
   makeSignal(): AbortSignal;
   /** For what is being received. */
   readonly bodies: ByteBudget;
@@ -64,7 +64,7 @@ export class ApiRequest implements Holder {
     this.room = host.roomFor(this.isWatch);
   }
 
-  /** Aborts when the client has gone or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   get signal(): AbortSignal {
     this.ownSignal ??= this.host.makeSignal();
     return this.ownSignal;
@@ -99,8 +99,8 @@ export class ApiRequest implements Holder {
   }
 
   /**
-   * Reserves room for this many characters of an answer, to be released when they have been sent. A client that does
-   * not read gives way to others, and its request ends. Rejects if the client has gone.
+   * Reserves room for this many characters of an answer, to be released when they have been sent. A client that does not read
+   * gives way to others, and its request ends. Rejects if the client has disconnected.
    */
   reserve(length: number): Promise<Reservation> {
     const early = this.tryReserve(length);

@@ -4,7 +4,9 @@ import type { Reservation } from './byte-budget.js';
 export interface ObjectResponse {
   readonly status: number;
   readonly body: object;
-  /** Held for it already; otherwise it is asked for when the answer is large. Given back once it has been sent. */
+  /**
+   * The room that is already reserved for it. Absent: room is reserved if the answer is large. Released once it has been sent.
+   */
   readonly room?: Reservation;
 }
 
@@ -18,7 +20,7 @@ export interface RawResponse {
   readonly room?: Reservation;
 }
 
-/** An answer that goes on until its source ends: a watch. */
+/** An answer that continues until its source ends: a watch. */
 export interface StreamResponse {
   readonly status: number;
   /** Pulled when the client has read the previous piece. */
@@ -28,7 +30,7 @@ export interface StreamResponse {
   readonly isWhole?: boolean;
 }
 
-/** The connection goes on as a WebSocket: only for requests that ask for one. */
+/** The connection continues as a WebSocket: only for requests that ask for one. */
 export interface UpgradeResponse {
   readonly status: 101;
   /** One of those that the client has offered. */

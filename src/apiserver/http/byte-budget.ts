@@ -15,7 +15,7 @@ export interface ByteBudgetOptions<H extends Holder> {
 
 /** A holder of room, as the budget sees it. */
 export interface Holder {
-  /** Let go of everything: others need the room. Called at most once. */
+  /** Release everything: others need the room. Called at most once. */
   giveUp(): void;
 }
 

@@ -34,10 +34,10 @@ interface Connection {
 }
 
 /**
- * The connections of one server. When there are too many, one gives way to a newcomer. Connections without credentials go first: those
- * that have been answered, then those that have asked nothing yet, then those with a request under way, each time the oldest.
- * After them the user goes who keeps most connections that are idle or have sent half of a request. Requests of known users that have
- * been sent whole stay: the limits of requests in flight bound them.
+ * The connections of one server. When there are too many, one is closed for a newcomer. Connections without credentials are
+ * closed first: those that have been answered, then those that have asked nothing yet, then those with a request under way,
+ * each time the oldest. Next comes the oldest connection of the user with the most connections that are idle or have sent half
+ * of a request. Requests of known users that have been sent whole stay: the limits of requests in flight bound them.
  */
 export class Connections {
   private readonly all = new Map<string, Connection>();
@@ -58,7 +58,10 @@ export class Connections {
     return this.all.size;
   }
 
-  /** A newcomer, for whom another may have to go. It goes itself where none can, or where it has gone already. */
+  /**
+   * Registers a new connection, and closes another one for it if needed. Closes the new one if no other can be closed, or if
+   * its client has disconnected already.
+   */
   opened(socket: Connected): void {
     const { remoteAddress: address } = socket;
     if (address === undefined || !this.makeRoomAt(address) || !this.makeRoom()) return void socket.destroy();

@@ -15,7 +15,7 @@ export interface InFlightLimitDependencies {
   readonly refusal: () => Error;
 }
 
-/** So much of the places is kept for flows that have less than their share. */
+/** The share of the places that is kept for flows that have less than their share. */
 const RESERVED = 0.25;
 
 interface Waiter {
@@ -32,9 +32,9 @@ interface Waiter {
 export class InFlightLimit {
   private serving = 0;
   private waiting = 0;
-  /** Places by flow; who has none is not in it. */
+  /** Places by flow; a flow without places is not in it. */
   private readonly held = new Map<string, number>();
-  /** The flow whose turn is next comes first; within a flow who came first. */
+  /** The flow whose turn is next comes first. Within a flow the order is that of arrival. */
   private readonly flows = new Map<string, Set<Waiter>>();
 
   constructor(
@@ -43,8 +43,9 @@ export class InFlightLimit {
   ) {}
 
   /**
-   * A place, which has to be given back by calling it once; a promise of one where others are before. The promise rejects with the
-   * reason of `signal` when it aborts before, and with the refusal when it has to make room or has waited for too long.
+   * Returns a function that releases the place, and must be called once; a promise of it if others are before. The promise
+   * rejects with the reason of `signal` when it aborts before, and with the refusal when it has to make room or has waited for
+   * too long.
    * @throws the refusal
    */
   enter(flow: string, signal: () => AbortSignal): (() => void) | Promise<() => void> {
@@ -57,7 +58,7 @@ export class InFlightLimit {
     const { serving } = this.limits;
     if (this.serving >= serving) return false;
     if (this.serving < serving - Math.floor(serving * RESERVED)) return true;
-    // As if one more came, who is to find room as well.
+    // Counts one flow more than there are, so that a newcomer finds room as well.
     return this.heldBy(flow) < serving / (this.held.size + 1);
   }
 

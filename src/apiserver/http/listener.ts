@@ -15,7 +15,7 @@ export interface ListenerTls {
   readonly clientCa?: string;
 }
 
-/** Idle connections are kept longer than clients keep theirs, so that it is never us who closes under a request. */
+/** Idle connections are kept longer than clients keep theirs, so that the server never closes one under a request. */
 const KEEP_ALIVE_MS = 180_000;
 /** How often Node looks for requests that are late. */
 const LOOK_EVERY_MS = 1000;
@@ -42,7 +42,7 @@ export function createListener(
           ...options,
           cert: tls.cert,
           key: tls.key,
-          // Who has none, or one of others, may still have a token.
+          // A client without a certificate, or with one of another authority, may still have a token.
           ...(tls.clientCa && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
           ALPNProtocols: ['http/1.1'],
           ...SERVER_PROTOCOLS,

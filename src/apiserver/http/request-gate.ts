@@ -12,8 +12,8 @@ export type RequestSort = 'mutating' | 'readOnly' | 'watch';
 type Limits = Readonly<Record<RequestSort, InFlightLimit>>;
 
 /**
- * Lets so many requests of each sort in as the server takes at once, and its users by turns where there are more. Administrators are
- * counted apart: they come in while all other users together take all their places.
+ * Limits the concurrent requests of each sort. Users take turns when there are more. Administrators are counted apart: they
+ * come in while all other users together take all their places.
  */
 export class RequestGate {
   private readonly limits: Limits;
@@ -37,7 +37,7 @@ export class RequestGate {
   }
 
   /**
-   * Resolves with what is to be called when the request has been answered. Rejects when the client has gone before.
+   * Resolves with a function to call when the request has been answered. Rejects when the client disconnects before.
    * @throws StatusError 429
    */
   enter(sort: RequestSort, request: Pick<ApiRequest, 'signal' | 'user'>): (() => void) | Promise<() => void> {
@@ -48,8 +48,8 @@ export class RequestGate {
 }
 
 /**
- * With whom a user shares one share of the places. Who may write service accounts in a namespace has as many of them as they like, and so
- * those of one namespace count as one user.
+ * The flow of a user: users of one flow share one share of the places. A user who may write service accounts in a namespace can
+ * create any number of them, so all service accounts of a namespace count as one user.
  */
 export function flowOf({ username }: Pick<UserInfo, 'username'>): string {
   const account = accountOfUsername(username);

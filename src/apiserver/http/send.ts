@@ -25,7 +25,7 @@ import { yamlText } from './yaml-writer.js';
 const GZIP_FROM_BYTES = 128 * 1024;
 /** Answers below this many bytes find room in the system's own buffers. */
 const SMALL_BYTES = 64 * 1024;
-/** So much of an answer is handed to the system at once. */
+/** The size of the parts in which an answer is handed to the system. */
 const PART_BYTES = 32 * 1024;
 
 const JSON_TYPE = 'application/json';
@@ -39,7 +39,7 @@ export interface SendOptions {
   readonly acceptsGzip: boolean;
   /** JSON is indented, for people. @default false */
   readonly isPretty?: boolean;
-  /** Of every answer. @default those that do not tell requests apart */
+  /** Of every answer. @default those that are the same for all requests */
   readonly common?: OutgoingHttpHeaders;
 }
 
@@ -221,7 +221,7 @@ async function writeAll(
   }
 }
 
-/** Resolves when the part has left this process, or the client has gone; leaves no listener behind. */
+/** Resolves when the part has left this process, or the client has disconnected; leaves no listener behind. */
 function write(response: ServerResponse, part: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

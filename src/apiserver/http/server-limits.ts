@@ -30,7 +30,7 @@ export interface ServerLimits {
   requestTimeoutMs?: number;
   /** For how long the rest of a request that was refused is waited for, milliseconds. @default 2000 */
   lingerMs?: number;
-  /** Large bodies being read or worked on, bytes. @default 24 Mi */
+  /** Large bodies being read or processed, bytes. @default 24 Mi */
   maxBodyBytes?: number;
   /** Answers that wait for their readers, and what they are made from; in characters. @default 48 Mi */
   maxAnswerBytes?: number;
@@ -38,7 +38,7 @@ export interface ServerLimits {
   maxWatchBytes?: number;
   /** How long an answer, or a large body, may stall while others need the room, milliseconds. @default 2000 */
   patienceMs?: number;
-  /** The same of a watch, whose client can go on from where it was. @default 1000 */
+  /** The same of a watch, whose client can continue from where it was. @default 1000 */
   watchPatienceMs?: number;
   /** How long anything may stall if the room is not needed, milliseconds. @default 30000 */
   stallMs?: number;

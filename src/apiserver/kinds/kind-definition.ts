@@ -113,8 +113,8 @@ export interface KindDefinition {
    */
   readonly garbageCollection: 'supported' | 'unsupported';
   /**
-   * From when on it is written down who owns which field: what people write, from creation; what programs write by the
-   * thousand, from the first server-side apply, if ever.
+   * From when on the owners of fields are recorded: from creation for kinds that people write; from the first server-side
+   * apply, if ever, for those that programs write by the thousand.
    */
   readonly ownershipFrom: 'creation' | 'first-apply';
 }
@@ -129,7 +129,7 @@ export interface StoredView {
   readonly resource: string;
   toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
   fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
-  /** Who makes objects of one version out of those of another; absent where the functions above do it. */
+  /** The webhook that converts objects between versions; absent where the functions above do it. */
   readonly conversion?: WebhookConversion;
 }
 
@@ -202,7 +202,7 @@ export interface KindRegistry {
 
 export type { KubernetesObject };
 
-/** Nothing else tells the two apart as surely: a genuine server knows no types of theirs that it could merge by. */
+/** Nothing else distinguishes the two as surely: a genuine server knows no types of theirs that it could merge by. */
 export function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
   return hasStrategicMerge === false;
 }

@@ -3,7 +3,7 @@ import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { BUILT_IN_KINDS } from './built-in-kinds.js';
 import type { KindDefinition, KindRegistry } from './kind-definition.js';
 
-/** The kinds that the embedded server has, to begin with, and for good: what comes later takes no place of theirs. */
+/** The built-in kinds of the embedded server. They are permanent: a kind that is added later does not replace one of them. */
 export function createKindRegistry(
   kinds: readonly KindDefinition[] = BUILT_IN_KINDS,
   { hasMetrics = true }: Pick<KindRegistry, 'hasMetrics'> = {},

@@ -64,7 +64,7 @@ export function readOwners(entries: readonly unknown[]): Owners | undefined {
   return owners;
 }
 
-/** In the order of a genuine server: those who apply first, then by time, then by name. */
+/** In the order of a genuine server: managers that apply first, then by time, then by name. */
 export function writeOwners(owners: Owners): ManagedFieldsEntry[] {
   return [...capped(owners).values()].sort(byServerOrder).map(({ manager, fields, time }) => ({
     manager: manager.name,

@@ -13,7 +13,7 @@ interface DefinitionFacts {
   readonly only: Readonly<Record<string, OpenApiSchema>>;
 }
 
-/** Read anew for each document: it is kept by none. */
+/** Read again for each document, since no document keeps it. */
 export function readDefinitionFacts(): DefinitionFacts {
   return readGenerated(FILE);
 }

@@ -93,7 +93,7 @@ export interface ObjectOperations {
   readonly isCustom: boolean;
 }
 
-/** Where an operation is, and what tells it from the others of its kind. */
+/** Where an operation is, and how it differs from the others of its kind. */
 export interface OperationFacts {
   readonly method: Method;
   /** Its first word in the operation's name. @default the action */
@@ -103,7 +103,7 @@ export interface OperationFacts {
   readonly description: string;
   /** What follows in the name after the kind. @default nothing */
   readonly suffix?: string;
-  /** What stands in the name before the kind. @default nothing */
+  /** What precedes the kind in the name. @default nothing */
   readonly prefix?: string;
   /** The operation is about all namespaces. @default false */
   readonly isAcross?: boolean;

@@ -77,7 +77,10 @@ const FNV_OFFSET = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;
 const HASH_BYTES = 6;
 
-/** The name and a hash of the whole, which tells those of one name apart. Source: kube-openapi's pkg/builder/parameters.go. */
+/**
+ * The name and a hash of the whole. The hash distinguishes parameters of one name. Source: kube-openapi's
+ * pkg/builder/parameters.go.
+ */
 function sharedName(parameter: ParameterV2): string {
   let hash = FNV_OFFSET;
   for (const byte of Buffer.from(goJson(parameter))) {

@@ -3,7 +3,7 @@ import { badRequest, unexpected } from '../errors/index.js';
 import type { JsonObject } from './json-pointer.js';
 
 export interface ObjectListMerge {
-  /** The field that tells the items apart. */
+  /** The field that distinguishes the items. */
   readonly key: string;
   /** `$setElementOrder`: items that carry nothing but the key. */
   readonly order?: readonly unknown[];
@@ -13,8 +13,8 @@ export interface ObjectListMerge {
 }
 
 /**
- * Merges a list of objects by their merge key. An item that deletes takes all with its key; one that replaces leaves of the patch
- * what only says what is to be there.
+ * Merges a list of objects by their merge key. An item that deletes removes all items with its key. An item that replaces
+ * leaves only the items of the patch without a directive.
  * Source: `mergeSliceWithSpecialElements` in k/k staging/src/k8s.io/apimachinery/pkg/util/strategicpatch.
  */
 export function mergeObjectList(

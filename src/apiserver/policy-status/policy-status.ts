@@ -42,7 +42,7 @@ export class PolicyStatus {
   }
 
   private isToBeTriedAgain(name: string, error: unknown): boolean {
-    // It is gone, or is not valid any more and has to be changed first.
+    // It was deleted, or is no longer valid and has to be changed first.
     if (error instanceof StatusError && [404, 422].includes(error.status.code)) return false;
     const problem = errorMessage(error);
     this.context.logger.warn('the status of an admission policy could not be written yet', {

@@ -103,7 +103,7 @@ function readTypeMeta(reader: protobuf.Reader): { apiVersion: string; kind: stri
   return meta;
 }
 
-/** Layouts tell the number of each property, schemas its type. */
+/** Layouts have the number of each property, schemas its type. */
 class MessageReader {
   constructor(private readonly schemas: SchemaRegistry) {}
 

@@ -38,7 +38,7 @@ export interface Applied extends ObjectState {
   readonly created: boolean;
 }
 
-/** The manager whose applies go on from client-side ones. */
+/** The manager whose applies continue from client-side ones. */
 const KUBECTL = 'kubectl';
 
 /**

@@ -16,12 +16,12 @@ export interface AppliedScale {
   readonly mapping: ScaleMapping;
   readonly config: Readonly<UnstructuredObject>;
   readonly manager: Manager;
-  /** Take the replica count from who owns it. */
+  /** Take the replica count from its owner. */
   readonly force: boolean;
 }
 
 /**
- * Server-side apply to the Scale of an object: what the Scale is afterwards, and who owns the object then.
+ * Server-side apply to the Scale of an object. Returns the new Scale, and the new owners of the object's fields.
  * @throws StatusError 409 when others own the replica count, and `force` is not set
  */
 export function applyScale(

@@ -20,11 +20,11 @@ import { translateStorageError } from './translate-storage-error.js';
 export interface CreateOptions {
   /** Do everything but the last step. */
   readonly dryRun: boolean;
-  /** Who creates it. @default the server itself, which owns nothing */
+  /** The manager that creates it. @default the server itself, which owns nothing */
   readonly manager?: Manager;
   /** On whose behalf. @default the server's own */
   readonly caller?: Caller;
-  /** Who owns what, when that is known already. */
+  /** The owners of its fields, if they are known already. */
   readonly managedFields?: ManagedFieldsEntry[];
 }
 

@@ -103,7 +103,7 @@ function applyMark(
   const asked = request.gracePeriodSeconds;
   if (asked === undefined || asked >= left) return false;
   const endsAt = Date.parse(metadata.deletionTimestamp);
-  // A grace beyond all years does not tell when it began.
+  // A grace period beyond the last year of RFC 3339 does not show when it began.
   const deletedAt = endsAt < LAST_RFC3339_MS ? endsAt - toDouble(left) * 1000 : nowMs;
   metadata.deletionTimestamp = toRfc3339(deletedAt + toDouble(asked) * 1000);
   metadata.deletionGracePeriodSeconds = asked;

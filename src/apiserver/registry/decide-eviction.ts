@@ -13,7 +13,7 @@ export type DisruptionBudget = PodDisruptionBudget & UnstructuredObject;
 type ReadableBudget = DeepReadonly<DisruptionBudget>;
 type ReadablePod = DeepReadonly<Pod>;
 
-/** So many evictions may be under way that the disruption controller has not seen. */
+/** Limit of the evictions under way that the disruption controller has not seen. */
 const MAX_UNCONFIRMED = 2000;
 const SUBJECT = { group: 'policy', resource: 'poddisruptionbudget' };
 

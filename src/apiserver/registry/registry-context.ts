@@ -36,7 +36,7 @@ export interface RegistryContext {
   readonly definitions?: DefinitionObserver;
 }
 
-/** Who keeps the kinds in step with their definitions. */
+/** Keeps the kinds in step with their definitions. */
 export interface DefinitionObserver {
   /** Resolves when what follows from a new state has been done as far as this process can. */
   settle(definition: KubernetesObject): Promise<void>;

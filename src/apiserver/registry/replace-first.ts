@@ -32,7 +32,9 @@ export async function findReplacement(
   return { replacement, by: deployment.metadata.name };
 }
 
-/** Says on the pod that it is to be evicted, for the controller of its Deployment. Not by every request of a drain. */
+/**
+ * Records on the pod that its eviction was requested, for the controller of its Deployment. Not by every request of a drain.
+ */
 export async function noteAsked(
   context: RegistryContext,
   target: ObjectTarget,

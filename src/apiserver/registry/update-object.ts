@@ -38,7 +38,7 @@ export interface UpdateOptions {
   /** A patch, whose UID is a field like any other, and no precondition. @default false */
   readonly isPatch?: boolean;
   readonly dryRun: boolean;
-  /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
+  /** The manager that changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
   readonly manager?: Manager;
   /** On whose behalf. @default the server's own */
   readonly caller?: Caller;
@@ -145,7 +145,10 @@ interface Admitted {
   readonly revision: StoredObject['revision'];
 }
 
-/** Writes or removes what has been admitted. @returns undefined after a concurrent change, if any version was to be changed */
+/**
+ * Writes or removes what has been admitted. @returns undefined after a concurrent change, if the caller asked for no particular
+ * version
+ */
 async function store(
   context: RegistryContext,
   target: ObjectTarget,
@@ -207,7 +210,9 @@ function completeUpdate(
   kind.applyDefaults(candidate);
 }
 
-/** Of what users define everything is kept as it was sent: there an empty object is something, and tells much in many an API. */
+/**
+ * Objects of user-defined kinds are kept as they were sent: an empty object there is a value, which has a meaning in many APIs.
+ */
 function isUnchanged(
   { kind }: ObjectTarget,
   candidate: UnstructuredObject,

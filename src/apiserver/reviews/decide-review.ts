@@ -88,7 +88,7 @@ interface ReviewSpec {
 /**
  * The `status` of a review, in the words and with the refusals of kube-apiserver (pkg/registry/authentication and
  * authorization).
- * @param self who asks
+ * @param self the user who asks
  * @param namespace of the path
  * @throws StatusError 400, 422
  */

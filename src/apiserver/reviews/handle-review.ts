@@ -17,7 +17,7 @@ export interface ReviewCall {
   readonly request: ApiRequest;
   /** Empty: cluster scope. */
   readonly namespace: string;
-  /** Of a path that goes on behind the collection. */
+  /** What the path has behind the collection. */
   readonly name: string;
 }
 

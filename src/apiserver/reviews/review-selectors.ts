@@ -6,7 +6,7 @@ import { isFieldSelector } from '../selectors/index.js';
 
 type Requirement = NonNullable<Decoded<LabelSelector>['matchExpressions']>[number];
 
-/** What a question says of the objects that a list or a watch is to have: as a text, or as requirements. */
+/** The selector of the list or watch that a question is about: as a text, or as requirements. */
 export interface ReviewSelector {
   readonly rawSelector?: string;
   readonly requirements?: readonly Requirement[];

@@ -48,7 +48,7 @@ async function probeAll(
   query: URLSearchParams,
 ): Promise<RawResponse> {
   const asked = new Set(query.getAll('exclude'));
-  // A server that is restarted because its store is away comes back no better.
+  // A restart does not help a server whose store is unavailable.
   const isExcluded = (check: string): boolean =>
     asked.has(check) || (probe === 'livez' && OF_STORE.has(check));
   const checks = CHECKS[probe];

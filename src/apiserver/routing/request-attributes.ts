@@ -22,8 +22,8 @@ export type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'flag'>;
 const SELECTING = new Set(['list', 'watch', 'deletecollection']);
 
 /**
- * All that a request needs a right to: beside what it asks for, to connect to a pod is to create something in it, whichever method
- * it is asked with. Source: AuthorizePodWebsocketUpgradeCreatePermission, pkg/registry/core/pod/rest/authorize.go.
+ * All rights that a request needs. A connection to a pod needs the right to create besides what it asks for, regardless of its
+ * method. Source: AuthorizePodWebsocketUpgradeCreatePermission, pkg/registry/core/pod/rest/authorize.go.
  * @throws StatusError 400 for a path that is not well-formed
  */
 export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
@@ -44,7 +44,7 @@ export function attributesOf(request: AskedFor): AccessAttributes {
   if (!found) return { path, verb: method.toLowerCase() };
   const { group, name, prefix, resource, subresource } = found;
   const verb = prefix || verbOf(request, name);
-  // A namespace is in itself: who may read all in it may read it.
+  // A namespace is in itself: a user who may read all in it may read it.
   const namespace = found.namespace || (resource === 'namespaces' ? name : '');
   // A right on one name allows lists and watches of that name. It must not allow a creation or the deletion of a collection.
   const isRead = name === '' && prefix === '' && (verb === 'list' || verb === 'watch');

@@ -59,13 +59,13 @@ import { isStorageUnreadable } from '../storage/index.js';
 import type { StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
-/** Who knows users and their rights. */
+/** What knows users and their rights. */
 export interface AccessControl {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
 }
 
-/** Finds who answers a request. */
+/** Finds the handler of a request. */
 export class Router {
   private readonly openApi: OpenApiDocuments;
   private readonly reviewer: Reviewer;

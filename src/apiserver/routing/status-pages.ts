@@ -21,7 +21,7 @@ const VERSIONS: readonly string[] = ['v1alpha1', 'v1beta1'];
 const DEPRECATED = 'v1alpha1';
 const COMPONENT = 'apiserver';
 const ACCEPTED: readonly string[] = ['application/json', 'application/yaml', 'text/plain'];
-/** Below these are no pages for people who look for a fault. */
+/** The paths below these are no pages for debugging. */
 const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['api', 'apis', 'openid', 'openapi', '.well-known']);
 
 interface Page {

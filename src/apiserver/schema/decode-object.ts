@@ -24,9 +24,9 @@ export interface DecodedObject {
 }
 
 /**
- * Reads a request body as the type named `schemaName`: JSON, or YAML when `contentType` says so. Unknown fields,
- * nulls and empty optional fields are gone from the object; quantities and times have their canonical form.
- * `apiVersion` and `kind` are not compared with anything.
+ * Reads a request body as the type named `schemaName`: JSON, or YAML when `contentType` says so. Removes unknown fields, nulls
+ * and empty optional fields from the object; quantities and times have their canonical form. `apiVersion` and `kind` are not
+ * compared with anything.
  *
  * @throws DecodeError for what is no document, and for values of a wrong type
  * @throws DocumentLimitError
@@ -167,7 +167,8 @@ export function normalizeObject(
 }
 
 /**
- * What another server has sent, read as the type named `schemaName`; fields that the type does not have are gone. Changes it.
+ * Reads a message of another server as the type named `schemaName`. Changes the message: removes the fields that the type does
+ * not have.
  * @throws DecodeError whose message is what Go's decoder says, and nothing else
  */
 export function readMessage(message: unknown, schemas: SchemaRegistry, schemaName: string): object {
@@ -187,12 +188,12 @@ export function describeFinding(finding: FieldFinding): string {
   return `${finding.problem} field ${goQuote(finding.path)}`;
 }
 
-/** What is wrong with a text, without those of what it was to be. */
+/** What is wrong with a text, without the words about the intended type. */
 export function documentProblemOf({ cause, message }: DecodeError): string {
   return typeof cause === 'string' ? cause : message;
 }
 
-/** What is wrong with a value, in the words of Go's JSON decoder, without those of what it was to be. */
+/** What is wrong with a value, in the words of Go's JSON decoder, without those about the intended type. */
 export function problemOf({ cause, message }: DecodeError): string {
   return cause instanceof FieldTypeError ? cause.message : message;
 }

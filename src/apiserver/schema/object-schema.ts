@@ -18,7 +18,7 @@ export interface ObjectSchema {
   readonly items?: ObjectSchema;
   /** For `string`: the words that are known. */
   readonly enum?: readonly string[];
-  /** For `union`: an object or an array or a boolean; the JSON type of a value tells which. */
+  /** For `union`: an object or an array or a boolean; the JSON type of a value decides which. */
   readonly anyOf?: readonly ObjectSchema[];
   /** For a plain number or boolean: zero and false are equal to absent, and never written. */
   readonly omitZero?: true;

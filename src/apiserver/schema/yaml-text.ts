@@ -36,7 +36,7 @@ const TURN = 5_000;
 const MAX_ALIASES = 1000;
 
 /**
- * Reads YAML that came from outside. Large texts are read in turns with what else there is to do.
+ * Reads YAML that came from outside. Takes turns with other work while it reads a large text.
  * @throws YamlSyntaxError naming the line
  * @throws DocumentLimitError
  */

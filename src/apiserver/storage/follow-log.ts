@@ -10,7 +10,7 @@ export interface FollowedLog {
   readonly last: Revision;
   /**
    * The next entries after a revision, a batch at most; none when there is nothing newer.
-   * @throws StorageExpiredError when the entry after `revision` is gone
+   * @throws StorageExpiredError when the entry after `revision` no longer exists
    */
   readAfter(revision: Revision): Promise<readonly LogEntry[]>;
   /** Calls `wake` once, when there may be something new. Returns the unsubscribe. */

@@ -23,7 +23,7 @@ export interface FollowDependencies {
   readonly check?: ObjectCheck;
 }
 
-/** Called with every new state once, in order; `undefined`: the object is gone. The object is read-only. */
+/** Called with every new state once, in order; `undefined`: the object was deleted. The object is read-only. */
 export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
 
 /** What is stored under a name and cannot be understood. */
@@ -41,10 +41,9 @@ interface Known {
 }
 
 /**
- * Reports every state of the objects of one resource: those of other processes from a watch, those of this process
- * before their write is answered, so that it never decides by its own outdated state. States are never reported out of
- * order. Keeps no objects itself; that is its listeners' business. An unreadable object is reported as gone, and the
- * rest continues.
+ * Reports every state of the objects of one resource: those of other processes from a watch, those of this process before their
+ * write is answered, so that it never decides by its own outdated state. States are never reported out of order. Keeps no
+ * objects itself; that is its listeners' business. An unreadable object is reported as deleted, and the rest continues.
  */
 export class FollowedResource {
   /** By `namespace/name`. Of objects that this process has removed, too, until the watch comes to the removal. */
@@ -119,7 +118,7 @@ export class FollowedResource {
     const found = await this.storage.get(key);
     if (!found) return undefined;
     const { object, problem } = this.read(key, found);
-    // Reported even if unreadable, which counts as gone.
+    // Reported even if unreadable, which counts as deleted.
     if (found.revision > this.toldUpTo) this.put(key, () => found.object, found.revision);
     return problem === undefined ? object : undefined;
   }

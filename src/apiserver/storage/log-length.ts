@@ -5,7 +5,7 @@ import type { Revision } from './storage.js';
 /** Adds up how long the watch log has become since this process follows it. */
 export class LogLength {
   private entries: { readonly revision: Revision; readonly length: number }[] = [];
-  /** How many of the front of `entries` are gone. */
+  /** How many of the front of `entries` have been forgotten. */
   private gone = 0;
   private length = 0;
 
@@ -32,7 +32,7 @@ export class LogLength {
     return forgotten;
   }
 
-  /** The log goes on elsewhere. */
+  /** The log continues elsewhere. */
   clear(): void {
     this.entries = [];
     this.gone = 0;

@@ -36,7 +36,7 @@ export class NewestTexts {
     this.makeRoom();
   }
 
-  /** The object is gone since `revision`; absent: it was looked for and not found. */
+  /** The object was deleted at `revision`; absent: it was looked for and not found. */
   forget(key: StorageKey, revision: Revision = Number.POSITIVE_INFINITY): void {
     const address = addressOf(key);
     const known = this.texts.get(address);

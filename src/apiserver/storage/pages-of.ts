@@ -5,7 +5,7 @@ const PAGE_LENGTH = 1024 * 1024;
 
 /**
  * All objects of a resource, page by page: there may be more than fit into memory at once. The pages show one state.
- * @throws StorageExpiredError when so much is written meanwhile that the state is gone
+ * @throws StorageExpiredError when other writes have made the store forget that state
  */
 export async function* pagesOf(
   storage: Pick<Storage, 'list'>,

@@ -25,7 +25,7 @@ export class RedisLogCompactor {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Until `signal` aborts; faults are reported and tried again at the next round. */
+  /** Runs until `signal` aborts. Reports faults, and retries at the next round. */
   async run(signal: AbortSignal): Promise<void> {
     const roundMs = this.maxAgeMs / 10;
     while (!signal.aborted) {

@@ -29,9 +29,9 @@ const RETRY_MS = 100;
 /**
  * The only reader of the watch log in a process: keeps the ring of all its watchers up to date.
  *
- * Every entry names the write before it, so the reader goes on after a reconnect, or after a fault of Redis, if the
- * next entry is the successor of the last one that it saw. If it is not - data lost, put back, or trimmed while we were
- * away - the ring fails, its watchers end as expired, and a new ring begins at the store's present.
+ * Every entry names the write before it, so the reader continues after a reconnect, or after a fault of Redis, if the next
+ * entry is the successor of the last one that it saw. If it is not - data lost, put back, or trimmed while the reader was
+ * disconnected - the ring fails, its watchers end as expired, and a new ring begins at the store's present.
  */
 export class RedisLogReader {
   private current: WatchRing | undefined;

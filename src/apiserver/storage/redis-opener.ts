@@ -46,7 +46,7 @@ export class RedisOpener {
     if (revision > this.seen) this.seen = revision;
   }
 
-  /** The link is broken: who answers next may be another server, or another life of the same. */
+  /** The link is broken: the next answer may come from another server, or from another life of the same. */
   forget(): void {
     this.isOpen = false;
   }

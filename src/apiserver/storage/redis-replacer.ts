@@ -13,9 +13,12 @@ const replaceScript = new LuaScript(new URL('./lua/replace-n.lua', import.meta.u
 
 /** Objects of one resource in one command. */
 const BATCH = 200;
-/** What was made ready by a process that died is gone after so long without progress. */
+/** Objects that a process prepared before it died expire after this time without progress. */
 const READY_FOR_MS = 600_000;
-/** So many writes may come while objects are made ready: minutes of a busy store, and ten seconds of an opener's revisions. */
+/**
+ * Limit of the writes that may come while objects are prepared: minutes of a busy store, and ten seconds of an opener's
+ * revisions.
+ */
 const ROOM_FOR_WRITES = 1_000_000;
 
 interface Ready {

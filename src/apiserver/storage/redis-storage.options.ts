@@ -42,7 +42,7 @@ export interface RedisStorageOptions {
   clock?: Clock;
   /** @default silent */
   logger?: Logger;
-  /** Tells the writes of this process from those of others. @default random */
+  /** Distinguishes the writes of this process from those of others. @default random */
   processId?: string;
 }
 

@@ -203,7 +203,7 @@ export class RedisStorage implements Storage {
   }
 
   async ping(): Promise<void> {
-    // Not PING, which Redis refuses while it cannot write to its disk, although it goes on reading.
+    // Not PING, which Redis refuses while it cannot write to its disk, although it still serves reads.
     await this.ask(() => this.redis.exists(this.keys.meta));
   }
 

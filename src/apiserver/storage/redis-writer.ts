@@ -142,7 +142,7 @@ export class RedisWriter {
       return { outcome: 'written', revision: parsed.revision, text };
     });
     this.opener.saw(chain.last.revision);
-    // Of what was not remembered, the log tells.
+    // The log reports what was not remembered.
     if (chain.isWhole && chain.entries.length > 0) this.tellWritten(chain.entries);
     return outcomes;
   }

@@ -45,19 +45,19 @@ export interface StorageRecord {
 export interface StorageListOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string;
-  /** At most so many objects. @default all */
+  /** The maximum number of objects. @default all */
   readonly limit?: number;
-  /** No more objects once those found have so many characters of JSON, or a few objects more. @default no bound */
+  /** Ends the list once the found objects have this many characters of JSON, or a few objects later. @default no bound */
   readonly maxTextLength?: number;
   /**
    * Where the page before ended. The pages of one list show one state: the revision of the first page. A cursor from outside
    * the namespace does not widen the list: one before it begins with the namespace, one behind it finds nothing.
-   * @throws StorageExpiredError when that state is gone
+   * @throws StorageExpiredError when that state no longer exists
    */
   readonly continueFrom?: StorageCursor;
 }
 
-/** After which object, and in which state of the store, a list goes on. */
+/** The object and the state of the store after which a list continues. */
 export interface StorageCursor {
   readonly revision: Revision;
   readonly namespace: string;
@@ -94,13 +94,13 @@ export type StorageEvent =
 export interface StorageWatchOptions {
   readonly resource: string;
   readonly namespace?: string;
-  /** Events with a greater revision, in order, without a gap. @throws StorageExpiredError when they are gone */
+  /** Events with a greater revision, in order, without a gap. @throws StorageExpiredError when they no longer exist */
   readonly after: Revision;
   /** Deliver `progress` at least this often, milliseconds. @default never */
   readonly progressIntervalMs?: number;
   /**
-   * Asked for room for so many characters before events are read into memory for this watch alone, because it is too far
-   * behind to share them with others. Given back with the next ones. @default there is always room
+   * Reserves room, in characters, before events are read into memory for this watch alone, because it is too far behind to
+   * share them with others. Released with the next ones. @default there is always room
    */
   readonly reserve?: (length: number) => Promise<StorageRoom>;
 }
@@ -127,8 +127,8 @@ export interface Storage {
   create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>>;
   get(key: StorageKey): Promise<StoredObject | undefined>;
   /**
-   * The newest state known to this process, without asking the store: from its own writes, reads, or the watch log. May
-   * be outdated, or of an object that is gone by now; `undefined` means nothing. Good for an attempt that the store
+   * The newest state known to this process, without asking the store: from its own writes, reads, or the watch log. May be
+   * outdated, or of an object that has been deleted by now; `undefined` means nothing. Good for an attempt that the store
    * verifies (`update`, `delete`), never for an answer.
    */
   recall(key: StorageKey): StoredObject | undefined;

@@ -8,7 +8,7 @@ export type ObjectCheck = (resource: string, object: object) => string | undefin
 export type UnreadableListener = (resource: string, count: number) => void;
 
 /**
- * The objects of the store that this server cannot understand, and goes on without: each costs itself alone. They can be
+ * The objects of the store that this server cannot understand. It continues without them: each affects only itself. They can be
  * deleted by name.
  */
 export class UnreadableObjects {
@@ -58,7 +58,7 @@ export class UnreadableObjects {
     if (noted !== revision) this.remove(key);
   }
 
-  /** It is gone, or has been put right. */
+  /** The object was deleted, or is readable again. */
   remove({ resource, namespace, name }: StorageKey): void {
     const objects = this.known.get(resource);
     if (!objects?.delete(`${namespace}/${name}`)) return;

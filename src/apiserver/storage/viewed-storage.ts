@@ -84,7 +84,7 @@ export class ViewedStorage implements Storage {
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
     const removed = await this.storage.delete(this.stored(key), expectedRevision);
     const [object] = await this.show([removed.object]);
-    // It is gone, however it looked.
+    // The object is deleted, even if it cannot be shown.
     if (!object || object instanceof StorageUnreadableError) return removed;
     return { object, revision: removed.revision };
   }

@@ -7,7 +7,9 @@ export interface WatchRingLimits {
   readonly maxEntries: number;
   /** Of JSON text, in characters. */
   readonly maxTextLength: number;
-  /** Watchers are woken at most so often: what comes meanwhile they see together. 0: at every append. */
+  /**
+   * Minimum interval between two wake-ups of watchers, which then see all new entries together. 0: they wake at every append.
+   */
   readonly wakeEveryMs: number;
 }
 
@@ -19,7 +21,7 @@ export interface WatchRingLimits {
  */
 export class WatchRing {
   private entries: LogEntry[] = [];
-  /** How many of the front of `entries` are gone; they are cut off now and then, not one by one. */
+  /** How many of the front of `entries` have been dropped; they are cut off now and then, not one by one. */
   private dropped = 0;
   private textLength = 0;
   private lastRevision: Revision;

@@ -9,7 +9,7 @@ export type ObserveStorage = (
   durationMs: number,
 ) => void;
 
-/** `storage`, telling of every operation that has an end. */
+/** `storage`, which also reports every operation that has an end. */
 export function withStorageMetrics(
   storage: Storage,
   clock: Pick<Clock, 'monotonicNow'>,

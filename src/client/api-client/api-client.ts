@@ -10,13 +10,13 @@ import type {
 export interface LogOptions {
   /** @default the pod's only one */
   container?: string;
-  /** Go on until the container ends. @default false */
+  /** Stream the log until the container ends. @default false */
   follow?: boolean;
   /** Of the container's life before this one. @default false */
   previous?: boolean;
   timestamps?: boolean;
   sinceSeconds?: number;
-  /** The last so many lines. @default all */
+  /** Number of lines, counted from the end of the log. @default all */
   tailLines?: number;
   signal?: AbortSignal;
 }

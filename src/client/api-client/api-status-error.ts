@@ -54,7 +54,7 @@ export class WatchErrorEvent extends ApiStatusError {
 
 /** There is no such object, namespace or resource (404). */
 export const isNotFound = statusPredicate((status) => status.code === 404);
-/** The object itself does not exist. A bare 404 does not tell whether the type is served. */
+/** The object itself does not exist. A bare 404 does not show whether the type is served. */
 export const isObjectNotFound = statusPredicate(
   (status) => status.code === 404 && (status.details?.name ?? '') !== '',
 );

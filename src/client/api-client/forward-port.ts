@@ -16,7 +16,7 @@ export interface ForwardPortOptions {
   readonly host?: string;
   /** Closes it. @default never */
   readonly signal?: AbortSignal;
-  /** A connection could not be made, or broke; it is closed, and the port goes on. @default ignored */
+  /** A connection could not be made, or broke. It is closed, and the port keeps listening. @default ignored */
   readonly onError?: (error: Error) => void;
 }
 

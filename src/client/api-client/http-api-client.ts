@@ -331,9 +331,9 @@ function writeQuery({ dryRun, fieldManager, force }: WriteOptions): string {
 }
 
 /**
- * Whether the answer to a deletion shows an object that still exists. Some types are answered with their last state
- * although they are gone (a pod without a grace period): that state has neither finalizers nor a remaining grace
- * period.
+ * Whether the response to a deletion shows an object that still exists. For some types the server returns the last
+ * state of an object that no longer exists (a pod without a grace period). That state has neither finalizers nor a
+ * remaining grace period.
  */
 function isStillThere(answer: KubernetesObject): boolean {
   if (answer.kind === 'Status') return false;

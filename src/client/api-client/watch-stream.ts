@@ -87,7 +87,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     }
   }
 
-  /** Asked anew after each wait: the reader may have left meanwhile. */
+  /** Checked again after each wait: the reader may have left in the meantime. */
   private isOver(): boolean {
     return this.hasEnded;
   }

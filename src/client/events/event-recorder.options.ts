@@ -19,7 +19,7 @@ export interface EventRecorderOptions {
   similarWithinMs?: number;
   /** Burst of event writes per object. @default 25 */
   burstPerObject?: number;
-  /** After the burst, one write per object each so many milliseconds. @default 300000 */
+  /** After the burst, the interval between two writes per object, milliseconds. @default 300000 */
   refillEveryMs?: number;
   /** Number of objects and events remembered for this. @default 4096 */
   remembered?: number;

@@ -147,7 +147,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     const { logger } = this.deps;
     const { signal } = this;
     const shown = this.progress.resourceVersion;
-    // A list is in progress, which will tell more.
+    // A list is in progress, and will show more than this read.
     if (!signal || signal.aborted || shown === undefined) return;
     try {
       const reading = await this.reflector.readPresent(signal);

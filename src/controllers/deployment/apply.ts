@@ -38,8 +38,8 @@ export interface ApplyContext {
 export type ApplyOutcome = 'done' | 'collision';
 
 /**
- * Executes a plan in order, and stops at the first failed write: the limits hold at every point, and the next pass
- * decides anew. Every update names the version that it replaces.
+ * Executes a plan in order, and stops at the first failed write: the limits hold at every point, and the next pass decides
+ * again. Every update names the version that it replaces.
  */
 export async function applyPlan(
   deployment: DeepReadonly<Deployment>,

@@ -29,7 +29,7 @@ export interface ObservedPass {
   readonly claims: ReplicaSetClaims;
   /** The definitions of its checks, once they have been read. */
   readonly checks?: CheckDefinitions;
-  /** Pods that are to be resized, once they have been read. */
+  /** Pods that should be resized, once they have been read. */
   readonly livePods?: LivePods;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;

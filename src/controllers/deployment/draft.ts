@@ -91,7 +91,7 @@ export interface PolicyLimits {
   /** A Recreate does not wait for pods that are ending. */
   startsBesideEnding?: boolean;
   shrinkLimit?: ShrinkLimit;
-  /** So many pods more than `replicas` the new ReplicaSet may keep, for those that are to be evicted. @default 0 */
+  /** How many pods above `replicas` the new ReplicaSet may keep, for pods whose eviction was requested. @default 0 */
   surge?: number;
 }
 
@@ -150,9 +150,9 @@ export class RolloutDraft implements Draft, PolicyLimits {
   startsBesideEnding?: boolean;
   leastOld?: (replicaSet: ReplicaSetDraft) => number;
   surge?: number;
-  /** A ReplicaSet was to grow, and pods that are ending take the room. */
+  /** A ReplicaSet should have grown, but pods that are ending take the room. */
   isHeldBack = false;
-  /** Pods that are resized in place, as they are to be. */
+  /** Pods that are resized in place, in their new form. */
   readonly podResizes: Pod[] = [];
   /** Writes to Services, in order. */
   readonly serviceWrites: ServiceWrite[] = [];
@@ -274,7 +274,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.annotate(replicaSet, { ...replicaSet.annotations, ...replicaSet.laterAnnotations });
   }
 
-  /** So much of a growth as there is room for beside the pods that are ending. */
+  /** Limits a growth to the room that pods that are ending leave. */
   withinRoom(from: number, wanted: number): number {
     const { podsOccupiedBy } = this;
     if (!podsOccupiedBy || wanted <= from) return wanted;

@@ -53,8 +53,8 @@ function isWithinWave(
 }
 
 /**
- * A Recreate continues when the last pod of an old ReplicaSet is gone; a rollout that replaces pods once they have ended, when any of
- * them is.
+ * A Recreate continues when the last pod of an old ReplicaSet is deleted. A rollout that replaces pods once they have ended
+ * continues when any of them is deleted.
  */
 export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
   return watch(
@@ -77,7 +77,10 @@ export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
   );
 }
 
-/** A pod that is to be evicted, or no longer, and one of them that goes, concern the Deployment that replaces it. */
+/**
+ * A pod whose eviction is requested, or is no longer requested, concerns the Deployment that replaces it. So does the deletion
+ * of such a pod.
+ */
 export function watchAskedEvictions(kind: Kind<Deployment>): WatchedKind {
   return watch(
     Pod,
@@ -150,7 +153,7 @@ function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonl
   );
 }
 
-/** Only inactive pods are gone: just a number in our status changes. */
+/** Whether only inactive pods have ended: then just a number in our status changes. */
 function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
   const { terminatingReplicas: before, ...was } = old.status ?? { replicas: 0 };
   const { terminatingReplicas: after, ...is } = replicaSet.status ?? { replicas: 0 };

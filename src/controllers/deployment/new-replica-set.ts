@@ -58,8 +58,8 @@ export function withNewReplicaSet(
 }
 
 /**
- * The allowed size of the new ReplicaSet. Rolling: limited by the surge, never above `spec.replicas`. Recreate: full
- * size, because the old pods are gone.
+ * The allowed size of the new ReplicaSet. Rolling: limited by the surge, never above `spec.replicas`. Recreate: full size,
+ * because the old pods no longer exist.
  */
 export function allowedNewSize(
   draft: RolloutDraft,

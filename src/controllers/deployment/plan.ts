@@ -26,7 +26,7 @@ export interface DeploymentPlan {
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
   /** After those: the selectors of Services, which lead to ReplicaSets that are there. */
   readonly serviceWrites: readonly ServiceWrite[];
-  /** Last of all: pods that are resized in place, as they are to be. */
+  /** Last of all: pods that are resized in place, in their new form. */
   readonly podResizes: readonly Pod[];
   /** A write to the Deployment itself: the result of a rollback. */
   readonly deployment?: DeepReadonly<Deployment>;

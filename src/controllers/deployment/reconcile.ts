@@ -111,7 +111,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     return { ...seen, checks: await readDefinitions(client, { namespace, name }, signal) };
   }
 
-  /** With the pods that are to be resized: caches do not have their resources. */
+  /** Adds the pods that should be resized: caches do not have their resources. */
   private async withLivePods(
     seen: SeenDeployment,
     { client, signal }: Pick<Context, 'client' | 'signal'>,

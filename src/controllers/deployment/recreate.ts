@@ -14,8 +14,8 @@ export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>
  * One step of a Recreate: scale everything old to zero, then wait until the last old pod has ended, then create the new
  * ReplicaSet at full size. (Behaviour of Kubernetes' `pkg/controller/deployment/recreate.go`.)
  *
- * Stricter than there: an old ReplicaSet only counts as gone once its controller has observed the size zero. Before
- * that, a status without pods may be older than the pods.
+ * Stricter than there: an old ReplicaSet only counts as empty once its controller has observed the size zero. Before that, a
+ * status without pods may be older than the pods.
  */
 export function stepRecreate(
   draft: RolloutDraft,

@@ -46,7 +46,8 @@ export type Removal =
   | { readonly kind: 'accepted'; readonly pods: ReadonlyMap<string, readonly DeepReadonly<Pod>[]> };
 
 /**
- * Whether the named pods may go: each is a pod of the Deployment, and its ReplicaSet gives up at least so many.
+ * Whether the named pods may go: each is a pod of the Deployment, and its ReplicaSet gives up at least as many pods as are
+ * named.
  * @param decide the pass as it would be without the wish
  * @returns undefined: nothing is asked for
  */

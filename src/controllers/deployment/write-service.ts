@@ -4,7 +4,7 @@ import type { ServiceWrite } from './policies/service-writes.js';
 
 /**
  * Moves a selector, if the Service is still the one that the decision was made on.
- * @throws ApiStatusError Conflict if it has changed meanwhile: the next pass decides anew
+ * @throws ApiStatusError Conflict if it has changed meanwhile: the next pass decides again
  */
 export async function writeService(
   { name, namespace, patch }: ServiceWrite,

@@ -47,8 +47,8 @@ export function countBudget({ spec }: Budget, pods: number, scale: number): Budg
 }
 
 /**
- * How many pods of a budget may be evicted now. Granted evictions count as gone until the pod is, or for two minutes.
- * Source: `trySync` in k/k pkg/controller/disruption.
+ * How many pods of a budget may be evicted now. A pod with a granted eviction already counts as deleted, for two minutes at
+ * most. Source: `trySync` in k/k pkg/controller/disruption.
  */
 export function decideStatus(
   budget: Budget,
@@ -88,7 +88,7 @@ export function decideStatus(
 
 interface GrantedPod {
   readonly pod: DeepReadonly<Pod>;
-  /** When the eviction was granted, and by when the pod has to be gone. */
+  /** When the eviction was granted, and the deadline for the deletion of the pod. */
   readonly time: string;
   readonly endMs: number;
 }

@@ -18,9 +18,9 @@ const ORPHANING_AT_ONCE = 10;
 const ORPHANING_ATTEMPTS = 4;
 
 /**
- * Executes the decision about one object. Every write names the UID and the resourceVersion of the decision, so that an
- * object adopted in the meantime is not deleted.
- * @throws ApiStatusError, a conflict if the object changed: read it again and decide anew
+ * Executes the decision about one object. Every write names the UID and the resourceVersion of the decision, so that an object
+ * adopted in the meantime is not deleted.
+ * @throws ApiStatusError, a conflict if the object changed: read it again and decide again
  */
 export async function applyCollection(
   type: ResourceType,

@@ -88,7 +88,7 @@ async function stateOfOwner(
   } catch (error) {
     if (isForbidden(error)) return undefined;
     if (!isNotFound(error)) throw error;
-    // A missing path says nothing about the object: its type may be gone, and come back.
+    // A missing path says nothing about the object: its type may have been removed, and may come back.
     if (!isObjectNotFound(error)) return undefined;
   }
   sources.absent.addVerified(reference, namespace);

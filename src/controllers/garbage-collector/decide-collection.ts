@@ -55,9 +55,8 @@ export interface KnownDependents {
 
 /**
  * The duty of `object` as an owner. Orphaning comes first: it determines what is left to wait for. The absence of known
- * dependents means nothing during the first list of a type: deleting the owner then would delete dependents that were
- * to be orphaned. Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k
- * pkg/controller/garbagecollector.
+ * dependents means nothing during the first list of a type: deleting the owner then would delete dependents that should be
+ * orphaned. Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k pkg/controller/garbagecollector.
  */
 export function decideOwnerDuty(object: Item, { dependents, isFilling }: KnownDependents): OwnerDuty {
   if (isOrphaningDependents(object)) {

@@ -10,7 +10,7 @@ export interface DueView {
 }
 
 /**
- * Objects with an owner known to be gone, and owners that no object holds any more. If the cache alone is not enough
+ * Objects with an owner that is known to be deleted, and owners that no object holds any more. If the cache alone is not enough
  * (an owner that was never seen), nothing is due: the sync asks the server.
  */
 export function* findDue(view: DueView): Generator<DueWork> {

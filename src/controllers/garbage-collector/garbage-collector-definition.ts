@@ -14,9 +14,9 @@ import { ResourceMonitors } from './resource-monitors.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
 
 /**
- * Deletes objects without owners, and implements foreground deletion and orphaning, for every type of the server. Its
- * keys name objects of many types (see {@link itemRef}); `for` is the most frequent one. Works on the leader: the
- * metadata of all objects would be too much for every replica.
+ * Deletes objects without owners, and implements foreground deletion and orphaning, for every type of the server. Its keys name
+ * objects of many types (see {@link itemRef}); `for` is the most frequent one. Runs on the leader: the metadata of all objects
+ * would be too much for every replica.
  * @throws InvalidOptionError naming the option
  */
 export function createGarbageCollectorController(

@@ -97,7 +97,7 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
     }
   }
 
-  /** Undefined: it has gone meanwhile. */
+  /** Undefined: the object was deleted meanwhile. */
   private async look(sight: Sight, context: Context): Promise<SeenItem | undefined> {
     for (let next: Sight | undefined = sight; next;) {
       try {
@@ -118,7 +118,7 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
     return { sight, look, owners: await classifyOwners(object, this.sources, client, signal) };
   }
 
-  /** What to look at in place of what we saw, where a conflict says that that was old; undefined where the object is gone. */
+  /** The state to look at after a conflict, in place of the outdated one. Undefined if the object was deleted. */
   private async afterFailure(
     error: unknown,
     { attempt, item, object }: Sight,

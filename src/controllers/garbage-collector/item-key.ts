@@ -49,7 +49,7 @@ export function hasFinalizer(object: Readable, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;
 }
 
-/** The object waits until its blocking dependents are gone. */
+/** The object waits until its blocking dependents are deleted. */
 export function isDeletingDependents(object: Readable): boolean {
   return isBeingDeleted(object) && hasFinalizer(object, FOREGROUND_FINALIZER);
 }

@@ -69,7 +69,7 @@ function* withoutOwner(type: ResourceType, graph: DependencyGraph): Generator<Gr
 }
 
 /**
- * Remembers every deletion, so that a dependent's sync knows without a request that the owner is gone. Pods rarely own
+ * Remembers every deletion, so that a dependent's sync knows without a request that the owner was deleted. Pods rarely own
  * anything, and are too many to remember.
  */
 export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {

@@ -86,7 +86,7 @@ async function release({ client }: Pick<Sync, 'client'>, pods: readonly Readable
       return unlessGone(client.patch<Pod>(Pod, { namespace, name }, { type: 'strategic', body }));
     }),
   );
-  // Replaced by another pod of that name: gone as well.
+  // A conflict means that another pod of that name has replaced the pod, which no longer exists either.
   const failed = results.find((each) => each.status === 'rejected' && !isConflict(each.reason));
   if (failed?.status === 'rejected') throw failed.reason;
 }

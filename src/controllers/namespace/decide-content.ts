@@ -60,7 +60,7 @@ export function decideNextStep(
 const FINALIZER_WAIT_MS = 15_000;
 
 /**
- * Estimated time until the rest is gone: half of the longest grace period, because most need less. Source:
+ * Estimated time until the rest is deleted: half of the longest grace period, because most need less. Source:
  * `estimateGracefulTermination`, and the requeue in k/k pkg/controller/namespace/namespace_controller.go.
  */
 export function decideRecheckMs(remaining: readonly DeepReadonly<KubernetesObject>[], nowMs: number): number {

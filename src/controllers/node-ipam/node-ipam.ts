@@ -31,7 +31,7 @@ export const nodeIpamController = clusterController<Node>(
     // The cache may not show recent assignments yet.
     const given = new Map<string, string>();
     return {
-      // Two nodes worked on at once could get the same network.
+      // Two nodes processed concurrently could get the same network.
       workers: 1,
       predicates: [
         ({ object, type }) => type === 'deleted' || (type === 'added' && networksOf(object).length === 0),

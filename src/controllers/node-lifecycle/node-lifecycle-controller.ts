@@ -78,8 +78,8 @@ function judged({ spec, status }: DeepReadonly<Node>): unknown {
 }
 
 /**
- * Whether the pods of a node may be driven away. While no node at all is ready our own connection is the likelier cause; otherwise one
- * node after the other loses its pods in each zone. One that has begun goes on.
+ * Whether the pods of a node may be driven away. While no node at all is ready our own connection is the likelier cause;
+ * otherwise one node after the other loses its pods in each zone. An eviction that has begun continues.
  */
 function mayEvict(
   node: DeepReadonly<Node>,

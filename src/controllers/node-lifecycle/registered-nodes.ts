@@ -10,12 +10,12 @@ export interface NodeChange {
 export class RegisteredNodes {
   private readonly known = new Map<string, KubernetesObject>();
 
-  /** The next leader learns all nodes anew. */
+  /** The next leader learns all nodes again. */
   reset(): void {
     this.known.clear();
   }
 
-  /** @returns the Event of a node that has come, been replaced by another of its name, or gone */
+  /** @returns the Event of a node that has come, been replaced by another of its name, or been deleted */
   note(name: string, node: DeepReadonly<Node> | undefined): NodeChange | undefined {
     const before = this.known.get(name);
     if (!node) {

@@ -51,7 +51,7 @@ export interface Grant {
 export class ZoneEvictions {
   private readonly last = new Map<string, { readonly node: string; readonly atMs: number }>();
 
-  /** A new leader begins anew. */
+  /** A new leader starts from the beginning. */
   reset(): void {
     this.last.clear();
   }
@@ -64,7 +64,7 @@ export class ZoneEvictions {
     if (rate === 0) return { isGranted: false, againInMs: LOOKS_AGAIN_MS };
     const last = this.last.get(zone);
     const nextMs = (last?.atMs ?? -Infinity) + 1000 / rate;
-    // One that was granted it, and could not be tainted, tries again.
+    // A node that was granted it, and could not be tainted, retries.
     if (nowMs < nextMs && last?.node !== node.metadata.name)
       return { isGranted: false, againInMs: Math.min(nextMs - nowMs, LOOKS_AGAIN_MS) };
     this.last.set(zone, { node: node.metadata.name, atMs: nowMs });

@@ -30,7 +30,7 @@ export type ClaimDecision =
   | { readonly action: 'provision'; readonly provisioner: string }
   /** It has no class, and a default one exists now. */
   | { readonly action: 'set-class'; readonly className: string }
-  /** It was bound, and its volume is gone. */
+  /** It was bound, and its volume no longer exists. */
   | { readonly action: 'lose'; readonly note: EventNote }
   | { readonly action: 'nothing' };
 

@@ -35,7 +35,7 @@ const BETA_STORAGE_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner'
 type Sync = ReconcileContext<PersistentVolumeClaim>;
 
 /**
- * Binds claims and volumes, and handles volumes whose claim is gone. Its keys are those of claims, and the names of
+ * Binds claims and volumes, and handles volumes whose claim was deleted. Its keys are those of claims, and the names of
  * volumes, which have no namespace. Source: k/k pkg/controller/volume/persistentvolume.
  */
 export const persistentVolumeBinderController = clusterController<PersistentVolumeClaim>({

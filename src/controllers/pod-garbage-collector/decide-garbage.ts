@@ -6,14 +6,14 @@ type ReadablePod = DeepReadonly<Pod>;
 
 /** Number of ended pods kept; kube-controller-manager's `--terminated-pod-gc-threshold`. */
 export const FINISHED_KEPT = 12_500;
-/** A node that is gone for this long does not come back under its name. */
+/** A node that has been missing for this long does not come back under its name. */
 export const QUARANTINE_MS = 40_000;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 export type GarbageDecision =
   | { readonly action: 'keep' }
-  /** If the node is permanently gone, no kubelet will end the pod. */
+  /** If the node was deleted permanently, no kubelet will end the pod. */
   | { readonly action: 'wait-for-node' }
   | { readonly action: 'delete'; readonly why: Disruption };
 
@@ -52,7 +52,7 @@ export function isOutOfService({ spec }: DeepReadonly<Node>): boolean {
   return spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false;
 }
 
-/** Its node is gone. */
+/** Its node no longer exists. */
 export function orphaned(pod: ReadablePod): Disruption {
   return { ...EXCESS, message: 'PodGC: node no longer exists', ...failed(pod) };
 }

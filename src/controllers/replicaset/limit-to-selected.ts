@@ -23,9 +23,9 @@ export interface SelectionInput {
 }
 
 /**
- * The ReplicaSets of the selected Deployments only: who selects means workloads, and a label on a
- * Deployment is no label on what it owns. A ReplicaSet that no Deployment controls is its own workload, and is selected by its
- * own labels. So complementary selectors (`a=b` and `a!=b`) share out every ReplicaSet, each to exactly one installation.
+ * The ReplicaSets of the selected Deployments only: a selector is meant for workloads, and a label on a Deployment is no label
+ * on what it owns. A ReplicaSet that no Deployment controls is its own workload, and is selected by its own labels. So
+ * complementary selectors (`a=b` and `a!=b`) share out every ReplicaSet, each to exactly one installation.
  */
 export function limitToSelected(input: SelectionInput): ReplicaSetSelection {
   return new ReplicaSetSelection(input);
@@ -34,7 +34,7 @@ export function limitToSelected(input: SelectionInput): ReplicaSetSelection {
 export class ReplicaSetSelection implements KeyLimit {
   constructor(private readonly input: SelectionInput) {}
 
-  /** One that is gone counts as included: what it has left has to be tidied up. */
+  /** A deleted one counts as included: what it has left has to be tidied up. */
   includes(key: string): boolean {
     const replicaSet = this.input.replicaSets.get(key);
     return !replicaSet || this.selects(replicaSet);

@@ -20,7 +20,7 @@ type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'
 const MAX_CONFIRMED = 10_000;
 
 export interface PodManagerDependencies extends PodDecisionDependencies {
-  /** The version at which every pod not in the cache was gone; see `Informer.absencesSeen`. */
+  /** The version at which no pod existed that is not in the cache; see `Informer.absencesSeen`. */
   readonly podAbsencesSeen: (namespace: string | undefined) => string | undefined;
   /** @default ReplicaSets */
   readonly replicated?: ReplicatedKind;

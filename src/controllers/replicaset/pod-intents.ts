@@ -5,8 +5,8 @@ import type { DoomedPod } from '../shared/index.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /**
- * What a sync is about to do, stored before it acts, so that the next run can tell what may have happened. `creates`
- * are the names of pods that may exist although the cache does not show them yet.
+ * What a sync is about to do, stored before it acts, so that the next run knows what may have happened. `creates` are the names
+ * of pods that may exist although the cache does not show them yet.
  */
 export interface PodIntents {
   readonly version: 1;
@@ -59,12 +59,12 @@ export function isEmptyIntents(intents: PodIntents): boolean {
 /**
  * Applies the intents to the cached state; pure.
  *
- * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may
- * or may not have happened: as long as that many pods are wanted it is created again under the same name, which cannot
- * make two. A stored deletion is done when the pod of that UID is gone or terminating.
+ * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may or may
+ * not have happened: as long as that many pods are wanted it is created again under the same name, which cannot make two. A
+ * stored deletion is done when the pod of that UID no longer exists or is terminating.
  *
- * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. If only 4 were wanted now, `d` and `e`
- * would have to be looked up first; then one of five is deleted, or one is created, or nothing.
+ * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. If only 4 were wanted now, `d` and `e` would
+ * have to be looked up first; then one of five is deleted, or one is created, or nothing.
  */
 export function decideFromIntents(input: {
   readonly intents: PodIntents;

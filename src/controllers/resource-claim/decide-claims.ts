@@ -120,7 +120,7 @@ export function hasClaims({ spec, status }: ReadablePod): boolean {
 export interface ClaimUpkeep {
   /** The consumers that are left. */
   readonly reservedFor: NonNullable<NonNullable<ReadableClaim['status']>['reservedFor']>;
-  /** Nothing uses it any more: its devices are given back. */
+  /** Nothing uses it any more: its devices are released. */
   readonly isDeallocated: boolean;
   /** Its finalizer goes. */
   readonly isReleased: boolean;
@@ -130,7 +130,7 @@ export interface ClaimUpkeep {
 
 /**
  * What has to be done about a claim; undefined for nothing. Source: syncClaim.
- * @param podOf the pod of a consumer; undefined if it is gone
+ * @param podOf the pod of a consumer; undefined if it no longer exists
  */
 export function decideUpkeep(
   claim: ReadableClaim,

@@ -29,8 +29,8 @@ type Sync = ReconcileContext<ResourceClaim>;
 const POD = 'pod:';
 
 /**
- * Makes the ResourceClaims of pods' templates, and takes pods that have ended or gone out of the consumers of claims, whose
- * devices are given back with the last. Source: k/k pkg/controller/resourceclaim.
+ * Makes the ResourceClaims of pods' templates, and removes pods that have ended or were deleted from the consumers of claims.
+ * The devices of a claim are released with its last consumer. Source: k/k pkg/controller/resourceclaim.
  */
 export const resourceClaimController = clusterController<ResourceClaim>({
   name: 'resourceclaim',

@@ -12,7 +12,7 @@ type Sync = ReconcileContext<ServiceCIDR>;
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by';
 const ALLOCATOR = 'ipallocator.k8s.io';
-/** So long after its deletion no allocator takes an address of it any more. */
+/** After its deletion an allocator may still take an address of it for this long. */
 const DELETION_GRACE_MS = 10_000;
 
 const READY = { status: 'True', message: 'Kubernetes Service CIDR is ready' } as const;

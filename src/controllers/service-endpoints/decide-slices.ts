@@ -60,7 +60,7 @@ function decideFamily(
       { ports: portsOf(group[0]?.ports ?? []), endpoints: group.map(endpointOf) },
     ]),
   );
-  // Tells consumers that there are no endpoints, rather than that they are unknown.
+  // Shows consumers that there are no endpoints, rather than that they are unknown.
   if (groups.size === 0) groups.set('', { ports: [], endpoints: [] });
   const slicesOf = Map.groupBy(slices, ({ ports }) => portsKey(ports ?? []));
   const plans = [...groups].map(([key, group]) =>

@@ -9,7 +9,7 @@ import { CHANGED_AT, HEADLESS_LABEL, hasEndpointsFromPods, isHeadless } from './
 import { SERVICES_AND_PODS, podsOf } from './watch-services.js';
 
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
-/** Tells Endpoints that were made for a selector from those that a person wrote. */
+/** Distinguishes Endpoints that were made for a selector from those that a person wrote. */
 const MANAGED_BY = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
 
 /**

@@ -4,7 +4,7 @@ import { familyOf, freeAddress, isSameAddress } from './balanced-addresses.js';
 
 type ReadableService = DeepReadonly<Service>;
 
-/** Finalizer: keeps a Service until its load balancer is gone. */
+/** Finalizer: keeps a Service until its load balancer is deleted. */
 export const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
 export type LoadBalancerDecision =

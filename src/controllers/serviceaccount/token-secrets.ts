@@ -60,7 +60,7 @@ export const serviceAccountTokenController = clusterController<Secret>(
   }),
 );
 
-/** @param account the server's current one; undefined: it is gone */
+/** @param account the server's current one; undefined: it was deleted */
 export function decideTokenSecret(
   { data = {}, metadata }: ReadableSecret,
   account: DeepReadonly<KubernetesObject> | undefined,

@@ -45,7 +45,7 @@ async function mayAdopt<T extends KubernetesObject>({ client, owner, ownerKind, 
 }
 
 /**
- * Patches every child and returns which patches succeeded. A child that is gone, was replaced, or has another owner by
+ * Patches every child and returns which patches succeeded. A child that no longer exists, was replaced, or has another owner by
  * now is skipped; its own event follows. Any other error fails the sync, after all have ended.
  */
 async function patchAll<T extends KubernetesObject>(

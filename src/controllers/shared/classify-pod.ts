@@ -82,9 +82,8 @@ export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: nu
 const SAME_MOMENT_MS = 1000;
 
 /**
- * Since when a formerly ready pod is not ready, RFC 3339. Undefined: it has never been ready, or not long enough to
- * tell. The condition is False from the moment the kubelet accepts the pod, and keeps that time until the pod is first
- * ready.
+ * Since when a formerly ready pod is not ready, RFC 3339. Undefined: it has never been ready, or not for long enough to know.
+ * The condition is False from the moment the kubelet accepts the pod, and keeps that time until the pod is first ready.
  */
 function readinessLostAt({ status }: ReadablePod): string | undefined {
   const ready = readyConditionOf({ status });

@@ -21,7 +21,7 @@ export interface Disruption {
   readonly gracePeriodSeconds?: 0;
 }
 
-/** Records on a pod why it is deleted, and deletes it, with a precondition on its UID; no-op if it is gone already. */
+/** Records on a pod why it is deleted, and deletes it, with a precondition on its UID; no-op if it no longer exists. */
 export async function deleteDisrupted(
   client: ApiClient,
   clock: Pick<Clock, 'now'>,

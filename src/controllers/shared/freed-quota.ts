@@ -22,7 +22,7 @@ export function watchFreedRoom<T extends KubernetesObject>(
   );
 }
 
-/** Whether more may be created after this change: less is used, more is allowed, or the limit is gone. */
+/** Whether more may be created after this change: less is used, more is allowed, or the limit was removed. */
 export function isRoomFreed(event: ResourceEvent<ResourceQuota>): boolean {
   if (event.type === 'added') return false;
   if (event.type === 'deleted') return true;

@@ -11,15 +11,16 @@ const EXPIRES_AFTER_MS = 120_000;
 
 const ALLOWED = 'DisruptionAllowed';
 
-/** Whether a budget already counts a pod as gone, because its disruption was granted, by an eviction or by a rollout. */
+/** Whether a budget already counts a pod as deleted, because its disruption was granted, by an eviction or by a rollout. */
 export function granted({ status }: Budget, podName: string, nowMs: number): boolean {
   const atMs = parseTimeMs(ownField(status?.disruptedPods ?? {}, podName));
   return atMs !== undefined && atMs + EXPIRES_AFTER_MS > nowMs;
 }
 
 /**
- * The budget with these pods granted, as an eviction does it (`checkAndDecrement` in k/k pkg/registry/core/pod/storage/eviction.go):
- * written with the resourceVersion that was read, two who take at the same time never take the same one.
+ * The budget with these pods granted, as an eviction does it (`checkAndDecrement` in k/k
+ * pkg/registry/core/pod/storage/eviction.go). It is written with the resourceVersion that was read, so two concurrent writers
+ * never take the same disruption.
  */
 export function withGranted(budget: Budget, podNames: readonly string[], nowMs: number): PodDisruptionBudget {
   const { disruptedPods, disruptionsAllowed = 0, ...status } = budget.status ?? {};

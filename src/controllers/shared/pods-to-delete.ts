@@ -71,7 +71,7 @@ interface Ranking {
   readonly goesFirst?: (pod: ReadablePod) => boolean;
   /** Named beforehand. @default none */
   readonly first?: FirstToGo;
-  /** What the others are to stay spread over. @default nothing */
+  /** The domains over which the others should stay spread. @default nothing */
   readonly spreads?: readonly Spread[];
   readonly nowMs: number;
 }

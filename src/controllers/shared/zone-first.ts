@@ -3,7 +3,7 @@ import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { NodeLabels } from './node-labels.js';
 import { readJson } from './read-json.js';
 
-/** By whose values the zones of nodes are told apart, unless another label is named. */
+/** The label whose values are the zones of nodes, unless another label is named. */
 export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
 /** On a ReplicaSet: the pods of which zone go first when it shrinks to a certain size. */
 export const ZONE_FIRST = 'rollkeeper.dev/zone-first';

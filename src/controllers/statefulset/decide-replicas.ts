@@ -127,7 +127,7 @@ function stepsFor(view: SetView, { ordinal, pod }: Place, isOrdered: boolean): r
     if (claims.some((claim) => isStaleClaim(claim, set, podName(set, ordinal)))) return [];
     return [{ do: 'create', ordinal, revision: revisionFor(view, ordinal) }];
   }
-  // Its successor has the same name, so it must be gone first.
+  // Its successor has the same name, so it must be deleted first.
   if (isPodFinished(pod)) return isTerminating(pod) ? [] : [{ do: 'delete', pod }];
   const isPending = pod.status?.phase === 'Pending';
   const isLeftAsItIs = isOrdered && isUnavailable(pod, view);

@@ -16,7 +16,7 @@ const TRACKING = {
 } as const;
 
 const DAY_MS = 86_400_000;
-/** Unused for so long, a token becomes invalid, and goes after as long again. The genuine default. */
+/** A token that is unused for this long becomes invalid, and goes after as long again. The genuine default. */
 const UNUSED_MS = 365 * DAY_MS;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -21,7 +21,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * The value of the annotation in a cluster of so many nodes. Source: k/k pkg/controller/ttl.
+ * The value of the annotation in a cluster with this many nodes. Source: k/k pkg/controller/ttl.
  * @param before the node's own
  */
 export function decideTtl(nodes: number, before: string | undefined): string {

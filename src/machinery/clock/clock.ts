@@ -18,8 +18,8 @@ export interface Clock {
   /** Runs `callback` once after `delayMs` (clamped to 0 … 2^31-1 ms). */
   setTimeout(callback: () => void, delayMs: number): TimerHandle;
   /**
-   * Resolves after `delayMs`. Rejects with `signal.reason` as soon as `signal` aborts, and at once if it already
-   * has; the timer is then gone.
+   * Resolves after `delayMs`. Rejects with `signal.reason` as soon as `signal` aborts, or at once if it has already
+   * aborted. In both cases no timer remains.
    */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }

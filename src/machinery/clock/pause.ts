@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
 
 /**
- * The wait between two rounds of a loop: ends when the time is over or `signal` aborts, and never rejects.
- * @returns whether the loop goes on
+ * The wait between two rounds of a loop. Ends when the time is over or `signal` aborts, and never rejects.
+ * @returns whether the loop continues
  */
 export async function pause(
   clock: Pick<Clock, 'sleep'>,

@@ -4,8 +4,8 @@ export const ON_EVICTION = 'rollkeeper.dev/on-eviction';
 export const SURGE = 'surge';
 
 /**
- * On a pod: it is to be evicted. The value is when that was last asked for, RFC 3339; anything else holds until the annotation is
- * removed.
+ * On a pod: its eviction was requested. The value is the time of the last request, RFC 3339. Any other value counts
+ * until the annotation is removed.
  */
 export const EVICTION_ASKED = 'rollkeeper.dev/eviction-asked';
 

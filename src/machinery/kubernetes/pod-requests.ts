@@ -11,7 +11,7 @@ type ReadableContainer = DeepReadonly<Decoded<Container>>;
 type ReadablePod = Pick<DeepReadonly<Pod>, 'spec' | 'status'>;
 type Part = 'requests' | 'limits';
 
-/** Whether an init container goes on beside the others. */
+/** Whether an init container keeps running beside the others. */
 export function isSidecar({ restartPolicy }: { readonly restartPolicy?: string }): boolean {
   return restartPolicy === 'Always';
 }
@@ -26,9 +26,9 @@ export interface AmountArithmetic<T> {
 }
 
 /**
- * What the containers of a pod need at any time: all of them together, with those init containers that go on; or, if that is
- * more, one of the other init containers with those that went on before it. Source: PodRequests in
- * k8s.io/component-helpers/resource.
+ * What the containers of a pod need at any time: the sum of all containers and the sidecars (init containers that keep
+ * running). If one of the other init containers needs more, with the sidecars started before it, its sum counts instead.
+ * Source: PodRequests in k8s.io/component-helpers/resource.
  */
 export function mostAtOnce<T, C extends { readonly restartPolicy?: string }>(
   {

@@ -9,7 +9,7 @@ interface Common {
   readonly help: string;
   /** What the help and the docs say of the default in place of its value, or where there is no value. */
   readonly shownDefault?: string;
-  /** Stands for the value in the help, for example `file`. */
+  /** Placeholder of the value in the help, for example `file`. */
   readonly value?: string;
   /** The variable of the environment that it is also read from. */
   readonly env?: string;

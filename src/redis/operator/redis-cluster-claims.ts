@@ -6,7 +6,7 @@ import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
 /** Of {@link RedisClusterClaims}. */
 export interface RedisClusterClaimsOptions {
-  /** Called when a command is to be sent. */
+  /** Returns the connection. Called for each command. */
   readonly redis: () => RedisConnection;
   /** Of the installation. */
   readonly keyPrefix: string;

@@ -315,8 +315,8 @@ export class BullMqWorkQueue<Started extends object = object>
   /**
    * Finds keys that wait without a job: an outage left a deduplication key behind (bullmq#4311), or a worker died while
    * it fired a timer. Removes the stale key and adds the keys again. The cost is proportional to the number of waiting
-   * keys. A stray deduplication key that no add has met yet is harmless: either BullMQ sees that its job is gone, or
-   * the next add turns the key into one that is found here.
+   * keys. A stray deduplication key that no add has met yet is harmless: either BullMQ sees that its job no longer
+   * exists, or the next add turns the key into one that is found here.
    * @returns how many keys were repaired
    */
   async sweepStray(): Promise<number> {

@@ -12,7 +12,7 @@ export type Act =
 
 export type ActVerb = Act['verb'];
 
-/** Who acts, and why. */
+/** The author of an act, and the reason. */
 export interface ActNote {
   readonly by: string;
   readonly reason?: string;

@@ -19,7 +19,10 @@ export interface ActDone {
 /** The field of an Event is limited to this many characters. */
 const LONGEST_MESSAGE = 1024;
 
-/** Stores who did what and why as an Event of the object, which `kubectl describe` shows. @throws what the API answers */
+/**
+ * Stores the author, the act and the reason as an Event of the object, which `kubectl describe` shows. @throws what the API
+ * answers
+ */
 export async function noteAct(client: ApiClient, clock: Clock, done: ActDone): Promise<void> {
   const { component, note, object, said, verb } = done;
   const { name, namespace = 'default', uid } = object.metadata;

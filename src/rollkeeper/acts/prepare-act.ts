@@ -36,7 +36,7 @@ export interface PreparedAct {
 }
 
 export interface ActTarget {
-  /** With the rights of the one who acts. */
+  /** With the rights of the caller. */
   readonly client: ApiClient;
   readonly type: ResourceType;
   readonly ref: ObjectRef;

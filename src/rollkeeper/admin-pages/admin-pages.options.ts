@@ -32,7 +32,7 @@ export interface AdminPagesOptions {
   /** Whether `/metrics` needs no authorization. @default false */
   readonly openMetrics?: boolean;
   /**
-   * Who on this machine may read without a token: `anyone`, the user of this process and root (`own-user`; only Linux
+   * Which users of this machine may read without a token: `anyone`, the user of this process and root (`own-user`; only Linux
    * distinguishes users, elsewhere it is `anyone`), or no one (`token`). @default 'anyone'
    */
   readonly localReads?: LocalReads;

@@ -141,7 +141,7 @@ export function clientOf(response: Response): string {
   return String(response.locals[CLIENT] ?? '');
 }
 
-/** The cluster's user who asks. Undefined: a holder of the admin token, or a user of this machine. */
+/** The caller, if it is a user of the cluster. Undefined: a holder of the admin token, or a user of this machine. */
 export function userOf(response: Response): string | undefined {
   const user: unknown = response.locals[USER];
   return typeof user === 'string' ? user : undefined;

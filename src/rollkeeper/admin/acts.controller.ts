@@ -27,7 +27,7 @@ export interface ActAnswer {
   readonly changes: readonly ActChange[];
   /** For people. Absent: nothing was done, only looked at. */
   readonly said?: string;
-  /** What went wrong beside the act itself. */
+  /** What failed beside the act itself. */
   readonly notes: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class ActsController {
     @Inject(CallerClient) private readonly callers: CallerClient,
   ) {}
 
-  /** Who asks, by the API's own word: whose name acts carry, and whether one has to be given. */
+  /** The caller, by the API's own word. The page learns from it whose name acts carry, and whether the user must give one. */
   @Get('caller')
   caller(
     @Req() request: Request,

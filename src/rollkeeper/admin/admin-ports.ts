@@ -77,7 +77,7 @@ export abstract class AdminPorts {
   abstract readonly delegated?: AccessJudge;
   /** Whether metrics need no authorization. @default false */
   abstract readonly openMetrics?: boolean;
-  /** Who on this machine may read without a token. @default 'anyone' */
+  /** Which users of this machine may read without a token. @default 'anyone' */
   abstract readonly localReads?: LocalReads;
   /** The certificate of the port. Absent: plain HTTP. */
   abstract readonly certificate?: ServedCertificate;

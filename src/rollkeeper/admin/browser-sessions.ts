@@ -5,7 +5,7 @@ import { isReservedUser } from '../oidc/index.js';
 import { SealedBox, SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
 import { AdminPorts } from './admin-ports.js';
 
-/** How a request shows who it comes from. */
+/** How a request shows its user. */
 export type ShownIdentity =
   { readonly by: 'nothing' | 'token' | 'ended-session'; readonly user?: undefined } | ShownSession;
 
@@ -59,8 +59,8 @@ export class BrowserSessions {
   }
 
   /**
-   * Puts the token of a session in its place: from here on the request is as if it came with the token itself. One of a
-   * user has none, and goes on without.
+   * Puts the token of a session in its place: from here on the request is as if it came with the token itself. The session of a
+   * user has none, and the request continues without.
    */
   admit(request: Request): ShownIdentity {
     const shown = bearerOf(request);

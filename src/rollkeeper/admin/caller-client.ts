@@ -5,10 +5,10 @@ import { personOf, userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { bearerOf } from './browser-sessions.js';
 
-/** The API with the rights of the one who asks. */
+/** The API with the rights of the caller. */
 export interface CallerApi {
   readonly client: ApiClient;
-  /** The cluster's user. Absent: a holder of the admin token or a local user, who act as the replica. */
+  /** The cluster's user. Absent: a holder of the admin token or a local user. Both act as the replica. */
   readonly user?: string;
 }
 

@@ -26,8 +26,8 @@ export interface ClusterList {
 }
 
 /**
- * The other clusters of a person: where their consoles are, how they are, and what is wrong there as far as each of them
- * tells it to the person. This server adds no rights of its own: see `OtherClusters`.
+ * The other clusters of a person: where their consoles are, how they are, and what is wrong there as far as each of them shows
+ * it to the person. This server adds no rights of its own: see `OtherClusters`.
  */
 @Controller('admin/clusters')
 export class ClustersController implements OnModuleDestroy {

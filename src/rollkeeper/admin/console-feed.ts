@@ -52,7 +52,7 @@ export interface QueueSummary {
 /** A connected viewer. */
 export interface Viewer {
   send(event: FeedEvent): void;
-  /** Resolves once most of the sent data has been read, or the viewer is gone. */
+  /** Resolves once most of the sent data has been read, or the viewer has disconnected. */
   drained(): Promise<void>;
 }
 

@@ -99,7 +99,7 @@ export class ConsoleController {
     response.redirect('/console');
   }
 
-  /** How people can sign in. For everybody: it is what the page shows to those who have not. */
+  /** How people can sign in. Public: the page shows it to users that have not signed in. */
   @Get('console/sign-in-ways')
   @Header('Cache-Control', 'no-store')
   signInWays(): SignInWays {

@@ -20,7 +20,7 @@ export interface RequestFacts {
 }
 
 /**
- * Who on this machine may read without a token. On systems that do not distinguish users, `own-user` equals `anyone`.
+ * Which users of this machine may read without a token. On systems that do not distinguish users, `own-user` equals `anyone`.
  */
 export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
 export type LocalReads = (typeof LOCAL_READS)[number];

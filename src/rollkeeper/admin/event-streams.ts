@@ -128,7 +128,7 @@ export class EventStream implements Viewer {
     await once(this.response, 'drain', { signal: this.signal }).catch(() => undefined);
   }
 
-  /** Tells the page that it was evicted; the page then reconnects only when it becomes visible. */
+  /** Reports to the page that it was evicted; the page then reconnects only when it becomes visible. */
   giveWay(): void {
     this.response.write(this.hooks.frameOf({ type: 'gave-way' }));
     this.end();

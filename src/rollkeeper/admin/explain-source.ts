@@ -140,7 +140,7 @@ function nodesNotReadyOf(
   return notReadyNodes([...names].flatMap((name) => nodes.lister.get(name) ?? []));
 }
 
-/** Who processes the key, and which cancelled syncs have not ended. */
+/** The replica that processes the key, and the cancelled syncs that have not ended. */
 function runsOf(
   { replicas }: ClusterSnapshot,
   controller: string,

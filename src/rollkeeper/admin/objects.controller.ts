@@ -16,7 +16,7 @@ export interface ObjectKind {
   readonly namespaced: boolean;
 }
 
-/** The objects of the cluster as people look at them: with the rights of the one who asks. */
+/** The objects of the cluster as people look at them: with the rights of the caller. */
 @Controller('admin/objects')
 export class ObjectsController {
   constructor(@Inject(CallerClient) private readonly callers: CallerClient) {}

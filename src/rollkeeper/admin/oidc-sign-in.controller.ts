@@ -32,7 +32,7 @@ const BEGIN = z.strictObject({
 const EXCHANGE = z.strictObject({ pending: sealed, answer: z.string().min(1).max(4000) });
 const RENEW = z.strictObject({ renewal: sealed });
 
-/** What a browser keeps of a session that an identity provider stands for. */
+/** What a browser keeps of a session from an identity provider. */
 export interface OidcSession extends BrowserSession {
   /** Sealed. Absent: the session cannot be renewed. */
   readonly renewal?: string;
@@ -85,7 +85,7 @@ export class OidcSignInController implements OnModuleDestroy {
     return { ...this.sessionOf(result), returnTo: result.returnTo };
   }
 
-  /** The next session, while the provider still stands for the person. */
+  /** The next session, while the provider still vouches for the person. */
   @Post('renew')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')

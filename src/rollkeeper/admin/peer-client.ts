@@ -52,7 +52,7 @@ export class PeerClient {
     }
   }
 
-  /** Closes connections to replicas that are gone, or that have a new certificate. */
+  /** Closes connections to replicas that no longer exist, or that have a new certificate. */
   keepOnly(peers: readonly Peer[]): void {
     const wanted = new Set(peers.map(certificatesOf));
     for (const [certificates, agent] of this.agents) {

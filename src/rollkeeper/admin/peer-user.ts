@@ -10,8 +10,8 @@ const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const ROOT = 0;
 
 /**
- * Whether a connection comes from a process of our own user, or of root, on this machine; undefined if the system does
- * not tell, which is everywhere but on Linux.
+ * Whether a connection comes from a process of our own user, or of root, on this machine; undefined if the system does not
+ * report it, which is everywhere but on Linux.
  * @param ends of a connection whose other end is on this machine
  */
 export async function isOwnUser(ends: LocalEnds): Promise<boolean | undefined> {

@@ -26,7 +26,7 @@ interface LogQuery {
   readonly lines?: unknown;
 }
 
-/** Logs of pods as server-sent events, with the rights of the one who asks; not for readers who have not signed in. */
+/** Logs of pods as server-sent events, with the rights of the caller; not for readers that have not signed in. */
 @Controller('admin/objects/pods/:namespace/:name/log')
 export class PodLogController {
   constructor(
@@ -65,7 +65,7 @@ function parsedQuery({ container, follow, lines, previous }: LogQuery): LogOptio
   };
 }
 
-/** Until the log ends, or the viewer is gone. */
+/** Until the log ends, or the viewer has disconnected. */
 async function sendLog(
   client: Pick<ApiClient, 'logs'>,
   pod: ObjectRef,

@@ -19,7 +19,7 @@ interface Look {
   readonly found: Promise<Problems>;
 }
 
-/** What is wrong, and the explanation of objects of any kind, with the rights of the one who asks. */
+/** What is wrong, and the explanation of objects of any kind, with the rights of the caller. */
 @Controller('admin')
 export class ProblemsController {
   private readonly looks = new Map<string, Look>();

@@ -53,11 +53,14 @@ export interface RolloutView {
   readonly track?: RolloutTrack;
   /** Newest first. */
   readonly history: readonly RevisionReport[];
-  /** Whether a template that failed could be tried again. */
+  /** Whether a failed template could be retried. */
   readonly hasFailed: boolean;
 }
 
-/** What would change, or has changed: without values that may be secret, since those who may read this page need not be those who may read the Deployment. */
+/**
+ * What would change, or has changed. Without values that may be secret: a user who may read this page need not be allowed to
+ * read the Deployment.
+ */
 interface Changes {
   readonly changes: readonly TemplateChange[];
 }
@@ -94,7 +97,7 @@ export class RolloutsController {
     };
   }
 
-  /** What was asked of it, how it ended and its sizes over time, with the rights of the one who asks. */
+  /** What was asked of it, how it ended and its sizes over time, with the rights of the caller. */
   @Get('timeline')
   async timeline(
     @Param() { name, namespace }: Params,
@@ -199,7 +202,7 @@ export class RolloutsController {
     return { said };
   }
 
-  /** As it is in the API, not in the cache: people decide about what is there. With the rights of the one who asks. */
+  /** As it is in the API, not in the cache: people decide about what is there. With the rights of the caller. */
   private async target(
     { name, namespace }: Params,
     api: unknown,

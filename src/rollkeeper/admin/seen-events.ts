@@ -1,7 +1,7 @@
 import type { Sight } from './caller-sights.js';
 import type { FeedEvent, Viewer } from './console-feed.js';
 
-/** The namespace of a key; empty for an object of the cluster, which those see who see all. */
+/** The namespace of a key; empty for an object of the cluster, which only users who see all may see. */
 export function namespaceOf(key: string): string {
   const slash = key.indexOf('/');
   return slash < 0 ? '' : key.slice(0, slash);

@@ -122,7 +122,7 @@ async function nodesNotReadyOf(
   }
 }
 
-/** Many who may read Deployments may not read namespaces; an answer without this is better than none. */
+/** Many users who may read Deployments may not read namespaces; an answer without this is better than none. */
 async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespace | undefined> {
   try {
     return await client.get<Namespace>(NAMESPACES, { name });

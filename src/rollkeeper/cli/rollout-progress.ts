@@ -22,7 +22,7 @@ export interface ProgressFlags extends ApiFlags {
   readonly github?: boolean;
 }
 
-/** `follow` until there is an end to tell; `look` once. */
+/** `follow` until there is an end to report; `look` once. */
 export type ProgressMode = 'follow' | 'look';
 
 export interface CompiledProgress {

@@ -39,7 +39,7 @@ export interface ApiFlags {
   readonly context?: string;
 }
 
-/** Where `up` keeps what it has, unless it is told another folder. */
+/** Where `up` keeps what it has, unless an option names another folder. */
 export const UP_FOLDER = '.rollkeeper';
 
 /** See `withApi`. */

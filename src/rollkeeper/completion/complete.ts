@@ -23,8 +23,8 @@ export interface CompleteOptions {
 }
 
 /**
- * What a shell is answered: a candidate a line, its description behind a tab, and at last a colon with a number that says how
- * to go on. Never fails.
+ * The answer to a shell: a candidate a line, its description behind a tab, and at last a colon with a number that says how to
+ * continue. Never fails.
  * @param words those after the program's name; the last one is being typed
  */
 export async function complete(

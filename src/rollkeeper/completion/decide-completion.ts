@@ -17,12 +17,12 @@ export type AskedNames =
       readonly before: string;
     };
 
-/** How a shell goes on: what may stand here, where names come from, and whether files may. */
+/** How a shell continues: which candidates fit here, where names come from, and whether files may follow. */
 export interface Completion {
   readonly candidates: readonly Candidate[];
   readonly names?: AskedNames;
   readonly files: boolean;
-  /** More is to be typed right behind it: `deployment/`. */
+  /** The word continues right behind it: `deployment/`. */
   readonly noSpace: boolean;
   /** What the names are asked with. */
   readonly api: { readonly kubeconfig?: string; readonly context?: string };
@@ -46,7 +46,7 @@ const USUAL_KINDS = ['deployment'];
 const OF_NAMES: ReadonlySet<string> = new Set(['name', 'pod']);
 
 /**
- * What may stand in the place of the last word.
+ * What may take the place of the last word.
  * @param words those after the program's name; the last one is being typed, and may be empty
  */
 export function decideCompletion(program: CommandModel, words: readonly string[]): Completion {

@@ -59,7 +59,7 @@ export async function runConversion(options: ConversionOptions): Promise<void> {
   }
 }
 
-/** The source first: once it is gone, its dependents have been orphaned. */
+/** The source first: once it no longer exists, its dependents have been orphaned. */
 async function observe({ client, from, ref, signal, to }: ConversionOptions): Promise<ConversionState> {
   const read = (type: ResourceType): Promise<Deployment | undefined> =>
     unlessGone(client.get<Deployment>(type, ref, { signal }));

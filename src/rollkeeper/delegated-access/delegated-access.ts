@@ -18,7 +18,7 @@ import {
 /** May the user of `token`, or a user who is known by other means, do this? */
 export type AccessQuestion = AskingOne & AskedAccess;
 
-/** Who asks: the holder of a token, or a user whom this replica has authenticated itself. */
+/** The caller: the holder of a token, or a user whom this replica has authenticated itself. */
 export type AskingOne =
   | { readonly token: string; readonly user?: undefined }
   | { readonly user: UserInfo; readonly token?: undefined };
@@ -121,7 +121,7 @@ export class DelegatedAccess implements AccessJudge {
   }
 }
 
-/** In the group that the API server adds to every user whom it knows, also to one who is impersonated. */
+/** In the group that the API server adds to every user whom it knows, also to an impersonated one. */
 function authenticated(user: UserInfo): UserInfo {
   return { ...user, groups: [...(user.groups ?? []), AUTHENTICATED] };
 }

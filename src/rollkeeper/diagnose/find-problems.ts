@@ -52,7 +52,7 @@ export interface Problems {
 /** Objects that are judged before other work of the process has its turn: renewals of the lease, above all. */
 const AT_ONCE = 50;
 
-/** Kinds whose owner tells of them. */
+/** Kinds whose owner reports on them. */
 const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job']);
 
 /**

@@ -10,7 +10,7 @@ export interface CertificateFacts {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A certificate's end is mentioned so long before: time enough to renew it by hand. */
+/** A certificate's end is mentioned this long before: time enough to renew it by hand. */
 export const ENDS_SOON_MS = 14 * DAY_MS;
 
 /** Certificates without which the API server can no longer be reached. */

@@ -1,7 +1,7 @@
 import type { Asked, Finding } from './finding.js';
 import { failure, ok, orElse, skipped, someOf, warning } from './finding.js';
 
-/** Who last wrote the status of a Deployment: the manager in its managedFields, and when. */
+/** The last writer of the status of a Deployment: the manager in its managedFields, and when it wrote. */
 export interface StatusWriter {
   /** `namespace/name` */
   readonly key: string;
@@ -9,9 +9,9 @@ export interface StatusWriter {
   readonly atMs: number;
 }
 
-/** What tells whether another controller works on the same Deployments. */
+/** What shows whether another controller processes the same Deployments. */
 export interface RivalFacts {
-  /** Whether these replicas work on `apps/v1`. */
+  /** Whether these replicas process `apps/v1`. */
   readonly worksOnApps: boolean;
   /** When the first of the replicas started. */
   readonly sinceMs: number;
@@ -66,7 +66,7 @@ function decideFlags({ managerFlags }: RivalFacts): readonly Finding[] {
   ];
 }
 
-/** As kube-controller-manager reads `--controllers`: the first mention counts, `*` stands for all that are not named. */
+/** As kube-controller-manager reads `--controllers`: the first mention counts, `*` means all that are not named. */
 export function runsDeployments(flag = '*'): boolean {
   const items = flag.split(',').map((item) => item.trim());
   for (const item of items) {

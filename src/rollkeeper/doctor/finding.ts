@@ -83,7 +83,7 @@ export const DOCTOR_EXIT_CODES: Readonly<Record<Diagnosis['result'], number>> = 
   failure: 4,
 };
 
-/** `a, b and 3 more`: so many names that a line still can be read. */
+/** `a, b and 3 more`: limits the names, so that the line can still be read. */
 export function someOf(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length <= most ? shown : `${shown} and ${names.length - most} more`;

@@ -191,7 +191,7 @@ async function readService(
     );
     return { exists: true, ready: ready.length, namespaceLabels: itsNamespace?.metadata.labels ?? undefined };
   } catch (error) {
-    // Who may list webhooks need not be allowed to look behind them.
+    // A user who may list webhooks need not be allowed to look behind them.
     if (isForbidden(error) || isNotFound(error)) return undefined;
     throw error;
   }

@@ -12,7 +12,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { unlessGone } from '@rollkeeper/client/api-client';
 import type { RefusedWith } from '@rollkeeper/webhooks';
 
-/** A pod that is to be evicted, and the Deployment that it belongs to. */
+/** A pod whose eviction is requested, and the Deployment that it belongs to. */
 export interface EvictedPod {
   readonly pod: DeepReadonly<Pod>;
   readonly deployment: DeepReadonly<Deployment>;
@@ -21,7 +21,7 @@ export interface EvictedPod {
 
 /**
  * Refuses the eviction of a pod that its Deployment replaces first, as long as it is there, and says so on the pod for the
- * Deployment's controller. What the policy does not hold goes on to the budgets.
+ * Deployment's controller. The budgets decide about evictions that the policy does not hold.
  * @throws what the API answers
  */
 export async function holdEviction(

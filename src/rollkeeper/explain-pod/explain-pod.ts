@@ -36,7 +36,7 @@ export async function explainPod(
   return { ...explained, notes };
 }
 
-/** Without nodes nothing can be worked out; what the scheduler wrote can be told. */
+/** Without nodes nothing can be worked out, but what the scheduler wrote can be reported. */
 function unseen(
   { pod }: PlacementExplanation,
   { status }: Awaited<ReturnType<typeof readPlacementWorld>>['pod'],

@@ -18,7 +18,7 @@ export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding
 
 /** With the words that the Deployment's own condition has for it. */
 function deadlineFinding({ deadline, latest, standing }: RolloutFacts): Finding[] {
-  // Told by the same condition, and with what is done about it.
+  // The same condition reports it, together with what is done about it.
   if (!deadline?.exceeded || standing?.code === 'failed-template') return [];
   const cause = latest && stuckCause(latest.draft, latest.pods);
   const why = cause === undefined ? '' : ` (${cause})`;

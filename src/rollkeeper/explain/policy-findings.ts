@@ -1,7 +1,7 @@
 import type { Finding, Severity } from './explanation.js';
 import type { RolloutFacts } from './rollout-facts.js';
 
-/** Why the policies in the Deployment's annotations do not let the rollout simply go on. */
+/** Why the policies in the Deployment's annotations do not let the rollout simply continue. */
 export function policyFindings({ standing }: RolloutFacts): Finding[] {
   if (!standing) return [];
   const { code, sentence, unblockedBy, endsByItself } = standing;

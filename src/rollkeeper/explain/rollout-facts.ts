@@ -52,7 +52,7 @@ export interface RolloutFacts {
   readonly nextCreation?: string;
   /** The Events that it would record. */
   readonly notes: readonly EventNote[];
-  /** Why the policies do not let it simply go on. */
+  /** Why the policies do not let it simply continue. */
   readonly standing?: Standing;
   readonly counts: { readonly total: number; updated: number; ready: number; available: number };
   readonly deadline?: DeadlineView;

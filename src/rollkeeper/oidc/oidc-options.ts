@@ -3,8 +3,8 @@ import type { ClaimRules } from './user-of-claims.js';
 import { isReservedPrefix } from './user-of-claims.js';
 
 /**
- * By whose rights the API is asked for one who has signed in. `token`: the ID token goes to the API server, which trusts the
- * same issuer. `impersonate`: the replica asks in their name, with its own right to impersonate.
+ * By whose rights the API is asked for a signed-in user. `token`: the ID token goes to the API server, which trusts the same
+ * issuer. `impersonate`: the replica asks in the user's name, with its own right to impersonate.
  */
 export const OIDC_RIGHTS = ['token', 'impersonate'] as const;
 export type OidcRights = (typeof OIDC_RIGHTS)[number];

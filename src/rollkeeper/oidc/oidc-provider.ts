@@ -127,7 +127,7 @@ export class OpenIdProvider implements IdentityProvider {
   private async use<T>(
     does: (oidc: typeof OpenIdClient, configuration: OpenIdClient.Configuration) => Promise<T>,
   ): Promise<T> {
-    // Loaded by the first who signs in.
+    // Loaded at the first sign-in.
     const oidc = await import('openid-client');
     try {
       const configuration = await this.configurationFor(oidc);
@@ -141,7 +141,7 @@ export class OpenIdProvider implements IdentityProvider {
     }
   }
 
-  /** Made anew for each use: the secret may have been replaced. What was discovered is kept for a while. */
+  /** Created for each use: the secret may have been replaced. What was discovered is kept for a while. */
   private async configurationFor(oidc: typeof OpenIdClient): Promise<OpenIdClient.Configuration> {
     const metadata = await this.discover(oidc);
     const { clientId } = this.options;

@@ -26,7 +26,7 @@ interface Renewable {
   readonly sub: string;
 }
 
-/** Who has signed in, and until when that is known. */
+/** The user that has signed in, and until when that is known. */
 export interface SignInResult {
   readonly who: AskingOne;
   readonly endsMs: number;

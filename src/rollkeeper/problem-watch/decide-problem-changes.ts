@@ -18,13 +18,13 @@ export interface ProblemChanges {
   readonly known: KnownProblems;
   /** Stand since this look. */
   readonly appeared: readonly WatchedProblem[];
-  /** Stood before this look, and are gone. */
+  /** Known before this look, and solved now. */
   readonly gone: readonly WatchedProblem[];
 }
 
 /**
- * Compares a look with what is known. A problem appears when two looks in a row see it, and is gone when two in a row do not. So
- * each appearance is reported once, and one that comes and goes between looks is not reported.
+ * Compares a look with what is known. A problem appears when two looks in a row see it, and is solved when two in a row do not.
+ * So each appearance is reported once, and one that comes and goes between looks is not reported.
  */
 export function decideProblemChanges(known: KnownProblems, found: readonly WatchedProblem[]): ProblemChanges {
   const next = new Map<string, KnownProblem>();

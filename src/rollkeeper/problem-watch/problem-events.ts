@@ -7,7 +7,7 @@ import type { WatchedProblem } from './watched-problem.js';
 
 /** Names the recorder of these Events. */
 export const PROBLEM_COMPONENT = 'rollkeeper-problems';
-/** Of the Event that says that a problem is gone. */
+/** Of the Event that says that a problem is solved. */
 export const PROBLEM_SOLVED = 'ProblemSolved';
 
 const HELP = '. What helps: ';
@@ -37,7 +37,7 @@ export function appearedNote(problem: WatchedProblem, consoleUrl?: string): Even
   };
 }
 
-/** The Normal Event about a problem that is gone. */
+/** The Normal Event about a problem that is solved. */
 export function goneNote(problem: WatchedProblem, consoleUrl?: string): EventNote {
   const { cause, summary } = problem;
   return {
@@ -92,8 +92,8 @@ export interface RecordedEvent extends KubernetesObject {
 }
 
 /**
- * The problems that earlier leaders have reported and not reported as gone. The API's Events are the memory of this work: a new
- * leader repeats no Warning, and reports what went while nothing led.
+ * The problems that earlier leaders have reported and not reported as solved. The API's Events are the memory of this work: a
+ * new leader repeats no Warning, and reports problems that were solved while there was no leader.
  */
 export function reportedProblems(events: readonly RecordedEvent[]): readonly WatchedProblem[] {
   const ours = events

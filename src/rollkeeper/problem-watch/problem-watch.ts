@@ -19,7 +19,7 @@ export type LookResult =
 export interface ProblemWatchOptions {
   /** Finds what is wrong now. */
   readonly look: (signal: AbortSignal) => Promise<Problems>;
-  /** What earlier leaders have reported and not reported as gone. */
+  /** What earlier leaders have reported and not reported as solved. */
   readonly reported: (signal: AbortSignal) => Promise<readonly WatchedProblem[]>;
   readonly events: EventRecorder;
   readonly isLeader: () => boolean;
@@ -38,7 +38,7 @@ const LARGEST_SHARE = 0.1;
 
 /**
  * Looks for problems while the replica leads, and reports each once, by an Event on its object, when it appears and when it is
- * gone. What counts as appeared is decided by `decideProblemChanges`.
+ * solved. What counts as appeared is decided by `decideProblemChanges`.
  */
 export class ProblemWatch {
   private known: KnownProblems = new Map();

@@ -52,7 +52,7 @@ export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit 
     return holdEviction(evicted, this.client(), { dryRun, nowMs: this.clock.now(), signal: request.signal });
   }
 
-  /** With the rights of the Deployment controller, which works on the pod. */
+  /** With the rights of the Deployment controller, which processes the pod. */
   private client() {
     const { clients, client } = this.api;
     const definition = deploymentDefinition(this.options);

@@ -26,7 +26,7 @@ export class KubernetesApi implements OnModuleDestroy {
   readonly connection: ClusterConnection;
   readonly client: HttpApiClient;
   readonly clients: ControllerClients;
-  /** For those who ask the admin API with a token of the cluster. */
+  /** For callers of the admin API with a token of the cluster. */
   readonly users: UserClients;
   private readonly logger: Logger;
 

@@ -40,11 +40,11 @@ export interface LeaderMigration {
 }
 
 /**
- * A `LeaderMigrationConfiguration`, as kube-controller-manager reads it from its `--leader-migration-config`
- * (KEP-2436): the Lease shared by the components while controllers move from one to another, and the component that
- * runs each controller. Ours are those of `rollkeeper` and of `*`.
+ * A `LeaderMigrationConfiguration`, as kube-controller-manager reads it from its `--leader-migration-config` (KEP-2436): the
+ * Lease shared by the components while controllers move from one to another, and the component that runs each controller. Ours
+ * are those of `rollkeeper` and of `*`.
  *
- * Unlike Kubernetes, a replica leads under a single lock, so every controller that it is to run must be assigned.
+ * Unlike Kubernetes, a replica leads under a single lock, so every controller that it runs must be assigned.
  *
  * @param selected the controllers that `--controllers` picks
  * @throws InvalidOptionError

@@ -24,7 +24,7 @@ interface UserClient {
 
 /** One that was not used for this long is closed. */
 const IDLE_MS = 5 * 60_000;
-/** More users at once make the one wait for new connections who was away the longest. */
+/** With more users at once, the one that was inactive the longest has to wait for new connections. */
 const MOST = 50;
 
 /**

@@ -3,7 +3,7 @@ import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerDefinition } from '@rollkeeper/runtime';
 import type { CompiledReplicaOptions } from './replica.options.js';
 
-/** The types of Deployments that a controller of this replica works on, and so watches. */
+/** The types of Deployments that a controller of this replica processes, and so watches. */
 export function watchedDeployments({
   definitions,
   deploymentApis,

@@ -36,7 +36,7 @@ interface Rollout {
   readonly generation: number;
   readonly startedMs: number;
   readonly minReadyMs: number;
-  /** Old pods must be gone before new ones are created. */
+  /** Old pods must be deleted before new ones are created. */
   readonly recreates: boolean;
   readonly podsOwn: PodsOwnTime;
   hasFirstWrite: boolean;
@@ -140,7 +140,7 @@ export class RolloutDurations {
       this.look(rollout, pod);
   }
 
-  /** A pod is awaited until it is available; with Recreate, also until it is gone. */
+  /** A pod is awaited until it is available; with Recreate, also until it is deleted. */
   private look({ minReadyMs, podsOwn, recreates }: Rollout, pod: DeepReadonly<Pod>): void {
     const uid = pod.metadata.uid ?? '';
     const nowMs = this.options.clock.monotonicNow();

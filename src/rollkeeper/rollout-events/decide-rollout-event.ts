@@ -12,19 +12,19 @@ export type ToldOutcome = (typeof OUTCOMES)[number];
 /** An event about a rollout that is over, or that waits for a person. */
 export interface RolloutEvent {
   readonly outcome: ToldOutcome;
-  /** The outcome, and what tells it from others of the same revision. */
+  /** The outcome, and what distinguishes it from others of the same revision. */
   readonly key: string;
   /** The same each time that it is sent, so that a receiver removes doubles. */
   readonly id: string;
   readonly revision: string;
-  /** The ReplicaSet of the revision, which keeps who has been told. */
+  /** The ReplicaSet of the revision. It records the sinks that have been notified. */
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   /** A CloudEvent in structured JSON. */
   readonly body: string;
   readonly atMs: number;
 }
 
-/** What came about longer ago is not told: nothing was sent then, or everything was tried. */
+/** An older outcome is not reported: nothing was sent then, or everything was tried. */
 export const TOLD_WITHIN_MS = 3_600_000;
 
 const TYPE_PREFIX = 'dev.rollkeeper.rollout.';

@@ -4,7 +4,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 /** Where CloudEvents are sent. */
 export interface EventSink {
   readonly url: string;
-  /** Known by in annotations, which anyone who reads a ReplicaSet sees. */
+  /** Identifies it in annotations, which every reader of a ReplicaSet sees. */
   readonly id: string;
 }
 

@@ -27,7 +27,7 @@ export interface RolloutEventsOptions {
   readonly logger: Logger;
   /** All Deployments, by keys of the caller. */
   readonly keys: () => readonly string[];
-  /** What is known of one; undefined where it is gone. */
+  /** What is known of one; undefined if it no longer exists. */
   readonly viewOf: (key: string) => RolloutView | undefined;
   readonly isLeader: () => boolean;
   readonly onResult?: (result: SendResult) => void;
@@ -49,8 +49,9 @@ interface Pending {
 }
 
 /**
- * Tells the sinks how rollouts end: on the leader, beside the controllers, which wait for none of it. What a sink has is written on the
- * ReplicaSet after it has it, so each has each event at least once, also over a change of the leader.
+ * Notifies the sinks how rollouts end: on the leader, beside the controllers, which wait for none of it. The ReplicaSet records
+ * what a sink has received, after it has received it. So each sink gets each event at least once, also over a change of the
+ * leader.
  */
 export class RolloutEvents {
   private readonly pending = new Map<string, Pending>();
@@ -63,7 +64,7 @@ export class RolloutEvents {
   note(key: string): void {
     if (!this.options.isLeader()) return;
     const known = this.pending.get(key);
-    // One that is tried again keeps its time: a change of the Deployment does not bring the sink back.
+    // A pending retry keeps its time: a change of the Deployment does not bring the sink back.
     if (known && known.tries > 0 && known.dueMs !== Infinity) return;
     this.pending.set(key, { dueMs: 0, tries: known?.tries ?? 0 });
     this.wake?.();
@@ -115,7 +116,7 @@ export class RolloutEvents {
     pending.dueMs = clock.monotonicNow() + waitMs;
   }
 
-  /** Returns whether there is nothing left to tell. */
+  /** Returns whether there is nothing left to report. */
   private async tell(key: string, signal: AbortSignal): Promise<boolean> {
     const view = this.options.viewOf(key);
     const event = view && decideRolloutEvent(view);

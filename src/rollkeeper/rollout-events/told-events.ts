@@ -10,7 +10,7 @@ export interface ToldEvents {
 /** A rollout with many steps waits many times. */
 const MOST_KEPT = 60;
 
-/** None where nothing was told of this revision, or nothing that can be read. */
+/** None if nothing was reported of this revision, or nothing that can be read. */
 export function readTold(
   annotations: Readonly<Record<string, string>> | undefined,
   revision: string,

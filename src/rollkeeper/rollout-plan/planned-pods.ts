@@ -35,7 +35,7 @@ export class PlannedPods {
     return victims.map((pod) => pod.metadata.name);
   }
 
-  /** Pods start and become ready until there are so many. */
+  /** Pods start and become ready until there are `size` of them. */
   grow(replicaSet: ReplicaSet, size: number, nowMs: number): void {
     const pods = this.of(replicaSet.metadata.name);
     while (pods.length < size) pods.push(startedPod(replicaSet, ++this.started, toRfc3339(nowMs)));

@@ -38,7 +38,8 @@ import { decideRolloutState } from './decide-rollout-state.js';
  * Where a rollout is.
  *
  * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
- * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it goes on
+ * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it
+ *   continues
  * - `waiting-for-check`: a check has not passed yet
  * - `baking`: complete, and watched until its bake time is over
  * - `rolling-back`: it failed, and what ran before is on its way back
@@ -190,7 +191,7 @@ function goingBack(
   return { phase: 'rolling-back', message, failure: failure.cause };
 }
 
-/** A check that failed, and that nothing is gone back from: without a person the rollout ends here. */
+/** A check that failed without a rollback: without a person the rollout ends here. */
 function heldByCheck({ deployment }: RolloutView): string | undefined {
   const condition = deployment.status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
   return condition?.reason === CHECK_FAILED ? condition.message : undefined;

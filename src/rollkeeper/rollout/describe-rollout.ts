@@ -30,7 +30,7 @@ export interface RolloutReport {
 export interface Described {
   readonly view: RolloutView;
   readonly position: RolloutPosition;
-  /** Whether the ReplicaSets and pods are known, so that causes can be told. */
+  /** Whether the ReplicaSets and pods are known, so that causes can be reported. */
   readonly isWhole: boolean;
   /** Whether this is the last that is said of it. */
   readonly isLast: boolean;

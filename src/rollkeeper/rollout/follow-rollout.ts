@@ -25,9 +25,9 @@ export interface ObservedRollout {
   readonly isWhole: boolean;
 }
 
-/** Who knows where the rollout is, and notices changes. */
+/** Knows where the rollout is, and notices changes. */
 export interface RolloutSource {
-  /** Undefined: the Deployment that was asked about is gone. */
+  /** Undefined: the requested Deployment no longer exists. */
   current(): ObservedRollout | undefined;
   /** Resolves after a change since the last call, or after `forMs`; rejects with the signal's reason. */
   waitForChange(forMs: number, signal: AbortSignal): Promise<void>;
@@ -40,7 +40,7 @@ export interface RolloutEnd {
   readonly report: RolloutReport;
 }
 
-/** Who shows it. */
+/** Shows the rollout. */
 export interface RolloutReporter {
   /** @param isNews whether it differs from what was shown before in more than details */
   show(report: RolloutReport, isNews: boolean): void;
@@ -57,11 +57,14 @@ export interface FollowOptions {
   /** In place of the bake time of its policies; 0: not at all. */
   readonly bakeMs?: number;
   readonly reporter: RolloutReporter;
-  /** How often it is shown although nothing has changed, milliseconds: some causes are told by the time that has passed. @default 5000 */
+  /**
+   * Interval at which it is shown although nothing has changed, milliseconds: some causes depend on the time that has passed.
+   * @default 5000
+   */
   readonly showEveryMs?: number;
 }
 
-/** Where the rollout is now. Undefined: it is gone. */
+/** Where the rollout is now. Undefined: the Deployment no longer exists. */
 export function lookAtRollout(
   source: RolloutSource,
   { bakeMs, clock }: Pick<FollowOptions, 'bakeMs' | 'clock'>,
@@ -91,7 +94,7 @@ export async function followRollout(
 
 class RolloutFollower {
   private shown: RolloutReport | undefined;
-  /** What was asked for when that was shown. Generations tell less: each annotation that a controller writes is one. */
+  /** What was asked for when that was shown. Generations say less: each annotation that a controller writes is one. */
   private shownTemplate: Template | undefined;
   /** What was asked for when it was last seen complete. */
   private completeSpec: DeepReadonly<DeploymentSpec> | undefined;

@@ -12,8 +12,8 @@ const OPEN_ANNOTATION = /^(kubectl\.kubernetes\.io\/restartedAt|prometheus\.io\/
 
 /**
  * Puts marks in the place of values that may be secret: of environment variables, headers of probes, commands and their
- * arguments, annotations, and options of volumes. Equal values get equal marks, so that what differs still does; a mark tells
- * nothing of its value, since its key is drawn anew each time.
+ * arguments, annotations, and options of volumes. Equal values get equal marks, so that what differs still does. A mark reveals
+ * nothing of its value, since its key is random each time.
  */
 export class HiddenValues {
   private readonly key = randomBytes(32);

@@ -86,7 +86,7 @@ function rowOf(report: RevisionReport): string[] {
   ];
 }
 
-/** A name that the one who asked has given counts for less than the user whom the API knows, and is shown beside it. */
+/** A name that the request gives counts for less than the user whom the API knows. The user is shown beside it. */
 function askedBy({ by, tool, trigger, user }: RevisionReport): string | undefined {
   const isOurs = trigger === 'rollback' || trigger === 'configuration';
   if (by !== undefined && user !== undefined && by !== user && !isOurs) return `${by} (${user})`;

@@ -9,7 +9,7 @@ import { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export interface Print {
   /** Of what was asked for. */
   readonly out: (text: string) => void;
-  /** Of what went wrong. */
+  /** For what failed. */
   readonly error: (text: string) => void;
 }
 

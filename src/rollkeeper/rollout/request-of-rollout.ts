@@ -29,8 +29,8 @@ const ANNOTATIONS: Readonly<Record<RolloutRequest, string>> = {
 const MOST_ATTEMPTS = 10;
 
 /**
- * Asks by the annotation that the controller takes away again once it has done so.
- * @param by who asks, as it is recorded
+ * Asks by the annotation that the controller removes again once it has done so.
+ * @param by the requester, as it is recorded
  * @returns what was asked, for people
  * @throws UnsupportedError where there is nothing that the request could be about
  */
@@ -77,7 +77,7 @@ function isSameRollout(before: Deployment, after: Deployment): boolean {
   );
 }
 
-/** A person may go on without a check that will not simply pass. */
+/** A person may continue without a check that will not simply pass. */
 const CHECK_REASONS: ReadonlySet<string> = new Set([CHECK_FAILED, CHECK_UNKNOWN, CHECK_NOT_POSSIBLE]);
 
 function policyCondition({ status }: Pick<Deployment, 'status'>): Condition | undefined {

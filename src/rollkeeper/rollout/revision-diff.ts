@@ -19,7 +19,7 @@ export interface RevisionChange {
   readonly field: string;
   /** Undefined: it was not there. `(hidden)`: it may be secret. */
   readonly from?: string;
-  /** Undefined: it is gone. */
+  /** Undefined: it was removed. */
   readonly to?: string;
 }
 

@@ -8,7 +8,7 @@ export interface RolloutCause {
   readonly summary: string;
 }
 
-/** What the phase of the rollout says itself, or what tells only of the next sync. */
+/** What the phase of the rollout says itself, or what is only about the next sync. */
 const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'paused',
   'deadline-exceeded',

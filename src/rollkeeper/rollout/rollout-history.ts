@@ -24,7 +24,7 @@ export interface RevisionReport {
   /** The number that the same template has now, where it came back later. */
   readonly nowRevision?: Int64;
   readonly startedAt?: string;
-  /** Who is said to have asked. */
+  /** The requester, by the name that the request gives. */
   readonly by?: string;
   /** The user that the API authenticated. */
   readonly user?: string;

@@ -45,7 +45,7 @@ export interface WaitUntil {
   readonly held?: boolean;
 }
 
-/** Undefined: the wait goes on. */
+/** Undefined: the wait continues. */
 export function outcomeOfWait(phase: RolloutPhase, until: WaitUntil): RolloutOutcome | undefined {
   const outcome = OUTCOME_OF_PHASE[phase];
   if (outcome === 'progressing' || phase === 'rolling-back') return undefined;

@@ -107,7 +107,7 @@ export async function readTimeline(
   });
 }
 
-/** A history without Events is better than none: many who may read Deployments may not read those. */
+/** A history without Events is better than none: many users who may read Deployments may not read those. */
 async function eventsOf({ client, deployment }: RolloutTarget): Promise<readonly ObjectEvent[]> {
   try {
     return (await client.list<ObjectEvent>(EVENTS, { namespace: deployment.metadata.namespace })).items;

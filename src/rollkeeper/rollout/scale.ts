@@ -33,7 +33,7 @@ import {
 
 export interface ScaleRequest {
   readonly replicas: number;
-  /** Names of pods that are to go. */
+  /** Names of the pods to remove. */
   readonly remove: readonly string[];
   readonly isDryRun: boolean;
   /** How long the controllers may take. */

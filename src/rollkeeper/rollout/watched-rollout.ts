@@ -23,7 +23,10 @@ export interface WatchedRolloutDependencies {
   readonly random: RandomSource;
 }
 
-/** A rollout by three watches: of the one Deployment, and of the ReplicaSets and pods that its selector matches. They are made anew for as long as it takes. */
+/**
+ * A rollout by three watches: of the one Deployment, and of the ReplicaSets and pods that its selector matches. The watches are
+ * restarted for as long as it takes.
+ */
 export class WatchedRollout implements RolloutSource {
   private readonly deployments: Informer<Deployment>;
   private readonly replicaSets: Informer<ReplicaSet>;
@@ -136,7 +139,7 @@ export class WatchedRollout implements RolloutSource {
   }
 }
 
-/** Many who may read Deployments may not read namespaces: then its defaults are not known. */
+/** Many users who may read Deployments may not read namespaces: then its defaults are not known. */
 async function annotationsOfNamespace(
   { client, deployment }: { readonly client: ApiClient; readonly deployment: Deployment },
   signal: AbortSignal,

@@ -114,7 +114,7 @@ async function readKept(
   }
 }
 
-/** Many who may read a Deployment may not read its Namespace. */
+/** Many users who may read a Deployment may not read its Namespace. */
 async function defaultsOf(
   client: RolloutTarget['client'],
   namespace: string,

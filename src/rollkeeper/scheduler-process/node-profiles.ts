@@ -4,7 +4,7 @@ import type { NodeProfile } from '@rollkeeper/simulator';
 import { compileNodeSimulatorOptions, parseNodeProfiles } from '@rollkeeper/simulator';
 
 /**
- * The profiles of a file, for so many nodes.
+ * The profiles of a file, for this many nodes.
  * @throws InvalidOptionError naming the field
  */
 export async function readNodeProfiles(file: string, nodes: number): Promise<NodeProfile[]> {

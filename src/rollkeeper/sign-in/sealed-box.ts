@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
 export interface SealedBoxOptions {
   /** Differs between boxes of one secret: what one has sealed, no other opens. */
   readonly purpose: string;
-  /** Begins everything that is sealed, and tells it apart without a key. */
+  /** Begins everything that is sealed, and identifies it without a key. */
   readonly prefix: string;
   /** What replicas have in common. Absent: what is sealed is good for this process alone. */
   readonly secret: string | undefined;

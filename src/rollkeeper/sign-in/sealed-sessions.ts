@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AskingOne } from '../delegated-access/index.js';
 import { SealedBox } from './sealed-box.js';
 
-/** The prefix of every session. It tells a session from a token without decrypting anything. */
+/** The prefix of every session. It distinguishes a session from a token without decrypting anything. */
 const PREFIX = 'rkc1.';
 /** A day's work. */
 export const SESSION_LASTS_MS = 12 * 3_600_000;
@@ -19,8 +19,8 @@ export function isSession(secret: string): boolean {
 }
 
 /**
- * Sessions of browsers: who it is and when the session ends, sealed. The browser cannot read the token, and every replica
- * with the same admin token can open the session, also after a restart. Nothing is kept here.
+ * Sessions of browsers: the user and the end of the session, sealed. The browser cannot read the token, and every replica with
+ * the same admin token can open the session, also after a restart. Nothing is kept here.
  */
 export class SealedSessions {
   private readonly box: SealedBox<AskingOne & SessionLimits>;

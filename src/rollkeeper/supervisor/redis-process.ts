@@ -155,7 +155,7 @@ class OwnRedis implements RedisProcess {
         signal: this.child?.signalCode,
       });
       await clock.sleep(RESTART_DELAY_MS);
-      // Who has stopped us meanwhile knows of the server that ended and would leave this one behind.
+      // A caller that has stopped us meanwhile knows only of the server that ended, and would leave this one behind.
       if (isAborted(signal)) return;
       this.launch();
       await this.exited;

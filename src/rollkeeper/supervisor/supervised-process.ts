@@ -162,7 +162,7 @@ export class SupervisedProcess {
     }
   }
 
-  /** Read anew after each wait. */
+  /** Read again after each wait. */
   private isStopping(): boolean {
     return this.stopping;
   }

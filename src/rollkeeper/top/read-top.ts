@@ -9,7 +9,7 @@ import { decideRolloutState } from '../rollout/index.js';
 import type { TopQueue, TopRollout, TopState, TopView } from './top-view.js';
 import { TOP_STATES, inOrder } from './top-view.js';
 
-/** What replicas know: with reasons, queues and who works on what. */
+/** What replicas know: with reasons, queues and the number of keys that each replica processes. */
 export async function readTopFromReplica(
   askAdmin: <T>(path: string) => Promise<T>,
   nowMs: number,
@@ -47,7 +47,7 @@ function rolloutOfGlance(glance: DeploymentGlance): readonly TopRollout[] {
   ];
 }
 
-/** What the objects alone tell, for a user without access to a replica. */
+/** What the objects alone show, for a user without access to a replica. */
 export async function readTopFromApi(
   client: ApiClient,
   {

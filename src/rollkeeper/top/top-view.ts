@@ -40,7 +40,7 @@ export interface TopReplica {
   readonly leader: boolean;
   readonly reachable: boolean;
   readonly version?: string;
-  /** Keys that it works on. */
+  /** Keys that it processes. */
   readonly running: number;
 }
 

@@ -108,6 +108,6 @@ export interface ActorRuntime {
   ): Promise<R>;
   /** Recorded by the leader: changes at these versions concern the key. Keeps the newest of each resource. */
   recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void>;
-  /** Drops all state of a key whose object is gone. No-op while the key is locked. */
+  /** Drops all state of a key whose object no longer exists. No-op while the key is locked. */
   forget(controller: string, key: string): Promise<void>;
 }

@@ -122,7 +122,7 @@ export class MemoryActorStore implements ActorStore {
     );
   }
 
-  /** Replaces all state by what another process has left. Tokens go on increasing. */
+  /** Replaces all state with what another process left behind. Tokens keep increasing. */
   inherit(
     intents: readonly (readonly [ActorId, unknown])[],
     unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[],

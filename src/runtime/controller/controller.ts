@@ -157,7 +157,7 @@ export class Controller {
     return this.follow({ key, ...ref }, access, span);
   }
 
-  /** The sync itself, in sight of those who observe it. */
+  /** Runs the sync and reports its progress to the observers. */
   private async follow(request: ReconcileRequest, access: SyncAccess, span: Span): Promise<ReconcileResult> {
     const { logger, name: controller, objectOf, observers = [], sync } = this.options;
     const { key } = request;
@@ -168,7 +168,7 @@ export class Controller {
       follower.decided(decided.decision);
       return decided;
     });
-    // After the sync's own listeners, which tell what it has done so far.
+    // Registered after the sync's own listeners, which report what it has done so far.
     const stopListening = onAbort(signal, () => {
       if (hasCode(signal.reason, 'SYNC_TIMEOUT')) follower.overdue(signal.reason);
     });

@@ -12,8 +12,8 @@ export type SyncEnd =
 /** Delay for a key whose lock is held by another activation, if its expiry is unknown. */
 const LOCK_HELD_DELAY_MS = 100;
 /**
- * Delay for a key of a replica whose lease has run out. It would fail again at once, and, on queues in memory, over and over without a
- * turn of the event loop, so that the process never came to notice the loss.
+ * Delay for a key of a replica whose lease has expired. Without it, the key would fail again at once. On queues in
+ * memory it would do so over and over without a turn of the event loop, and the process would never notice the loss.
  */
 const LEASE_LOST_DELAY_MS = 50;
 /** Delay for a cache that has fallen behind. */

@@ -33,7 +33,10 @@ export interface Decision {
    * @default false
    */
   readonly routine?: boolean;
-  /** Made of what a sync has written, and so told after it: at level debug. @default false: told before anything is written */
+  /**
+   * Derived from what a sync has written, so it is reported after the writes, at level debug.
+   * @default false: reported before anything is written
+   */
   readonly afterwards?: boolean;
   /** Limits, counts: what it was decided from. Flat, for attributes. @default none */
   readonly inputs?: Attributes;

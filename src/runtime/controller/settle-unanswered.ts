@@ -6,8 +6,8 @@ import { WriteUnderWayError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * How long a server may still execute a write whose client has gone, milliseconds. A threefold overloaded one took 650.
- * Counted from when the write was recorded, by the clock of the store that has it.
+ * How long a server may still execute a write after its client has disconnected, milliseconds. A server under threefold
+ * overload took 650. Counted from when the write was recorded, by the clock of the store that has it.
  */
 const UNDER_WAY_MS = 1000;
 

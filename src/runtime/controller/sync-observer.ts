@@ -13,7 +13,7 @@ export interface BegunSync {
 export interface SyncFollower {
   /** A decision, before it is carried out; see `Decision.afterwards`. Some syncs make several. */
   decided?(decision: Decision): void;
-  /** The sync takes too long and has been told to end; what it ends with comes later. */
+  /** The sync has exceeded its time limit and was asked to end. `ended` reports its result later. */
   overdue?(error: unknown): void;
   /** Called once, however it ends. */
   ended?(failure?: { readonly error: unknown }): void;

@@ -100,7 +100,7 @@ function tryDecide<D>(decide: () => D, sync: Span): D {
   }
 }
 
-/** From when to when the key was ready to be worked on and was not, epoch milliseconds. */
+/** The time during which the key was ready but not being processed, epoch milliseconds. */
 interface Wait {
   readonly sinceMs: number;
   readonly untilMs: number;

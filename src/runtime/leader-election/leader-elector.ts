@@ -70,11 +70,11 @@ const stepDownText: Record<StepDownReason, string> = {
 /**
  * Campaigns for a lease, leads while it holds it, and campaigns again after losing it; the process continues.
  *
- * Guarantees: the work of one term has ended before the next term of this process begins; epochs given to the work
- * never decrease; among all electors of one lock, each epoch is given out by at most one. Without a witness, at most
- * one process with a reasonably accurate clock has `isLeader` at any moment: a leader gives up by its own monotonic
- * clock before any other can take over. With one, a living but invisible leader has `isLeader` until its next renewal
- * tells it that it was deposed; dead, paused and isolated leaders behave as without a witness.
+ * Guarantees: the work of one term has ended before the next term of this process begins. Epochs given to the work
+ * never decrease. Among all electors of one lock, each epoch is issued by at most one. Without a witness, at most one
+ * process with a reasonably accurate clock has `isLeader` at any moment: a leader gives up by its own monotonic clock
+ * before any other can take over. With one, a living but invisible leader has `isLeader` until its next renewal shows
+ * that it was deposed; dead, paused and isolated leaders behave as without a witness.
  *
  * Not promised: that the work of a former leader has ended when the next one starts. A paused process, one wrongly
  * considered dead, or work that ignores its signal may write late; the target of a write must use the epoch to refuse

@@ -115,7 +115,7 @@ export class LeaseCandidacy {
     }
   }
 
-  /** Renews our candidate, and recreates it if it is gone. */
+  /** Renews our candidate. Recreates it if it was deleted. */
   private async renew(signal: AbortSignal): Promise<LeaseCandidate> {
     const { client, clock, name, namespace } = this.options;
     for (;;) {

@@ -89,7 +89,7 @@ export class LeaseResourceLock implements ResourceLock {
       this.isYielding = plan.do === 'yield';
       // 2. It is another's.
       if (plan.do === 'leave' || plan.do === 'yield') return this.held(current, leaseDurationMs);
-      // 3. It is to be released for another.
+      // 3. It must be released for another replica.
       if (plan.do === 'vacate') {
         if (await this.vacate(current, signal)) return this.held(this.observer.observed, leaseDurationMs);
         continue;

@@ -12,7 +12,9 @@ export interface LeaderElectionRecord {
   readonly witness: string;
 }
 
-/** Outcome of one attempt. `held` says who has it and how long it can still last (milliseconds). */
+/**
+ * Outcome of one attempt. `held` has the record of the holder, and how long its lease can still last (milliseconds).
+ */
 export type LeaseAttempt =
   | { readonly outcome: 'acquired' | 'renewed'; readonly record: LeaderElectionRecord }
   | { readonly outcome: 'held'; readonly record: LeaderElectionRecord; readonly remainingMs: number };

@@ -44,8 +44,9 @@ export interface SharedParts {
   /** Which replicas process keys. @default 'all' */
   readonly reconcileOn?: 'all' | 'leader';
   /**
-   * Called before each write of a controller that only works on the leader: after a pause of the process its work may
-   * not have heard yet that the lease has ended. @default not checked
+   * Called before each write of a controller that only runs on the leader. After a pause of the process, its work may
+   * not have noticed yet that the lease has ended.
+   * @default not checked
    * @throws LeaseLostError unless this replica leads now
    */
   readonly assertLeads?: () => void;

@@ -27,7 +27,10 @@ import type { ListerOf, OwnedKind, Urgency, WatchedKind } from './watched-events
  * write of its former syncs, on any replica.
  */
 export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends SyncAccess {
-  /** The requested object from the cache; undefined if it is gone. Shared, so read-only: copy before a change. */
+  /**
+   * The requested object from the cache; undefined if it no longer exists. Shared, so read-only: copy it before a
+   * change.
+   */
   readonly object: DeepReadonly<T> | undefined;
   /** The caches that the controller has named in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others */
   readonly lister: ListerOf;
@@ -53,10 +56,12 @@ export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
 }
 
 /**
- * A reconciler in three steps. `observe` reads all that the decision rests on; `decide` is pure, so that it can be tested with plain
- * values; `act` carries out what was decided. The decision is known, in span, log and explanations, before anything is written.
- * Where `act` finds that what was seen is old, it returns what it has seen now, `{ seen }`, which is decided anew. What holds for
- * {@link Reconciler} of throwing and of coming back holds for `observe` and `act`.
+ * A reconciler in three steps. `observe` reads everything that the decision depends on. `decide` is pure, so tests can
+ * call it with plain values. `act` carries out the decision. The decision is in the span, the log and the explanations
+ * before anything is written.
+ *
+ * If `act` finds that what was observed is outdated, it returns the current state as `{ seen }`, and `decide` runs
+ * again. `observe` and `act` throw and requeue as described for {@link Reconciler}.
  */
 export type DecidingReconciler<
   T extends KubernetesObject = KubernetesObject,
@@ -64,7 +69,7 @@ export type DecidingReconciler<
   Plan = unknown,
 > = SyncSteps<Seen, Plan, ReconcileContext<T>>;
 
-/** Which keys a controller works on, where that is not all. */
+/** Which keys a controller processes, if not all of them. */
 export interface KeyLimit {
   /** One that is not included is neither queued nor synced, and what it has stored of intents is dropped. Must be cheap. */
   includes(key: string): boolean;
@@ -107,8 +112,8 @@ export interface ControllerWatches<T extends KubernetesObject> {
   /** Indexes of named caches, for `Lister.byIndex`, made by {@link indexBy}. @default the standard ones */
   readonly indexes?: readonly KindIndex[];
   /**
-   * Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it.
-   * @param enqueue queues keys, for what the changes of no kind tell. Never blocks, never throws
+   * Called on the leader each time its term begins, before anything is queued. Returns a function that ends it.
+   * @param enqueue queues keys for changes that no kind shows. Never blocks, never throws
    */
   readonly whileLeading?: (enqueue: Enqueue) => () => void;
 }
@@ -144,7 +149,7 @@ export interface ControllerExtras<T extends KubernetesObject = KubernetesObject>
   readonly figures?: BuiltController['figures'];
 }
 
-/** How a controller works on a key: either in one step or in three. */
+/** How a controller processes a key: either in one step or in three. */
 export type ControllerWork<T extends KubernetesObject, Seen, Plan> =
   | (Reconciler<T> & { readonly observe?: never; readonly decide?: never; readonly act?: never })
   | (DecidingReconciler<T, Seen, Plan> & { readonly reconcile?: never });
@@ -191,10 +196,11 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   readonly name: string;
   /** The kind whose objects are reconciled. */
   readonly for: CachedKind<T>;
-  /** Keys worked on at once on one replica. @default 5 */
+  /** Keys processed concurrently on one replica. @default 5 */
   readonly workers?: number;
   /**
-   * Whether an object with the annotation `rollkeeper.dev/paused: 'true'` is left alone until that is gone, its deletion too.
+   * Whether an object with the annotation `rollkeeper.dev/paused: 'true'` is left alone until the annotation is
+   * removed. This includes its deletion.
    * @default false
    */
   readonly pausable?: boolean;

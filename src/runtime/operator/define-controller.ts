@@ -40,14 +40,14 @@ const tuning = z.object({
 });
 
 /**
- * A controller for `manager.add`. Nothing runs before the manager does. How it works on a key is said by `reconcile`, or in three
- * steps by `observe`, `decide` and `act`.
+ * Defines a controller for `manager.add`. Nothing runs before the manager does. Give either `reconcile`, or the three
+ * steps `observe`, `decide` and `act`.
  * @example
  * ```ts
  * defineController({ name: 'ceiling', for: Deployment, reconcile: async (request, { client, object }) => { … } });
  * defineController({ name: 'counter', for: Node }, ({ clock }) => ({ reconcile: … }));
  * ```
- * @param behaviourOf what else there is to say, where it rests on what the controller is built from
+ * @param behaviourOf the rest of the controller, if it depends on what the controller is built from
  * @throws InvalidOptionError naming the option
  */
 export function defineController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(

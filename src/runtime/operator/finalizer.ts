@@ -16,7 +16,7 @@ export interface FinalizerSteps<T extends KubernetesObject> {
   readonly apply: Step<T>;
   /**
    * Called while the object is being deleted: removes what `apply` created. Called again until it succeeds, so it must
-   * accept that everything is gone already; also called if `apply` never ran, or failed half-way.
+   * accept that everything was already removed. Also called if `apply` never ran, or failed half-way.
    */
   readonly cleanup: Step<T>;
 }
@@ -52,7 +52,7 @@ export async function withFinalizer<T extends KubernetesObject>(
   if (result.requeueAfterMs !== undefined) return result;
   const others = finalizers.filter((finalizer) => finalizer !== name);
   await storeFinalizers(client, kind, object, others).catch((error: unknown) => {
-    // Already gone.
+    // The object no longer exists.
     if (!isNotFound(error)) throw error;
   });
   return {};

@@ -30,7 +30,7 @@ interface StoredLedger extends KubernetesObject {
 
 /** The term that wrote last: `<epoch> <holder>`. */
 const TERM_ANNOTATION = 'rollkeeper.dev/term';
-/** After this many conflicts a write has failed; the sync is tried again. */
+/** A write fails after this many conflicts, and the sync is retried. */
 const MAX_CONFLICTS = 5;
 /** A ConfigMap holds 1 MiB; the rest is for its metadata. Characters. */
 const LARGEST = 900_000;

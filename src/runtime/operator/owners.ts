@@ -20,7 +20,7 @@ export function setControllerReference(owner: Readable, object: KubernetesObject
   replaceReference(object, reference);
 }
 
-/** Adds `owner` to the owners of `object`, in place: the object is deleted when its last owner is gone. */
+/** Adds `owner` to the owners of `object`, in place. The object is deleted once its last owner no longer exists. */
 export function setOwnerReference(owner: Readable, object: KubernetesObject): void {
   const { controller: _, blockOwnerDeletion: __, ...reference } = referenceTo(owner, object);
   replaceReference(object, reference);

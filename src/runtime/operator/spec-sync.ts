@@ -32,7 +32,7 @@ export function syncOf<T extends KubernetesObject>(parts: SpecSyncParts<T>): Syn
   const { limit } = parts.behaviour;
   return async (request, access, decide) => {
     if (limit && !limit.includes(request.key)) {
-      // It has gone elsewhere, where what was meant to be done here is not known.
+      // Another controller has the key now, and does not know these intents.
       if (access.intents.current !== undefined) access.intents.clear();
       return {};
     }

@@ -2,7 +2,10 @@ import type { Decided, DecideStep, ReconcileRequest, ReconcileResult } from '../
 
 /** What carrying out a plan came to. */
 export interface ActResult<Seen> extends ReconcileResult {
-  /** Where it found that what was seen is old, after a conflict, say: what it has seen now, which is decided anew. */
+  /**
+   * The current state, if `act` found that what was seen is outdated, after a conflict for example. `decide` runs again
+   * with it.
+   */
   readonly seen?: NoInfer<Seen> | undefined;
 }
 

@@ -158,7 +158,7 @@ export function enqueueOwner({
     if (urgency) return wakeCached(event, findOwner(child, type, lister), relation);
     const named = ownerRefOf(child, type);
     const cached = named && lister.get(keyOf(named.ref));
-    // Another one of that name: its owner is gone, and the object will go as well.
+    // If the cache has another object of that name, the owner was deleted, and the child will be deleted as well.
     if (named && (!cached || cached.metadata.uid === named.uid)) wake(event, named.ref);
   };
   return informer.addEventHandler((event) => {
@@ -208,7 +208,7 @@ export function enqueueMapped({
   });
 }
 
-/** Who works on the key waits until its cache shows this. */
+/** The sync of the key waits until its cache shows this version. */
 function causeOf({ type }: Pick<Informer, 'type'>, { object }: ResourceEvent<KubernetesObject>) {
   const { resourceVersion } = object.metadata;
   return resourceVersion === undefined ? undefined : { type, resourceVersion };

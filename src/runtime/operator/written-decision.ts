@@ -10,14 +10,14 @@ import type {
   SyncAccess,
 } from '../controller/index.js';
 
-/** So many writes are named; more are counted. */
+/** Number of writes that a summary names. Further ones are only counted. */
 const MOST_NAMED = 8;
 
 type Work = (client: ApiClient) => Promise<ReconcileResult>;
 
 /**
- * Runs a sync that decides as it goes. Its decision is made of what it has written: told when it ends, however it ends, and when it
- * has to end.
+ * Runs a sync that decides as it goes. Its decision is derived from what it has written. It is reported when the sync
+ * ends, even with an error, and when the sync has to end.
  */
 export async function runTellingWrites(
   work: Work,

@@ -2,8 +2,8 @@ import type { Priority, ReconcileReason, WorkQueue } from './work-queue.js';
 
 /**
  * A key that failed too often, or in a way that no retry resolves. A person or a new change unparks it with all its
- * retries. Unless a person parked it, it is also retried every `parkedRetryMs`, because the obstacle (a quota, a
- * webhook) may have gone without any change of the object.
+ * retries. Unless a person parked it, it is also retried every `parkedRetryMs`: the obstacle (a quota, a webhook) may
+ * have been removed without any change of the object.
  */
 export interface ParkedKey {
   readonly key: string;

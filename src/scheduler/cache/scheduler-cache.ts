@@ -23,13 +23,14 @@ interface PlacedPod {
 }
 
 /**
- * Nodes and the pods on them, as informers tell them, with the pods that decisions have placed already. A snapshot of it costs what
- * has changed since the last one, however many pods there are. Calls come from one turn at a time; nothing here does I/O.
+ * Nodes and the pods on them, as informers report them, with the pods that decisions have placed already. The cost of a
+ * snapshot depends on what has changed since the last one, not on the number of pods. Calls come from one turn at a
+ * time; nothing here does I/O.
  */
 export class SchedulerCache {
   private readonly nodes = new Map<string, NodeInfo>();
   private readonly pods = new Map<string, PlacedPod>();
-  /** Pods on nodes that have not been seen, or are gone. */
+  /** Pods on nodes that have not been seen, or no longer exist. */
   private readonly strays = new Map<string, Map<string, PodInfo>>();
   private readonly order = new NodeOrder();
   private readonly images = new ImageStates();
@@ -73,8 +74,8 @@ export class SchedulerCache {
   }
 
   /**
-   * A pod as its informer tells it. One that is on no node yet changes nothing: it may have been placed since. Another pod of the
-   * same name takes the place of the earlier one.
+   * Sets a pod as its informer reports it. A pod that is on no node yet changes nothing: it may have been placed since.
+   * Another pod of the same name replaces the earlier one.
    */
   setPod(pod: ReadablePod): void {
     const info = podInfoOf(pod);
@@ -95,7 +96,7 @@ export class SchedulerCache {
     this.place(pod, node, true);
   }
 
-  /** The binding was written: what {@link assume} placed stays until the informer tells of the pod's removal. */
+  /** The binding was written: what {@link assume} placed stays until the informer reports the pod's removal. */
   confirm(key: string): void {
     const placed = this.pods.get(key);
     if (placed?.isAssumed) this.pods.set(key, { ...placed, isAssumed: false });

@@ -122,7 +122,7 @@ export class Attempt {
   }
 }
 
-/** The status with the name of who said it. @throws Error where it is no refusal but a failure */
+/** The status with the name of its plug-in. @throws Error if it is no refusal but a failure */
 export function refusalBy(plugin: SchedulerPlugin, status: Status): Status {
   const isOne: boolean = isRefusal(status);
   if (!isOne) throw new Error(status.reasons.join(', ') || `unexpected status ${status.code}`);

@@ -37,7 +37,7 @@ export interface Refused extends Attempt {
   readonly nomination?: { readonly node: string | undefined };
   /** Pods to evict from the nominated node. */
   readonly victims: readonly PodInfo[];
-  /** A ResourceClaim whose devices are to be given back, so that they can be allocated for this pod. */
+  /** A ResourceClaim whose devices must be released, so that they can be allocated for this pod. */
   readonly deallocate?: FreedClaim;
   /** Names of the plug-ins that refused: their events may help. */
   readonly unschedulablePlugins: ReadonlySet<string>;

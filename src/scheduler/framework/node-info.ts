@@ -97,7 +97,7 @@ export interface Snapshot {
   claimUsers(key: string): number;
 }
 
-/** Pods that are to get a node once the victims of their preemption are gone. */
+/** Pods that get a node once the victims of their preemption no longer exist. */
 export interface NominatedPods {
   on(node: string): readonly PodInfo[];
 }

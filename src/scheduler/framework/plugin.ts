@@ -17,7 +17,7 @@ export interface SchedulingContext {
   readonly view: ClusterView;
 }
 
-/** What a plug-in says of a pod. Undefined: it may go on. */
+/** The verdict of a plug-in on a pod. Undefined: the pod may proceed. */
 export type Verdict = Status | undefined;
 
 export interface PreFilterResult<State> {
@@ -46,7 +46,7 @@ export interface SchedulerPlugin<State = unknown, ScoreState = unknown> {
   /** Keeps a pod out of the active queue, without an attempt. */
   preEnqueue?(pod: ReadablePod, view: ClusterView): Verdict;
 
-  /** Who is taken first from the active queue: negative if `one` goes before `other`. One plug-in per scheduler has it. */
+  /** The order of the active queue: true if `one` goes before `other`. One plug-in per scheduler has it. */
   less?(one: QueuedPod, other: QueuedPod): boolean;
 
   /** Once per attempt, before any node. @default no state, all nodes */
@@ -131,13 +131,16 @@ export interface PostFilterResult {
    * the message, and the next one is asked. Any other refusal or an error ends PostFilter with its reasons alone.
    */
   readonly status?: Status;
-  /** The pod's nomination is to become this: a node that will have room once the victims are gone, or none. @default it stays */
+  /**
+   * The pod's new nomination: a node that will have room once the victims no longer exist, or none.
+   * @default it stays
+   */
   readonly nomination?: { readonly node: string | undefined };
   readonly victims?: readonly PodInfo[];
   readonly deallocate?: FreedClaim;
 }
 
-/** A ResourceClaim whose devices are to be given back. */
+/** A ResourceClaim whose devices must be released. */
 export interface FreedClaim {
   readonly namespace: string;
   readonly name: string;
@@ -153,7 +156,7 @@ export interface WaitingPod {
   readonly pendingPlugins: readonly string[];
   /** The pod is bound once all plug-ins that delayed it have allowed it. */
   allow(plugin: string): void;
-  /** The pod is not bound, and tried again. */
+  /** The pod is not bound, and is retried. */
   reject(plugin: string, reason: string): void;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What a plug-in says of a pod, in kube-scheduler's words (`framework.Code`).
+ * The verdict of a plug-in on a pod, in kube-scheduler's terms (`framework.Code`).
  * - `Unschedulable`: refused; evicting other pods might help.
  * - `UnschedulableAndUnresolvable`: refused; evicting other pods cannot help.
- * - `Wait`: a permit plug-in has not made up its mind.
- * - `Skip`: the plug-in has nothing to say of this pod.
- * - `Pending`: not refused on account of the cluster; the plug-in waits for something that is under way.
- * - `Error`: something failed; the pod is tried again with backoff.
+ * - `Wait`: a permit plug-in has not decided yet.
+ * - `Skip`: the plug-in has no verdict on this pod.
+ * - `Pending`: not refused because of the cluster; the plug-in waits for something that is under way.
+ * - `Error`: something failed; the pod is retried with backoff.
  */
 export type StatusCode =
   'Success' | 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Wait' | 'Skip' | 'Pending' | 'Error';
@@ -15,7 +15,7 @@ export interface Status {
   readonly code: StatusCode;
   /** One line each, as the PodScheduled condition counts them. */
   readonly reasons: readonly string[];
-  /** Set by the framework: who said so. */
+  /** The plug-in that returned it. Set by the framework. */
   readonly plugin?: string;
 }
 

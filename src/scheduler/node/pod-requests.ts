@@ -66,7 +66,7 @@ function rounded(resource: string, nanos: bigint): Int64 {
 function count(pod: ReadablePod, { defaults = NO_DEFAULTS, withPodLevel = true }: CountOptions = {}): Nanos {
   const isInfeasible = isResizeInfeasible(pod);
   const ends = new Set(pod.spec.initContainers?.filter((each) => !isSidecar(each)).map(({ name }) => name));
-  // Only what goes on running is ever resized.
+  // Only containers that keep running are ever resized.
   const ofContainer = (container: Container): Nanos =>
     withDefaults(
       ends.has(container.name)

@@ -7,7 +7,7 @@ import type {
 } from '../framework/cluster-event.js';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 
-/** Whether a change helps a pod that a plug-in has refused. Of something new there is no `before`, of what is gone no `after`. */
+/** Whether a change helps a pod that a plug-in has refused. A new object has no `before`, a deleted one no `after`. */
 export type Helps<T> = (pod: ReadablePod, before: T | undefined, after: T | undefined) => boolean;
 
 /** Any such change may help. */

@@ -1,9 +1,9 @@
 import type { NodeInfo, PodInfo } from '../framework/node-info.js';
 
 /*
- * What was found out about the pods of a node is kept for as long as they stay as they are. Lists of pods are never changed: a node
- * gets another one with each change. So a decision asks anew only about the few nodes that were changed since the last one, however
- * many pods there are.
+ * What was found out about the pods of a node is kept until these pods change. Lists of pods are never changed in
+ * place: a node gets a new list with each change. So a decision only examines the few nodes that have changed since the
+ * last one, regardless of the number of pods.
  */
 
 /** Pods of one kind ask the same few questions. */

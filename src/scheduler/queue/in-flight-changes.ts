@@ -2,7 +2,7 @@ import type { ReadablePod } from '../framework/node-info.js';
 import type { ClusterChange } from './cluster-change.js';
 
 interface Attempt {
-  /** The newest state of the pod; undefined once it is gone. */
+  /** The newest state of the pod; undefined once it was deleted or needs no node any more. */
   pod: ReadablePod | undefined;
   readonly from: number;
 }
@@ -34,7 +34,7 @@ export class InFlightChanges {
     if (this.attempts.size > 0) this.changes.push(change);
   }
 
-  /** The pod of an attempt has changed, or is gone. */
+  /** The pod of an attempt has changed. Undefined: it was deleted or needs no node any more. */
   follow(key: string, pod: ReadablePod | undefined): void {
     const attempt = this.attempts.get(key);
     if (attempt) attempt.pod = pod;

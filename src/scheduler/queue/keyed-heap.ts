@@ -1,4 +1,4 @@
-/** A binary heap whose items can be replaced and removed by key. `less` decides who comes out first. */
+/** A binary heap whose items can be replaced and removed by key. `less` decides which item comes out first. */
 export class KeyedHeap<T> {
   private readonly items: T[] = [];
   private readonly places = new Map<string, number>();

@@ -26,14 +26,14 @@ export interface SchedulingQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly view: ClusterView;
-  /** Who is tried first. */
+  /** Whether `one` is tried before `other`. */
   readonly less: (one: QueuedPod, other: QueuedPod) => boolean;
   readonly profileOf: (pod: ReadablePod) => QueueProfile | undefined;
   /** @default 1000 */
   readonly initialBackoffMs?: number;
   /** @default 10000 */
   readonly maxBackoffMs?: number;
-  /** After this time a refused pod is tried again, without any change. @default 300000 */
+  /** After this time a refused pod is retried without any change. @default 300000 */
   readonly maxUnschedulableMs?: number;
   readonly metrics?: SchedulingQueueMetrics;
 }
@@ -46,17 +46,18 @@ const NOTHING: QueueProfile = { preEnqueue: [], hints: new Map() };
 const FAILURE = 'ScheduleAttemptFailure';
 
 /**
- * The pods that need a node, as kube-scheduler's `PriorityQueue`: those to be tried (active), those held back for a while after an
- * attempt (backoff), and those that wait for a change that may help (unschedulable; gated if they may not be tried at all).
+ * The pods that need a node, as in kube-scheduler's `PriorityQueue`: those ready for an attempt (active), those held
+ * back for a while after an attempt (backoff), and those that wait for a change that may help (unschedulable; gated if
+ * they may not be tried at all).
  *
- * Guarantees: a pod is in one place only, or in an attempt; none is lost before {@link delete}. A change between the beginning of an
- * attempt and its end counts as if it came after it. A pod whose change may help is tried again, after its backoff.
+ * Guarantees: a pod is in one place only, or in an attempt; none is lost before {@link delete}. A change during an
+ * attempt counts as if it came after it. A pod whose change may help is retried after its backoff.
  *
  * Every method is synchronous. {@link close} ends the timers.
  */
 export class SchedulingQueue {
   private readonly active: KeyedHeap<QueueEntry>;
-  /** After refusals: taken early while nothing else is to be tried. */
+  /** After refusals: taken early while no other pod is ready. */
   private readonly refusedBackoff: KeyedHeap<QueueEntry>;
   /** After errors: never early. */
   private readonly failedBackoff: KeyedHeap<QueueEntry>;
@@ -116,7 +117,7 @@ export class SchedulingQueue {
     this.wake(entry, change, 'UnscheduledPodUpdate');
   }
 
-  /** The pod is gone, or needs no node any more. */
+  /** The pod was deleted, or needs no node any more. */
   delete(pod: ReadablePod): void {
     const key = queueKeyOf(pod);
     this.inFlight.follow(key, undefined);
@@ -156,7 +157,7 @@ export class SchedulingQueue {
     return promise;
   }
 
-  /** The attempt has ended well, or the pod is not to be tried again. */
+  /** The attempt has succeeded, or the pod must not be retried. */
   done(key: string): void {
     this.inFlight.end(key);
   }
@@ -192,7 +193,7 @@ export class SchedulingQueue {
     };
   }
 
-  /** The pods that wait after a refusal, by who refused them: one that several refused counts for each. */
+  /** The pods that wait after a refusal, by plug-in. A pod that several plug-ins refused counts for each. */
   refused(): readonly RefusedPods[] {
     const counts = new Map<string, RefusedPods>();
     const entries = [...this.unschedulable.values(), ...this.refusedBackoff.values()];
@@ -220,7 +221,7 @@ export class SchedulingQueue {
     return entry && { queue: entry.gatedBy === undefined ? 'unschedulable' : 'gated', entry };
   }
 
-  /** Ends the timers; those who wait for a pod get none. */
+  /** Ends the timers. Pending calls of {@link pop} resolve without a pod. */
   close(): void {
     this.isClosed = true;
     this.backoffTimer?.handle.cancel();
@@ -288,7 +289,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Hands pods to those who wait for one. */
+  /** Hands pods to pending calls of {@link pop}. */
   private serve(): void {
     while (this.takers.length > 0 && !this.isClosed) {
       const entry = this.active.pop() ?? this.refusedBackoff.pop();

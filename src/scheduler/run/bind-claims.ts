@@ -122,7 +122,7 @@ function take(
   return { changed, kept, extended: ofResources.take(reserved(claim, allocation, pod), mappings) };
 }
 
-/** Gives the devices of a claim back, that they can be allocated anew where there is room. */
+/** Releases the devices of a claim, so that they can be allocated again where there is room. */
 export async function freeClaim(
   { assumed, claims: type, client }: Pick<ClaimParts, 'assumed' | 'claims' | 'client'>,
   { isDeleted, name, namespace }: FreedClaim,

@@ -70,7 +70,7 @@ export class ExtendedClaims {
     return claim;
   }
 
-  /** The pod is not bound. A claim that is not deleted here is when the pod is tried again. */
+  /** Called if the pod is not bound. A claim that is not deleted here is deleted when the pod is retried. */
   giveBack({ created, expected }: ReservedResources): void {
     if (!created) {
       expected.forget();

@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 
-/** Tells all who wait that something has changed. */
+/** Notifies all pending calls of `next` of a change. */
 export class ChangeSignal {
   private waiting = new Set<() => void>();
 

@@ -60,7 +60,7 @@ async function evict(
       await client.patch(PODS, ref, { type: 'strategic', body }, { subresource: 'status', signal });
       await client.delete(PODS, ref, { preconditions: { uid }, signal });
     } catch (error) {
-      // It is gone, and another pod may have its name.
+      // The victim no longer exists, and another pod may have its name.
       if (isNotFound(error) || isConflict(error)) return;
       throw error;
     }

@@ -14,7 +14,7 @@ export interface ClusterFollower {
   readonly queue: SchedulingQueue;
   /** Whether one of our profiles schedules the pod. */
   readonly isOurs: (pod: ReadablePod) => boolean;
-  /** A pod that was ours to schedule is gone. */
+  /** Called when a pod no longer waits for us to schedule it. */
   readonly onGone: (pod: ReadablePod) => void;
 }
 
@@ -91,7 +91,7 @@ function onWaiting(
   // Forgets another pod of that name, should it have been on a node.
   cache.setPod(after);
   const key = keyOf(after.metadata);
-  // What it was like before it was bound, told late: by our own change of its status, for one.
+  // Events of the state before the binding may arrive late, after our own change of its status for example.
   if (cache.isPlaced(key)) return;
   const [had, has] = [before?.status?.nominatedNodeName, after.status?.nominatedNodeName];
   if (has && !cache.isAssumed(key)) cache.nominate(podInfoOf(after), has);
@@ -108,7 +108,7 @@ function leaveQueue(pod: ReadablePod, is: Place, { cache, onGone, queue }: Clust
     .on(pod.status?.nominatedNodeName ?? '')
     .some((each) => each.key === key);
   queue.delete(pod);
-  // A list after a gap shows a pod that was bound meanwhile as gone, and never on its node.
+  // If a pod was bound and deleted during a gap of the watch, the list shows it as deleted, and never on its node.
   if (is === 'nowhere') cache.removePod(key);
   else cache.clearNomination(key);
   onGone(pod);

@@ -62,14 +62,14 @@ interface Attempt {
 /** As kube-scheduler cuts the notes of events. */
 const LONGEST_NOTE = 1024;
 
-/** One attempt after the other decides about a pod; what follows a decision goes on beside the next. */
+/** Attempts run one after the other. What follows a decision runs concurrently with the next attempt. */
 export class PodAttempts {
   private readonly bindings = new Set<Promise<void>>();
   private startIndex = 0;
 
   constructor(private readonly parts: PodAttemptsParts) {}
 
-  /** Resolves when the decision is made; its binding goes on. Never rejects. */
+  /** Resolves when the decision is made; its binding continues. Never rejects. */
   async attempt(entry: QueueEntry, signal: AbortSignal): Promise<void> {
     const { cache, clock, queue } = this.parts;
     const profile = this.parts.profileOf(entry.pod);
@@ -260,7 +260,7 @@ export class PodAttempts {
   private fail(attempt: Attempt, error: unknown): void {
     const { logger, queue } = this.parts;
     const { entry, pod, signal } = attempt;
-    // A stop is no failure of the pod; and of one that is bound or gone its own event follows.
+    // A stop is no failure of the pod. If the pod was bound or deleted, its own event follows.
     if (signal.aborted || isOver(error)) {
       logger.debug('an attempt to schedule a pod is over', { pod: pod.key, error: errorMessage(error) });
       queue.putBack(entry, { error: true });
@@ -307,7 +307,7 @@ export class PodAttempts {
   }
 }
 
-/** The API refused the binding: the pod is gone, going, or bound by another. */
+/** The API refused the binding: the pod was deleted, is being deleted, or was bound by another scheduler. */
 function isOver(error: unknown): boolean {
   return (
     error instanceof PointError &&

@@ -28,8 +28,9 @@ const WRITES_AT_ONCE = 16;
 const RETRY = { firstMs: 250, longestMs: 10_000 };
 
 /**
- * Writes conditions and nominations of pods beside the attempts: of one pod one after the other, and only the latest. What failed is
- * written again, with a growing pause, until it succeeds, something newer takes its place, or the pod is gone.
+ * Writes conditions and nominations of pods beside the attempts. The writes for one pod are sequential, and only the
+ * latest one counts. A failed write is retried with a growing delay until it succeeds, a newer one replaces it, or the
+ * pod no longer exists.
  */
 export class PodStatusWriter {
   private readonly limit = new ConcurrencyLimit(WRITES_AT_ONCE);
@@ -47,7 +48,7 @@ export class PodStatusWriter {
     if (!this.running.has(key)) this.running.set(key, this.run(key, signal));
   }
 
-  /** The pod is gone or bound: what has not been written does not matter any more. */
+  /** Called when the pod was deleted or bound: what has not been written no longer matters. */
   forget(pod: ReadablePod): void {
     this.pending.delete(queueKeyOf(pod));
   }

@@ -31,7 +31,10 @@ export interface PreemptionsParts {
   readonly logger: Logger;
 }
 
-/** Carries out what PostFilter decided, beside the attempts: the pod is not tried again before its victims have been asked to go. */
+/**
+ * Carries out the decision of PostFilter, beside the attempts. The pod is not retried before the eviction of its
+ * victims was requested.
+ */
 export class Preemptions {
   private readonly underWay = new Map<string, Promise<void>>();
 
@@ -101,7 +104,10 @@ export class Preemptions {
     this.underWay.set(key, Promise.resolve().then(run));
   }
 
-  /** The victims may have gone while the pod was kept out; and after a failure nothing else would wake it. */
+  /**
+   * The victims may have been deleted while the pod was kept out of the queue. After a failure, nothing else would wake
+   * it.
+   */
   private letGo({ pod }: Preemption, hasFailed: boolean): void {
     const queue = this.parts.queue();
     const waiting = queue.find(queueKeyOf(pod.pod));

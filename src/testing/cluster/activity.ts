@@ -62,8 +62,8 @@ export class Activity {
   }
 
   /**
-   * A clock with the cluster's wall time and the machine's durations; short pauses are tracked. For everything that
-   * works on the cluster: its pauses are unrelated to the time of the objects.
+   * A clock with the cluster's wall time and the machine's durations; short pauses are tracked. Use it for everything
+   * that acts on the cluster: its pauses are unrelated to the time of the objects.
    */
   clockOf(wall: Pick<Clock, 'now'>): Clock {
     const { machine } = this;

@@ -9,7 +9,7 @@ import type { CompiledTestClusterOptions } from './test-cluster.options.js';
 import { TestScheduler } from './test-scheduler.js';
 import { Workloads } from './workloads.js';
 
-/** What the workloads of a cluster stand on. */
+/** What the workloads of a cluster depend on. */
 export interface WorkloadsPlace {
   readonly client: ApiClient;
   /** Of the nodes. @default `client` */

@@ -10,8 +10,8 @@ const PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Resolves when the API server has everything that a definition brings: it accepts a definition at once, and begins to
- * serve its objects and to tell of them a little later.
+ * Resolves when the API server serves everything that a definition adds. The server accepts a definition at once, but
+ * serves its objects and lists them in discovery a little later.
  * @throws TimeoutError saying what is missing
  */
 export async function definitionServed(

@@ -10,7 +10,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
-/** Pause between two looks at whether a deleted object has gone. */
+/** Pause between two checks whether a deleted object still exists. */
 const LOOK_PAUSE_MS = 50;
 const TIMEOUT_MS = 120_000;
 /** Verbs of a type whose objects can be found and deleted. */
@@ -24,7 +24,7 @@ interface MadeObject {
   readonly uid: string;
 }
 
-/** The objects that a test has made on a cluster that goes on afterwards. */
+/** The objects that a test has made on a cluster that keeps running afterwards. */
 export class MadeObjects {
   private made: MadeObject[] = [];
 
@@ -52,8 +52,8 @@ export class MadeObjects {
   }
 
   /**
-   * Deletes all of them, the newest first, and what they own; resolves when they have gone.
-   * @throws the server's refusal, or a TimeoutError naming what is still there; an AggregateError of several
+   * Deletes all of them, the newest first, and what they own. Resolves when none of them exists any more.
+   * @throws the server's refusal, or a TimeoutError naming what still exists; an AggregateError of several
    */
   async remove(timeoutMs = TIMEOUT_MS): Promise<void> {
     const deadlineMs = this.clock.monotonicNow() + timeoutMs;
@@ -80,7 +80,8 @@ export class MadeObjects {
       await this.client.delete(type, ref, { propagationPolicy: 'Background', preconditions: { uid } });
       return true;
     } catch (error) {
-      // It has gone, and another may have its name. The definition of its kind may have gone as well.
+      // It no longer exists, and another object may have its name. The definition of its kind may have been deleted as
+      // well.
       if (isNotFound(error) || isConflict(error)) return false;
       throw error;
     }
@@ -97,8 +98,8 @@ export class MadeObjects {
   }
 
   /**
-   * A garbage collector learns of a new kind up to half a minute after its definition, and cannot look for owners whose
-   * definition has gone.
+   * A garbage collector learns of a new kind up to half a minute after its definition. It cannot look for owners whose
+   * definition was deleted.
    */
   private async removeOwned(owners: readonly MadeObject[], deadlineMs: number): Promise<void> {
     if (owners.length === 0) return;

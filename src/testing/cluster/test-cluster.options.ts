@@ -228,7 +228,7 @@ export function compileTestClusterOptions(
   });
 }
 
-/** What works on the cluster in this process. */
+/** The parts that act on the cluster in this process. */
 type CompiledParts = Pick<CompiledTestClusterOptions, 'controllers' | 'nodes' | 'scheduler'>;
 
 function allParts(options: TestClusterOptions): CompiledParts {

@@ -80,8 +80,8 @@ export interface TestCluster extends ClusterAccess, AsyncDisposable {
    */
   restore(snapshot: TestClusterSnapshot): Promise<void>;
   /**
-   * Stops everything and leaves nothing behind. An existing cluster goes on: deletes what manifests, `apply` and the
-   * clients' `create` have made there, with all that it owns. A second call has the result of the first.
+   * Stops everything and leaves nothing behind. An existing cluster keeps running: deletes what manifests, `apply` and
+   * the clients' `create` have made there, with all that it owns. A second call has the result of the first.
    * @throws the error of a part that had failed before; TimeoutError naming what an existing cluster keeps
    */
   stop(): Promise<void>;

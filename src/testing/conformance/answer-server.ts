@@ -29,7 +29,7 @@ export interface ServerAnswer {
 /** Time for a request under way when the server stops, milliseconds. */
 const DRAIN_MS = 1000;
 
-/** Who the recordings were made by. */
+/** The user that made the recordings. */
 const USER = { token: 'recorder', username: 'admin', uid: 'admin', groups: ['system:masters'] };
 
 /** An API server in this process, on memory, with admission as it ships and without controllers. */

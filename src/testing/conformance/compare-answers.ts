@@ -27,7 +27,10 @@ export interface AnswerComparison {
   readonly differing: Readonly<Partial<Record<AnswerPart, readonly string[]>>>;
 }
 
-/** The oldest recordings tell objects from refusals, and what is refused; their words have changed since. */
+/**
+ * The oldest recordings only show whether a request was refused, and for which fields. The wording of messages has
+ * changed since.
+ */
 export function compareOldAnswer(genuine: GenuineAnswer, ours: ServerAnswer): AnswerComparison {
   const differing = { ...compareCode(genuine, ours), ...compareFields(genuine, ours) };
   return { compared: ['code', 'fields'], differing };
@@ -162,7 +165,7 @@ export function normalObject(answer: JsonObject, keepsStatus: boolean, genuine: 
   };
 }
 
-/** Of who owns what, a recording has those alone that it is about. */
+/** A recording only names the field managers that it is about, so the others are left out. */
 function withoutIdentity(metadata: Json | undefined, genuine: Json | undefined): JsonObject | undefined {
   if (!isJsonObject(metadata)) return undefined;
   const kept = omit(metadata, ['uid', 'creationTimestamp', 'resourceVersion', 'managedFields']);
@@ -183,7 +186,7 @@ function omit(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** Words in recordings that stand for what the server chose. */
+/** Placeholders in recordings for values that the server chose. */
 const CHOSEN: Readonly<Record<string, (value: Json) => boolean>> = {
   TIME: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   UID: (value) => typeof value === 'string' && /^[\da-f-]{36}$/.test(value),
@@ -192,7 +195,7 @@ const CHOSEN: Readonly<Record<string, (value: Json) => boolean>> = {
   TOKEN: (value) => typeof value === 'string' && value.split('.').length === 3,
 };
 
-/** Every difference of two values, absent, null and empty ones told apart. */
+/** Every difference of two values. Absent, null and empty values are distinguished. */
 export function exactDifferences(expected: Json | undefined, found: Json | undefined, path = ''): string[] {
   if (expected === found) return [];
   if (isJsonObject(expected) && isJsonObject(found)) {

@@ -5,7 +5,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 /** An embedded API server in memory, for one recording. */
 export interface OwnServer {
   readonly url: string;
-  /** Grants all rights; who has none is anonymous. */
+  /** Grants all rights. A client without it is anonymous. */
   readonly token: string;
   stop(): Promise<void>;
 }

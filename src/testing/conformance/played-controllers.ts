@@ -13,7 +13,7 @@ const UNREACHABLE = 'node.kubernetes.io/unreachable';
 /** Source: what the recorded answers show of objects that no request has changed. */
 const PLAYED: readonly Played[] = [
   {
-    // No kubelet ever told of it.
+    // No kubelet ever reported the status of this node.
     path: '/api/v1/nodes/node',
     change: (node) => ({
       ...withMetadata(node, 'annotations', { 'node.alpha.kubernetes.io/ttl': '0' }),

@@ -27,7 +27,7 @@ export class RecordedAnswers implements ConformanceFormat {
   private independent = 0;
   private readonly oneOf: number;
 
-  /** With `oneOf`, only one of so many reads and dry runs is sent; all by default. They are independent of each other. */
+  /** Sends one in `oneOf` reads and dry runs; all by default. They are independent of each other. */
   constructor({ oneOf = 1 }: { readonly oneOf?: number } = {}) {
     this.oneOf = oneOf;
   }

@@ -14,11 +14,11 @@ type RecordedObject = Omit<GenuineAnswer, 'method'> & {
 
 /** The namespace used in the recording. */
 const NAMESPACE = 'dflt';
-/** Beyond the parts of all answers: who owns the fields. */
+/** Beyond the parts of all answers: the owners of the fields. */
 type DefaultsPart = AnswerPart | 'owners';
 const PARTS: readonly DefaultsPart[] = ['code', 'fields', 'message', 'warnings', 'object', 'owners'];
 
-/** Creates what a genuine server was given, and compares what is stored, and who owns its fields. */
+/** Creates what a genuine server was given. Compares the stored objects, and the owners of their fields. */
 export class RecordedDefaults implements ConformanceFormat {
   readonly name = 'defaulting';
   private server: AnswerServer | undefined;

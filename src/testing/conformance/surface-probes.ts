@@ -9,7 +9,7 @@ import type { Answers } from './surface-scenario.js';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const META = 'g=meta.k8s.io;v=v1';
 
-/** The recording has the names of the probes only; these are the requests that the answers tell of. */
+/** The recording only has the names of the probes. These are the requests that its answers imply. */
 const ACCEPTS: Readonly<Record<string, string>> = {
   table: `application/json;as=Table;${META}`,
   tablev1beta1: 'application/json;as=Table;g=meta.k8s.io;v=v1beta1',

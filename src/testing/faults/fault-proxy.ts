@@ -35,8 +35,9 @@ const HOSTS = ['127.0.0.1', '::1', 'localhost'];
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-connection'];
 
 /**
- * Stands before an API server and answers in its place, late, or not at all, as its plan decides. What a client authenticates with goes
- * through, but for client certificates. Connections that change their protocol (`exec`, `port-forward`) pass as they are.
+ * A proxy before an API server. It answers in the server's place, late, or not at all, as its plan decides. It passes
+ * on the credentials of a client, except client certificates. Connections that change their protocol (`exec`,
+ * `port-forward`) pass unchanged.
  */
 export class FaultProxy {
   private readonly target: URL;
@@ -54,7 +55,7 @@ export class FaultProxy {
         : new HttpAgent({ keepAlive: true });
   }
 
-  /** Resolves with where it listens, and the certificate that it is to be known by. */
+  /** Resolves with the URL on which it listens, and the CA certificate that clients must trust. */
   async start(): Promise<{ readonly url: string; readonly ca: string }> {
     const nowMs = this.parts.clock.now();
     const authority = await createAuthority(nowMs);

@@ -46,7 +46,7 @@ export interface FaultsOptions {
   readonly clock?: Clock;
   /** Draws the seed, if there is none. @default the system's */
   readonly random?: RandomSource;
-  /** Is told the seed and each fault. @default silent */
+  /** Logs the seed and each fault. @default silent */
   readonly logger?: Logger;
 }
 

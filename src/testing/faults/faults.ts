@@ -10,8 +10,8 @@ import type { LeaseToTake, TakenLease } from './taken-leases.js';
 import type { Held, WatchMatch } from './watch-gates.js';
 
 /**
- * Faults between a client and its API server. The client gets `kubeconfig`, `env` or `url` with `ca` and `token` of these in place of the
- * cluster's; all others, the cluster's own controllers among them, go on undisturbed.
+ * Faults between a client and its API server. The client gets `kubeconfig`, `env` or `url` with `ca` and `token` of
+ * these in place of the cluster's. All other clients, such as the cluster's own controllers, are unaffected.
  */
 export interface Faults extends ClusterAccess, AsyncDisposable {
   /** Faults by chance are the same with the same seed. Name it where a test fails. */
@@ -39,7 +39,7 @@ export interface Faults extends ClusterAccess, AsyncDisposable {
   silenceWatches(match?: WatchMatch): number;
   /** Caches stay as they are: what happens is kept back, and comes in its order once it is released. */
   holdWatches(match?: WatchMatch): Held;
-  /** Caches are late by so many milliseconds, until it is released. */
+  /** Caches lag by `delayMs` milliseconds until the delay is released. */
   delayWatches(delay: WatchMatch & { readonly delayMs: number }): Held;
   /**
    * Another holder has a Lease of the API, as after a partition. Needs rights on the lease for the token behind the faults.

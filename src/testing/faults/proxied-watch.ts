@@ -99,7 +99,7 @@ export class ProxiedWatch {
     this.isSilent = true;
   }
 
-  /** If it was silenced, it breaks: the client can go on from where it was. */
+  /** Breaks a silenced watch. The client can then resume from where it was. */
   heal(): void {
     if (this.isSilent) this.cut();
   }

@@ -16,11 +16,13 @@ import { TakenLeases } from './taken-leases.js';
 import type { Held, WatchMatch } from './watch-gates.js';
 import { WatchGates } from './watch-gates.js';
 
-/** Where the server is, and who the clients come in as: a test cluster, one of its users, or any other server. */
+/**
+ * The address of the server, and the identity of the clients: a test cluster, one of its users, or any other server.
+ */
 export type FaultsTarget = Pick<ClusterAccess, 'url' | 'ca' | 'token'>;
 
 /**
- * Starts to stand between clients and an API server, on a port of its own.
+ * Starts a proxy between clients and an API server, on a port of its own.
  * @throws InvalidOptionError naming the option
  */
 export async function startFaults(target: FaultsTarget, options?: FaultsOptions): Promise<Faults> {

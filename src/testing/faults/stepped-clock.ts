@@ -1,11 +1,14 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 
-/** A clock whose wall time can be put forward or back, as an administrator or NTP does. Durations and timers go on as before. */
+/**
+ * A clock whose wall time can be set forward or back, as an administrator or NTP does. Durations and timers are
+ * unaffected.
+ */
 export class SteppedClock implements Clock {
   private stepMs = 0;
 
-  /** @param clock what stands behind it. @default the system's */
+  /** @param clock the underlying clock. @default the system's */
   constructor(private readonly clock: Clock = new SystemClock()) {}
 
   /** @param ms negative: back */

@@ -4,17 +4,17 @@ import type { WriteAttributes } from '../attributes.js';
 
 /** The switch, on a Deployment or as a default on its Namespace (docs/ROLLOUTS.md). */
 export const HISTORY = 'rollkeeper.dev/history';
-/** Who changed the pod template last. */
+/** The user that last changed the pod template. */
 export const CHANGED_BY = 'rollkeeper.dev/changed-by';
 
-/** Who changed `spec.replicas` last, to what, and with which generation. */
+/** The user that last changed `spec.replicas`, the new value, and the generation of the change. */
 export const SCALED_BY = 'rollkeeper.dev/scaled-by';
 
 const NOT_ASKED: ReadonlySet<string> = new Set(['', 'off']);
 
 /**
- * Names the user who changes the pod template of a Deployment whose history is kept. What the request itself says in that place is
- * overruled, so that the name is that of the authenticated user.
+ * Names the user who changes the pod template of a Deployment whose history is kept. Overrules what the request itself says in
+ * that place, so that the name is that of the authenticated user.
  */
 export function nameChangeAuthor(
   { caller, object, oldObject }: WriteAttributes,
@@ -27,8 +27,8 @@ export function nameChangeAuthor(
 }
 
 /**
- * Names the user who changes the size of a Deployment whose history is kept, also by its Scale. The generation tells a reader whether the name
- * is that of the change that it looks at: a server that names no users leaves an older name in its place.
+ * Names the user who changes the size of a Deployment whose history is kept, also by its Scale. The generation shows a reader
+ * whether the name belongs to the change that it looks at: a server that names no users leaves an older name in its place.
  */
 export function nameSizeAuthor(
   { caller, object, oldObject }: WriteAttributes,
@@ -37,7 +37,7 @@ export function nameSizeAuthor(
   if (!keepsHistory(object, namespace)) return;
   const before = oldObject?.metadata.annotations?.[SCALED_BY];
   const to = sizeOf(object);
-  // Of a new Deployment, who has created it is known.
+  // The creator of a new Deployment is known.
   if (oldObject === undefined || to === sizeOf(oldObject)) return annotate(object, SCALED_BY, before);
   const generation = (oldObject.metadata.generation ?? 0) + 1;
   annotate(object, SCALED_BY, stringifyJson({ by: caller.user.username, to, generation }));

@@ -39,7 +39,7 @@ export interface Setters {
   readonly values: readonly string[];
 }
 
-/** Who sets a bad value in a security context, and which values, sorted. */
+/** The parts of a pod that set a bad value in a security context, and the bad values, sorted. */
 export function settersOf(
   spec: CheckedPod['spec'],
   badValuesOf: (context: Decoded<SecurityContext>) => readonly string[],

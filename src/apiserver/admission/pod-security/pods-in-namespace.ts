@@ -7,7 +7,7 @@ import { describeLevel } from './namespace-policy.js';
 import type { LevelVersion } from './namespace-policy.js';
 import { violationsOf } from './evaluate-pod.js';
 
-/** So many pods, and so many milliseconds, a new level is checked against at most. */
+/** Limits of the check of a new level: the number of pods, and the time in milliseconds. */
 const MAX_PODS = 3000;
 const MAX_MS = 1000;
 

@@ -20,13 +20,13 @@ interface Booking extends Difference {
 }
 
 /**
- * Accounts for ResourceQuotas: an addition is in `status.used` before the object is stored, and a removal after it, so
- * that neither parallel writers nor a crash can exceed the quota. In this process the bookings of a namespace are
- * serialized; between processes the store's comparison of revisions decides. Before a request is refused, the objects
- * are recounted. Namespaces without a quota cost nothing.
+ * Accounts for ResourceQuotas: an addition is in `status.used` before the object is stored, and a removal after it, so that
+ * neither parallel writers nor a crash can exceed the quota. In this process the bookings of a namespace are serialized;
+ * between processes the store's comparison of revisions decides. Before a request is refused, the objects are recounted.
+ * Namespaces without a quota cost nothing.
  *
- * Unlike in kube-apiserver, removals are booked at once, with no controller's help, and a terminating pod counts until
- * it is gone.
+ * Unlike in kube-apiserver, removals are booked at once, with no controller's help, and a terminating pod counts until it is
+ * deleted.
  */
 export class QuotaKeeper {
   private readonly turns = new Map<string, { readonly limit: ConcurrencyLimit; waiting: number }>();
@@ -139,7 +139,7 @@ export class QuotaKeeper {
     return { quota: counted, ...difference };
   }
 
-  /** Retries until it is done, or the quota is gone. What cannot be returned now is found by the next recount. */
+  /** Retries until it succeeds, or until the quota no longer exists. The next recount finds what cannot be returned now. */
   private async giveBack(quota: Readonly<ResourceQuota>, less: Amounts): Promise<void> {
     if (Object.keys(less).length === 0) return;
     const { name, namespace = '' } = quota.metadata;

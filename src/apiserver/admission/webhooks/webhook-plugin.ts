@@ -42,9 +42,9 @@ interface Asked {
 }
 
 /**
- * Asks the webhooks that configurations name. Without any, a request pays two look-ups in memory. A configuration that cannot be
- * understood refuses what it may be for, unless it says that its failures are to be ignored. The genuine server then refuses everything
- * that is not about configurations, as long as it cannot read them all.
+ * Asks the webhooks that configurations name. Without any, a request pays two look-ups in memory. A configuration that cannot
+ * be understood refuses the requests that it may apply to, unless it says that its failures are ignored. The genuine server
+ * then refuses everything that is not about configurations, as long as it cannot read them all.
  */
 export class WebhookPlugin {
   /** What those that cannot be understood may be for. */
@@ -78,7 +78,7 @@ export class WebhookPlugin {
     for (const one of await this.matching(webhooksOf(configurations), attributes, this.known.convert)) {
       if (await this.mutateBy(one, attributes)) {
         hasChanged = true;
-        // Who has been asked before has not seen this.
+        // The webhooks asked before have not seen this change.
         for (const webhook of asked) again.add(webhook);
       }
       if (one.webhook.isReinvoked) asked.push(one.webhook);

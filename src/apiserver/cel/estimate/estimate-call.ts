@@ -31,7 +31,7 @@ const CHECK = 350_000;
 const ADDRESS_BYTES = 16;
 const NOMINAL: CallEstimate = { cost: 1 };
 
-/** Functions and methods together: their names tell them apart. */
+/** Functions and methods together: their names differ. */
 type Estimator = (target: Operand | undefined, args: readonly Operand[]) => CallEstimate | undefined;
 
 /**

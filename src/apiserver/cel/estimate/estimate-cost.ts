@@ -299,7 +299,7 @@ class Estimator {
     };
   }
 
-  /** The genuine estimate knows nothing of the items of lists that the expression makes, and refuses what works on them. */
+  /** The genuine estimate knows nothing of the items of lists that the expression makes, and refuses operations on them. */
   private items(list: Estimate, type: CheckedType): NonNullable<Operand['items']> {
     const way = list.way === 'start' ? 'nowhere' : this.step(list.way, (sizes) => sizes.items());
     const size = typeof way === 'string' ? list.entries?.values : { min: 0, max: way.max };

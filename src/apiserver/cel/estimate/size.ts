@@ -45,7 +45,7 @@ export function times(left: number, right: number): number {
   return left === 0 || right === 0 ? 0 : left * right;
 }
 
-/** The cost of so much for each unit of a size, in whole units. */
+/** The cost of a size, in whole units, at `factor` for each of its units. */
 export function scaled(size: number, factor: number): number {
   return Math.ceil(times(size, factor));
 }

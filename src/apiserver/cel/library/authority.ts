@@ -7,7 +7,7 @@ import { register } from './register.js';
 
 /** Answers an expression's variable `authorizer`, synchronously and without requests. */
 export interface Authority {
-  /** Whether the one who sent the request may do something. */
+  /** Whether the user of the request may do something. */
   decide(question: AccessAttributes): AuthorityDecision;
   /** The same for a service account instead. */
   forServiceAccount(namespace: string, name: string): Authority;

@@ -73,8 +73,8 @@ export type RuleName =
   | 'literal';
 
 /**
- * The grammar of CEL, in the shape that cel-go has it: what a parser expects, and where it goes on after an error, depends on it.
- * `choice` names how an alternative is chosen; '' is by the next token.
+ * The grammar of CEL, in the shape that cel-go has it: what a parser expects, and where it continues after an error, depends on
+ * it. `choice` names how an alternative is chosen; '' is by the next token.
  */
 export const RULES: Readonly<Record<RuleName, Part>> = {
   start: all(rule('expr'), token('<EOF>')),

@@ -48,7 +48,7 @@ const TEXT = new RegExp(TEXTS.join('|'), 'uy');
 const BYTES = new RegExp(`[bB](?:${TEXTS.join('|')})`, 'uy');
 const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 
-/** Beginnings of tokens that need more: the text up to where no token goes on is what was not recognized. */
+/** Beginnings of tokens that need more. The text up to the point where no token can continue counts as not recognized. */
 const BEGINNINGS = [
   new RegExp(String.raw`"(?:${ESCAPE}|[^\\"\n\r])*(?:\\(?:[0-3][0-7]?|[xX][\dA-Fa-f]?|u[\dA-Fa-f]{0,3}|U[\dA-Fa-f]{0,7})?)?`, 'uy'),
   new RegExp(String.raw`'(?:${ESCAPE}|[^\\'\n\r])*(?:\\(?:[0-3][0-7]?|[xX][\dA-Fa-f]?|u[\dA-Fa-f]{0,3}|U[\dA-Fa-f]{0,7})?)?`, 'uy'),

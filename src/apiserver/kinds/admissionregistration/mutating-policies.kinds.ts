@@ -124,7 +124,7 @@ function validateMutation(
   else {
     const compiled = compileRequestExpression(patch.expression, { ...known, hasLiterals: true });
     const given = compiled.program?.resultType ?? '';
-    // A list that is empty, or whose items differ by a condition, tells no more of its items.
+    // A list that is empty, or whose items differ by a condition, says nothing more about its items.
     const isSomeList = result !== 'Object' && given.startsWith('list<');
     const wanted = isSomeList || given === 'dyn' ? [] : [result];
     validateExpression(compiled, `${path}.${field}.expression`, wanted, errors);

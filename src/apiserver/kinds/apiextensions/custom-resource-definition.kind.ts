@@ -12,7 +12,7 @@ import { validateDefinitionUpdate, validateNewDefinition } from './custom-resour
 
 type Written = DecodedObject<CustomResourceDefinition>;
 
-/** Finalizer: keeps a deleted definition until the last of its objects is gone. */
+/** Finalizer: keeps a deleted definition until the last of its objects is deleted. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Source: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and v1/defaults.go. */

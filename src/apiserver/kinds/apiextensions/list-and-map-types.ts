@@ -50,7 +50,7 @@ function wrongType({ type }: StructuralSchema, path: string, wanted: string, bec
   return type ? invalid(`${path}.type`, type, detail) : required(`${path}.type`, detail);
 }
 
-/** The items of a set are told apart as a whole. */
+/** The items of a set are compared as a whole. */
 export function validateSet({ items }: StructuralSchema, path: string, errors: FieldError[]): void {
   if (!isSchema(items)) return;
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';

@@ -42,7 +42,7 @@ const TYPE_PACKAGES = [
  * @returns undefined for a group that is free
  */
 export function reservationOf(group: string): string | undefined {
-  // Built-in groups without a dot, and what the server keeps for itself, are out of reach for good.
+  // Built-in groups without a dot, and what the server keeps for itself, are permanently out of reach.
   if (!group.includes('.')) return `the group "${group}" is not a domain with at least one dot`;
   if (SERVED_GROUPS.has(group))
     return `the group "${group}" is served by the API server itself, and no definition adds to it`;

@@ -92,7 +92,7 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   const hasType = !!strategy.type;
   strategy.type ||= 'RollingUpdate';
   if (strategy.type === 'RollingUpdate') {
-    // Who says the type alone says nothing of partitions.
+    // A client that sets only the type says nothing of partitions.
     const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
     if (rolling) {
       rolling.partition ??= 0;

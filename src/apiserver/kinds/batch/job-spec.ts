@@ -30,7 +30,7 @@ export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   defaultPodTemplate(spec);
 }
 
-/** Labels by which a job finds the pods that are its own; the older two for those who look for them. */
+/** Labels by which a job finds its own pods; the older two are for clients that still use them. */
 export function generateSelector(object: KubernetesObject, spec: Decoded<IJobSpec>): void {
   const uid = object.metadata.uid ?? '';
   const metadata = ((spec.template ??= {}).metadata ??= {});

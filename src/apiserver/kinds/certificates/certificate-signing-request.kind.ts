@@ -81,7 +81,7 @@ export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
   selectableFields: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
 });
 
-/** Who leaves out when a condition came about learns it. Source: populateConditionTimestamps. */
+/** Fills in the times that a condition lacks. Source: populateConditionTimestamps. */
 function setTimes(
   { conditions = [] }: Decoded<CertificateSigningRequestStatus>,
   before: Decoded<CertificateSigningRequestStatus>,

@@ -52,7 +52,7 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   selectableFields: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
 });
 
-/** Names of those who may keep a namespace. Source: validateFinalizerName. */
+/** The finalizers that keep a namespace must have valid names. Source: validateFinalizerName. */
 function validateNamespaceFinalizers(
   { spec }: Readonly<DecodedObject<Namespace>>,
   errors: FieldError[],

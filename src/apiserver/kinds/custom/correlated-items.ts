@@ -9,7 +9,7 @@ export function correlatedItems(old: unknown, schema: StructuralSchema): (item: 
   return (item) => known.get(stringifyJson(keysOf(item, keys)));
 }
 
-/** What tells the items of a map list apart. */
+/** The values that distinguish the items of a map list. */
 export function keysOf(item: unknown, keys: readonly string[]): Record<string, unknown> {
   const fields = isJsonObject(item) ? item : {};
   return Object.fromEntries([...keys].sort().map((key) => [key, ownField(fields, key)]));

@@ -30,7 +30,7 @@ class Findings {
 
 interface Place {
   readonly path: string;
-  /** What stood there before an update, if it can be told. */
+  /** The value before an update, if it is known. */
   readonly old?: unknown;
 }
 
@@ -38,7 +38,7 @@ interface Place {
  * Judges a value by a structural schema, in the words of the genuine server.
  * Source: kube-openapi/pkg/validation (schema.go, errors/schema.go) and ValidateCustomResource in apiextensions-apiserver.
  * @param path of the value, empty for the whole object
- * @param old what stood there before an update, if it can be told: what has not changed is not judged again
+ * @param old the value before an update, if it is known: what has not changed is not judged again
  */
 export function validateStructural(
   value: unknown,

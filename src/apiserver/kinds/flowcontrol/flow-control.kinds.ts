@@ -19,7 +19,7 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
 const MAX_QUEUES = 10_000_000;
-/** So many bits has the hash by which a request gets its hand of queues. */
+/** The number of bits in the hash by which a request gets its hand of queues. */
 const MAX_HASH_BITS = 60;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */

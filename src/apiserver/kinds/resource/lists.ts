@@ -7,7 +7,7 @@ export const RESOURCE_GROUP = 'resource.k8s.io';
 
 type Check<T> = (item: T, path: string, errors: FieldError[]) => void;
 
-/** A list of at most so many items. */
+/** A list with a maximum number of items. */
 export function validateItems<T>(
   items: readonly T[] | undefined,
   most: number,

@@ -6,7 +6,7 @@ import type { FieldError } from '../kind-definition.js';
  * Makers of field errors in the words of k8s.io/apimachinery/pkg/util/validation/field.
  */
 const MAX_SHOWN_LENGTH = 2048;
-/** So many errors, and characters of them, are collected at most: one object can have one on every line. */
+/** Limits of the collected errors, by number and by characters: one object can have an error on every line. */
 const MAX_ERRORS = 500;
 const MAX_ERRORS_LENGTH = 128 * 1024;
 

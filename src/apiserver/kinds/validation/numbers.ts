@@ -20,7 +20,10 @@ interface Collisions {
   readonly collisionCount?: number;
 }
 
-/** Names that were taken already are not counted down: the names of before would be tried again. Source: isDecremented. */
+/**
+ * The count of names that were taken already must not decrease: otherwise the earlier names would be retried. Source:
+ * isDecremented.
+ */
 export function validateCollisions(status: Collisions, old: Collisions, errors: FieldError[]): void {
   const { collisionCount: count } = status;
   if (old.collisionCount === undefined || (count !== undefined && count >= old.collisionCount)) return;

@@ -95,7 +95,7 @@ type Range = readonly [from: number, to: number];
 
 /** Texts with more lines in all are shown as changed from their first line to their last: to compare them would keep others waiting. */
 const MAX_COMPARED = 2_000;
-/** From so many lines on, those that stand in more than a hundredth of them begin no match, as in difflib. */
+/** In a text of at least this many lines, a line that makes up more than a hundredth of them begins no match, as in difflib. */
 const MANY = 200;
 
 /** Runs of equal lines, in order. */

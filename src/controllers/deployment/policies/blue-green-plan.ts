@@ -9,12 +9,12 @@ import type { SelectingService } from './selecting-services.js';
 import { hashSelectedBy, lastSwitchOf, switchOf } from './selecting-services.js';
 
 /**
- * Where the active Service leaves the rollout. Nothing but the Service's selector decides: a process that dies after any of its
- * writes is gone on from by what the API says.
+ * Where the active Service leaves the rollout. Only the Service's selector decides: if a process dies after any of its writes,
+ * the next one continues from what the API says.
  *
  * - `open`: the Service selects no version alone, and one rollout at most is under way: pods are replaced in the usual way.
  * - `settle`: it selects no version alone while several serve: the steadiest runs alone first.
- * - `claim`: it is to select `at` before anything else is done.
+ * - `claim`: it must select `at` before anything else is done.
  * - `beside`: it selects a version other than the wanted one, which comes up whole beside it.
  * - `moved`: it selects the wanted version; `kept` is what it selected before, until the delay is over.
  */
@@ -25,7 +25,7 @@ export type BlueGreenPlan =
   | { readonly kind: 'beside'; readonly active: ReplicaSetDraft }
   | { readonly kind: 'moved'; readonly kept?: ReplicaSetDraft; readonly untilMs: number };
 
-/** @param latest the ReplicaSet of the template that is to be rolled out */
+/** @param latest the ReplicaSet of the template to roll out */
 export function planBlueGreen(
   draft: RolloutDraft,
   { scaleDownDelayMs }: BlueGreen,
@@ -62,7 +62,7 @@ function planUnclaimed(
   const best = steadiest(serving);
   if (!best) return latest?.observed && serves(latest) ? { kind: 'claim', at: latest } : { kind: 'open' };
   const isAlone = serving.length === 1 && !hasPods(latest);
-  // What another hand has let go in the middle of a rollout must not send requests to a version that no one has approved.
+  // If another writer released the Service in the middle of a rollout, it must not send requests to an unapproved version.
   const isWhole = lastingAvailable(best, OWN_RULES) >= draft.replicas && !(latest && isGood(latest));
   if (selected !== undefined || isAlone || isWhole) return { kind: 'claim', at: best };
   return hasPods(latest) ? { kind: 'open' } : { kind: 'settle', on: best };

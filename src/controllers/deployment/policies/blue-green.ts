@@ -42,8 +42,8 @@ interface BlueGreenPass extends Pass {
 }
 
 /**
- * Plays the steps under `strategy: blue-green`, for whichever template is to run: the one asked for, or a good one in place of one that
- * failed. What the active Service selects keeps its size; the Service moves only to a version that is there.
+ * Plays the steps under `strategy: blue-green`, for the template that should run: the one asked for, or a good one in place of
+ * one that failed. What the active Service selects keeps its size; the Service moves only to a version that is there.
  */
 export function playBlueGreen(pass: Pass, play: () => void): void {
   const { draft, policy, services } = pass;

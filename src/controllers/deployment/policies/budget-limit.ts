@@ -35,7 +35,7 @@ export interface Refusal {
 interface Account {
   readonly budget: Budget;
   readonly selects: (pod: ReadablePod) => boolean;
-  /** So many healthy pods more than it wants are there. */
+  /** The number of healthy pods above what it wants. */
   spare: number;
   /** The same by its status, or fewer. */
   left: number;
@@ -205,7 +205,7 @@ export class BudgetLimit implements ShrinkLimit {
     return [{ budget, selects: ({ metadata }) => matches(metadata.labels), spare, left, isBehind }];
   }
 
-  /** The pods that are ready and stay: a status may still count those that have gone since, or are about to. */
+  /** The pods that are ready and stay. A status may still count pods that were deleted since, or will be soon. */
   private healthy(budget: Budget): number {
     const isCounted = (pod: ReadablePod): boolean =>
       isPodReady(pod) && isPodActive(pod) && !granted(budget, pod.metadata.name, this.draft.nowMs);

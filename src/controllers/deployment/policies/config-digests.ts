@@ -12,7 +12,7 @@ import { annotationOf } from './names.js';
 /** What is known of the content of a ConfigMap or Secret: nothing from which it could be read or guessed. */
 export interface ContentDigest {
   readonly digest: string;
-  /** A digest for each key, to tell which have changed. */
+  /** A digest for each key, to find the keys that have changed. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -45,8 +45,8 @@ interface WithContent extends KubernetesObject {
 const CONFIG_MAP_DIGESTS = partOf(ConfigMap, 'content-digests', (object) => digested(object, ''));
 
 /**
- * The UID, which only those know who may read the Secret, goes into the digest of each value: who reads a digest in a
- * Deployment's annotation cannot find the value by trying. So a Secret that was made anew counts as changed.
+ * The UID goes into the digest of each value. Only users who may read the Secret know it, so a user who reads a digest in a
+ * Deployment's annotation cannot find the value by trying. It also means that a recreated Secret counts as changed.
  */
 const SECRET_DIGESTS = partOf(Secret, 'content-digests', (object) =>
   digested(object, object.metadata.uid ?? ''),

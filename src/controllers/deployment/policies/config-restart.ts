@@ -18,7 +18,7 @@ import { normal, tellEvent } from './tell.js';
 import { shortenedTo } from '../../shared/index.js';
 import { CHANGE_CAUSE } from '../annotations.js';
 
-/** A change waits so long for more of them. */
+/** A change waits this long for more of them. */
 export const DEBOUNCE_MS = 5000;
 /** Changes that do not end are rolled out after that. */
 export const LONGEST_DEBOUNCE_MS = 5 * DEBOUNCE_MS;
@@ -157,8 +157,8 @@ interface Compared {
 }
 
 /**
- * A source that has just been asked for is no change. Nor is one that pods cannot start without, while it is missing: those that run
- * go on with what they have, and new ones would not start. Those that waited for it start with what has come.
+ * A source that has just been asked for is no change. Nor is a missing one that pods cannot start without: running pods keep
+ * what they have, and new ones would not start. Pods that waited for it start with what has come.
  */
 function compare(recorded: ConfigRecord, seen: readonly Seen[]): Compared {
   const changes: Change[] = [];

@@ -11,7 +11,7 @@ export interface RevisionRef {
   readonly revision: string;
 }
 
-/** A template that is not tried again until a person asks for it. */
+/** A template that is not retried until a person asks for it. */
 export interface FailedTemplate extends RevisionRef {
   /** RFC 3339. */
   readonly at: string;

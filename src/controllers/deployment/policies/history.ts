@@ -33,7 +33,7 @@ export interface RevisionEntry {
   readonly revision: string;
   readonly at: string;
   readonly trigger: Trigger;
-  /** Who is said to have asked: by the one who made the change, so it is no proof. */
+  /** The name that the request gives. The author of the change sets it, so it is no proof. */
   readonly by?: string;
   /** The user that the API authenticated for the change, where it names users. */
   readonly user?: string;
@@ -45,7 +45,7 @@ export interface RevisionEntry {
   readonly ended?: RevisionEnd;
 }
 
-/** Who asked, for people: the name that a request gives is no proof, so the user whom the API knows is shown beside it. */
+/** The requester, for people: the name that a request gives is no proof, so the user whom the API knows is shown beside it. */
 export function whoAsked({ by, user }: Pick<RevisionEntry, 'by' | 'user'>): string | undefined {
   return by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
 }
@@ -62,7 +62,7 @@ const MOST_KEPT = 3;
 /** Of a text that a person wrote, or of a cause. Characters. */
 const LONGEST_TEXT = 300;
 
-/** Who is named for what the controller does by itself. */
+/** The name for what the controller does by itself. */
 export const OURS = 'rollkeeper';
 
 /** The entries on a ReplicaSet, newest first. What cannot be read is no entry: another hand wrote it. */
@@ -78,8 +78,8 @@ export function withNotedChange(annotations: Annotations, change: NotedChange): 
 }
 
 /**
- * Notes on the new ReplicaSet who asked for its revision, with the write that gives it the number; and later, how the rollout ended.
- * A revision that was there when the history was turned on has no entry.
+ * Notes on the new ReplicaSet the requester of its revision, with the write that gives it the number; and later, how the
+ * rollout ended. A revision that was there when the history was turned on has no entry.
  */
 export function noteHistory(draft: RolloutDraft): void {
   const latest = latestOf(draft, draft.living);

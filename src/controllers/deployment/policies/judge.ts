@@ -34,7 +34,7 @@ export function judgeRollout(
   const reason = progressReason(draft);
   if (reason === PROGRESS_DEADLINE_EXCEEDED) return judgeDeadline(latest, policy, judged);
   const sinceMs = completeSinceMs(draft, latest);
-  // Without a deadline nothing tells a rollout from a change of size.
+  // Without a deadline nothing distinguishes a rollout from a change of size.
   if (reason === undefined && isGood(latest)) return { kind: 'well' };
   if (sinceMs === undefined && reason !== NEW_REPLICA_SET_AVAILABLE)
     return judgeNewPods(draft, policy, judged);

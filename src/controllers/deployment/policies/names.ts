@@ -41,11 +41,11 @@ export const SETTINGS = [
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
-/** Asked for once; the controller takes the annotation away when it has done so. The value says who asks. */
+/** Asked for once; the controller removes the annotation when it has done so. The value names the requester. */
 export const APPROVE = `${PREFIX}approve`;
 export const ABORT = `${PREFIX}abort`;
 export const RETRY = `${PREFIX}retry`;
-/** Set together with `spec.replicas`: the pods that are to go with it. */
+/** Set together with `spec.replicas`: the pods that the ReplicaSet should remove with it. */
 export const REMOVE_PODS = `${PREFIX}remove-pods`;
 
 /** On a Deployment: the templates that failed, newest first. */

@@ -21,10 +21,10 @@ type ReadablePod = DeepReadonly<Pod>;
 const DISAGREEMENT_MS = 1000;
 
 /**
- * Plays the steps, and then makes room for the pods that are to be evicted: the ReplicaSet has one more pod for each, within
- * `maxSurge`, and gives up those that are to go, by name, as others become available in their place. So no eviction makes fewer
- * pods available than there were, and the ReplicaSet is never smaller than `replicas`. In a rollout new pods come in any case: the pods wait for
- * its end.
+ * Plays the steps, and then makes room for the pods whose eviction was requested. The ReplicaSet has one more pod for each,
+ * within `maxSurge`, and gives up these pods, by name, as others become available in their place. So no eviction makes fewer
+ * pods available than there were, and the ReplicaSet is never smaller than `replicas`. In a rollout new pods come in any case:
+ * the pods wait for its end.
  */
 export function surgeForEvictions(pass: Pass, play: () => void): void {
   const { draft, outcome, policy } = pass;
@@ -43,7 +43,7 @@ export function surgeForEvictions(pass: Pass, play: () => void): void {
   tellWait(pass, asked, isAlone);
 }
 
-/** Those that are to be evicted: first those that are not ready, then by name. */
+/** The pods whose eviction was requested: first those that are not ready, then by name. */
 function askedOf({ draft, podsOf }: Pass, set: ReplicaSetDraft | undefined): readonly ReadablePod[] {
   if (!set) return [];
   return podsOf(set)
@@ -118,7 +118,7 @@ function tellWait({ draft, outcome }: Pass, asked: readonly ReadablePod[], isAlo
   };
 }
 
-/** So many names; of the others only the number. */
+/** Limit of the names in a message; the other pods are only counted. */
 const MOST_NAMED = 3;
 
 function named(pods: readonly ReadablePod[]): string {

@@ -1,6 +1,6 @@
 import type { CheckNeeds } from './checks/check-needs.js';
 
-/** Why a rollout is not simply going on, as the policies have it. */
+/** Why a rollout does not simply continue, according to its policies. */
 export type StandingCode =
   | 'invalid-policy'
   | 'waits-for-approval'

@@ -156,7 +156,7 @@ function problemOf(
   );
 }
 
-/** A person may ask to go back or to try again without any policy. */
+/** A person may request a rollback or a retry without any policy. */
 function policyOf(
   compiled: CompiledPolicy,
   annotations: Annotations,
@@ -225,7 +225,10 @@ function playVersions(pass: Pass, play: PlaySteps): void {
   keepTurn(pass, latest);
 }
 
-/** What runs while a new version may not begin: the one before, or what was gone back to where that one failed. */
+/**
+ * What runs while a new version may not begin: the version before, or, if that one failed, the version that the rollout went
+ * back to.
+ */
 function servedMeanwhile(
   { draft, policy }: Pass,
   failures: readonly FailedTemplate[],

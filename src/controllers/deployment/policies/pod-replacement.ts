@@ -69,7 +69,7 @@ function occupiedBy(set: ReplicaSetDraft, podsOf: PodsOf): number | undefined {
   return Math.max(cached, terminatingReplicas + Math.max(size, replicas));
 }
 
-/** Tells the ReplicaSets that have pods, whose controller replaces pods that are lost. */
+/** Notes the policy on the ReplicaSets that have pods: their controller replaces lost pods. */
 export function noteReplacement(draft: RolloutDraft, replacement: PodReplacement | undefined): void {
   for (const set of draft.living) {
     const { [POD_REPLACEMENT_OF_OWNER]: noted, ...others } = set.annotations;
@@ -79,7 +79,7 @@ export function noteReplacement(draft: RolloutDraft, replacement: PodReplacement
   }
 }
 
-/** Of a rollout that simply goes on. */
+/** The reasons of a rollout that simply continues. */
 const PLAIN: ReadonlySet<string> = new Set([
   REPLICA_SET_UPDATED,
   NEW_REPLICA_SET_CREATED,

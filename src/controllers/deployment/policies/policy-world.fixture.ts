@@ -32,7 +32,7 @@ import { createDeploymentController } from '../definition.js';
  * requests of a person meanwhile:
  *
  * 1. Each size that is written keeps to the limits of that moment (see JudgedRollout).
- * 2. Of a template that has failed and is not to be tried again, no ReplicaSet grows, as long as a good one is left.
+ * 2. Of a template that has failed and is not retried, no ReplicaSet grows, as long as a good one is left.
  * 3. A version that was never complete is not larger than the steps that have been allowed to it.
  * 4. Under a freeze no version begins that has no ReplicaSet yet.
  * 5. The size that the Deployment asks for is never changed.
@@ -101,7 +101,7 @@ export const change = fc.oneof(
 export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What Prometheus says to each query; undefined: it is away. */
+/** What Prometheus answers to each query; undefined: it is unavailable. */
 export const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
 const sender: HttpSender = {
   async send({ url }) {
@@ -187,7 +187,7 @@ export class PolicyWorld {
   private judgeBudget(written: ReplicaSet, before: ReplicaSet): void {
     const { budgets, deployment, replicaSets } = this.world;
     const { replicas = 1 } = deployment.spec;
-    // Who wants no pods lets all go, in as many writes as that takes.
+    // A Deployment that wants no pods removes them all, in as many writes as that takes.
     if (replicas === 0 || before.metadata.annotations?.[DESIRED_REPLICAS] !== String(replicas)) return;
     const after = replicaSets.map((set) => (set.metadata.uid === before.metadata.uid ? written : set));
     const [left, was] = [this.ready(after), this.ready(replicaSets)];
@@ -206,7 +206,7 @@ export class PolicyWorld {
     return new Set(this.world.replicaSets.map(imageOf));
   }
 
-  /** As a person makes it, who does not know of the hash. */
+  /** Creates the Service as a user does who does not know of the hash. */
   private putService(name: string): void {
     const metadata = { namespace: 'default', name, uid: `uid-of-service-${name}` };
     const spec = { selector: { app: 'web' } };
@@ -263,7 +263,7 @@ function isEnforced({ metadata }: Deployment): boolean {
   return metadata.annotations?.[`${P}on-failure`] !== 'none' && !metadata.annotations?.[`${P}retry`];
 }
 
-/** The ReplicaSets of the templates that are not to be tried again: none where nothing good is left to go back to. */
+/** The ReplicaSets of the templates that are not retried: none where nothing good is left to go back to. */
 function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]): string[] {
   const text = metadata.annotations?.[`${P}failed`];
   if (text === undefined) return [];

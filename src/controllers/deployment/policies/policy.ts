@@ -32,7 +32,7 @@ export interface RolloutPolicy {
   readonly onFailure: OnFailure;
   /** How long a new pod may take to become available, milliseconds. @default the progress deadline alone decides */
   readonly failAfterMs?: number;
-  /** So many new pods may take longer, or fail. */
+  /** How many new pods may take longer, or fail, at most. */
   readonly maxFailedPods: PodCount;
   readonly failureCauses: ReadonlySet<FailureCause>;
   /** How long a complete rollout must last before its revision counts as good, milliseconds. */
@@ -52,7 +52,7 @@ export interface RolloutPolicy {
   readonly restartOn?: ConfigSelection;
   /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
   readonly respectsBudgets: boolean;
-  /** So many Deployments of the Namespace may roll out at once. @default any number */
+  /** How many Deployments of the Namespace may roll out at once. @default any number */
   readonly maxRollouts?: number;
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
@@ -62,15 +62,15 @@ export interface RolloutPolicy {
   readonly keepsSpread: boolean;
   /** When new pods take the place of old ones. @default when those begin to end */
   readonly podReplacement?: PodReplacement;
-  /** Whether it is kept who asked for a revision, why, and how it ended. */
+  /** Whether the requester of a revision, the reason, and how it ended are kept. */
   readonly history: boolean;
   /** Whether each change of size is noted on its ReplicaSet, for a history that lasts. */
   readonly notesSizes: boolean;
   /** Pods of which only cpu and memory change are resized, and not replaced. */
   readonly resizesInPlace: boolean;
-  /** A way back to one of so many revisions before passes the steps by. */
+  /** A rollout back to one of this many earlier revisions skips the steps. */
   readonly fastTrack: number;
-  /** A pod that is to be evicted goes when another one is available in its place. */
+  /** A pod whose eviction was requested goes when another one is available in its place. */
   readonly surgesOnEviction: boolean;
 }
 
@@ -334,7 +334,7 @@ function joined(own: ConfigSelection | undefined, added: ConfigSelection): Confi
 interface Given {
   readonly setting: Setting;
   readonly text: string;
-  /** Told with a problem. */
+  /** Appended to the annotation in the message of a problem. */
   readonly where: string;
 }
 

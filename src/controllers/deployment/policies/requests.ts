@@ -45,7 +45,7 @@ function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): bo
   return complete && isGood(latest);
 }
 
-/** What failed is tried again: at once where the Deployment asks for it, or else by asking for it again. */
+/** Retries a failed template: at once if the Deployment asks for it, otherwise by asking for it again. */
 function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const { draft, outcome } = pass;
   const { [RETRY]: by = '', ...others } = draft.annotations;
@@ -87,7 +87,7 @@ interface Retry {
   readonly latest: ReplicaSetDraft | undefined;
 }
 
-/** Its deadline begins anew first, in a write of its own: it has passed, and the next look would fail it at once. */
+/** The deadline restarts first, in a write of its own: it has expired, and the next look would fail the rollout at once. */
 function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, others }: Retry): void {
   if (observedProgress(draft)?.reason !== ROLLOUT_RETRIED) return;
   retryFailedChecks(draft, latest);

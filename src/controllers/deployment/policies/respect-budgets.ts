@@ -30,7 +30,7 @@ export function budgetTrouble(
     : undefined;
 }
 
-/** Plays the steps so that they take no pod that a budget forbids, and tells what waits for one. */
+/** Plays the steps so that they take no pod that a budget forbids, and reports what waits for one. */
 export function respectBudgets(pass: Pass, play: () => void): void {
   const { budgets, draft, podsOf, policy } = pass;
   if (!policy.respectsBudgets || budgets === 'off' || budgets?.availability === 'refused') return play();
@@ -43,7 +43,7 @@ export function respectBudgets(pass: Pass, play: () => void): void {
     tellRefusals(pass, limit.refusals);
 }
 
-/** Where the budgets are not known, as to those who explain a rollout, what the condition says is taken for true. */
+/** If the budgets are not known, as when a rollout is explained, what the condition says counts as true. */
 function asTold(pass: Pass, play: () => void): void {
   const { draft } = pass;
   const told = observedProgress(draft);

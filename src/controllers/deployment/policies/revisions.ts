@@ -12,7 +12,7 @@ import { COMPLETE_SINCE, GOOD_SINCE } from './names.js';
 
 type Template = RolloutDraft['spec']['template'];
 
-/** Tells a template from others, also after its ReplicaSet is gone. */
+/** Identifies a template, also after its ReplicaSet was deleted. */
 export function hashOf(draft: RolloutDraft, template: Template = draft.spec.template): string {
   return isCustomDeployment(draft.observed) ? customTemplateHash(template) : podTemplateHash(template);
 }

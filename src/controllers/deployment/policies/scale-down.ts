@@ -2,7 +2,7 @@ import { KEEP_SPREAD, SCALE_DOWN_OF_OWNER } from '../../shared/index.js';
 import type { RolloutDraft } from '../draft.js';
 import type { RolloutPolicy } from './policy.js';
 
-/** Tells the ReplicaSets that have pods, whose controller chooses which of them go. */
+/** Notes the policy on the ReplicaSets that have pods: their controller chooses the pods to delete. */
 export function noteScaleDown(draft: RolloutDraft, policy: RolloutPolicy | undefined): void {
   for (const set of draft.living) {
     const { [SCALE_DOWN_OF_OWNER]: noted, ...others } = set.annotations;

@@ -29,7 +29,7 @@ export interface Switch {
   readonly from?: string;
   /** RFC 3339. */
   readonly at: string;
-  /** Who approved. */
+  /** The name of the approver. */
   readonly by?: string;
 }
 

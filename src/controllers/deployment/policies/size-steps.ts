@@ -25,7 +25,7 @@ export interface SizeStep {
   readonly policy?: string;
 }
 
-/** Who records them is seldom so far behind. */
+/** The controller that records them is seldom further behind than this. */
 const MOST_KEPT = 8;
 
 /** The steps on a ReplicaSet, newest first. What cannot be read is no step: another hand wrote it. */

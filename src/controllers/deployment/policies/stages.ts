@@ -48,7 +48,7 @@ type Wait =
 export interface StepGates {
   /** A check that is measured all the way through, and lets no step be taken. */
   readonly blocked?: Gate;
-  /** One of these is to be measured now: no step is taken by what it said before. */
+  /** A measurement of one of these is due now: its earlier result does not allow a step. */
   readonly isPending: boolean;
   /** An approval is about such a check, and is used up by it. */
   readonly takesApproval: boolean;
@@ -73,8 +73,8 @@ export interface Stage {
 }
 
 /**
- * Where the steps hold the rollout; `undefined` where it goes on without: nothing is replaced, it began without steps, or it goes
- * to a revision that was good before, or that was there a few revisions ago.
+ * Where the steps hold the rollout; `undefined` if it continues without: nothing is replaced, it began without steps, or it
+ * goes to a revision that was good before, or that was there a few revisions ago.
  */
 export function decideStage(
   draft: RolloutDraft,
@@ -129,7 +129,10 @@ function positionOf(
   return begun ?? { done: 0, since: draft.now, approvals: [] };
 }
 
-/** Whether it goes back to one of so many revisions before. Its annotations remember which it was, after it has a new number too. */
+/**
+ * Whether it goes back to one of this many earlier revisions. Its annotations remember which it was, after it has a new number
+ * too.
+ */
 export function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: number): boolean {
   if (revisions === 0 || !latest.observed) return false;
   const others = draft.living.filter((set) => set !== latest).map(revisionOf);
@@ -213,7 +216,7 @@ function endsByApproval(wait: Wait): boolean {
   return wait.for === 'approval' || (wait.for === 'check' && isOverridable(wait.gate));
 }
 
-/** Whether so many of its pods are there and available. */
+/** Whether `size` of its pods exist and are available. */
 function isWhole(latest: ReplicaSetDraft, size: number): boolean {
   return size === 0 || (isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= size);
 }
@@ -225,7 +228,7 @@ function capAt(steps: readonly Step[], done: number, replicas: number): number {
   return size ? resolvePodCount(size.size, replicas) : 0;
 }
 
-/** Notes where the rollout is, and tells what it waits for. */
+/** Notes where the rollout is, and reports what it waits for. */
 export function tellStage(
   draft: RolloutDraft,
   steps: readonly Step[],

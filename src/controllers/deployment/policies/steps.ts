@@ -26,7 +26,7 @@ export function parseSteps(text: string): ParsedSteps {
       return {
         problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"`,
       };
-    // Who approves twice by mistake must not have approved of what comes after.
+    // A person who approves twice by mistake must not have approved of what comes after.
     if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
       return { problem: `step ${index + 1} asks for a second approval of the same` };
     steps.push(step);

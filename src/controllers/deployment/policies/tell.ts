@@ -21,7 +21,7 @@ export const WAITING_FOR_TURN = 'WaitingForTurn';
 export const RESIZING_PODS = 'ResizingPods';
 /** Progressing: a check has not passed, or holds the rollout. */
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
-/** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and nothing is gone back to. */
+/** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and the rollout does not go back. */
 export const CHECK_FAILED = 'CheckFailed';
 /** Of the same condition, and an Event: a check was measured without a verdict. */
 export const CHECK_UNKNOWN = 'CheckUnknown';
@@ -29,7 +29,7 @@ export const CHECK_UNKNOWN = 'CheckUnknown';
 export const CHECK_NOT_POSSIBLE = 'CheckNotPossible';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
-/** Progressing, and an Event: a failed template is about to be tried again. */
+/** Progressing, and an Event: a failed template is about to be retried. */
 export const ROLLOUT_RETRIED = 'RolloutRetried';
 /** Of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
@@ -74,7 +74,7 @@ export function observedProgress(draft: RolloutDraft): DeepReadonly<DeploymentCo
   return findCondition(draft.observed.status?.conditions, 'Progressing');
 }
 
-/** Whether a reason of Progressing tells that a rollout is over, and what it led to runs. */
+/** Whether a reason of Progressing says that a rollout is over, and what it led to runs. */
 export function isRolledOut(reason: string | undefined): boolean {
   return reason === NEW_REPLICA_SET_AVAILABLE || reason === ROLLED_BACK;
 }
@@ -97,7 +97,7 @@ export function inKubernetesWords(draft: RolloutDraft): void {
   }
 }
 
-/** The deadline begins anew: what it was exceeded by is another ReplicaSet, or has been asked to try again. */
+/** Restarts the deadline: another ReplicaSet exceeded it, or a retry was requested. */
 export function restartDeadline(draft: RolloutDraft, message: string): void {
   const fields = { status: 'True', reason: REPLICA_SET_UPDATED, message } as const;
   replace(draft, newCondition('Progressing', fields, draft.now));

@@ -8,11 +8,11 @@ export interface TemplateChange {
   readonly field: string;
   /** Undefined: it was not there. */
   readonly from?: string;
-  /** Undefined: it is gone. */
+  /** Undefined: it was removed. */
   readonly to?: string;
 }
 
-/** Lists of objects that are told apart by one of their fields. */
+/** One of these fields distinguishes the objects in a list. */
 const KEYS = ['name', 'containerPort', 'mountPath', 'key', 'topologyKey'] as const;
 /** Steps of a path that say nothing to people. */
 const SILENT: ReadonlySet<string> = new Set(['spec', 'metadata']);

@@ -84,9 +84,9 @@ export function nextRound(namespace: string, queued: readonly QueuedRollout[]): 
 }
 
 /**
- * Those that wait, in the order of their turns. Within a namespace the higher priority comes first, and of equal ones who asked first;
- * between namespaces the round decides, which a priority does not change: whom it moves to the front has the round of the one that it
- * moved.
+ * The waiting rollouts, in the order of their turns. Within a namespace the higher priority comes first, and of equal ones the
+ * earlier request. Between namespaces the round decides, which a priority does not change: a rollout that moves to the front
+ * gets the round of the one that it moved.
  */
 export function orderOfTurns(queued: readonly QueuedRollout[]): readonly QueuedRollout[] {
   const waiting = queued.filter(({ turn }) => turn.granted === undefined);
@@ -118,7 +118,7 @@ export function decideTurns(queued: readonly QueuedRollout[], limits: TurnLimits
   return next;
 }
 
-/** Who is before one that waits: others that wait, and those that roll out. */
+/** What is before a waiting rollout: others that wait, and those that roll out. */
 export interface PlaceInQueue {
   readonly waitingBefore: number;
   /** `shop/api`; the last of those before it. */
@@ -140,7 +140,7 @@ export function placeInQueue(
   return { waitingBefore: before.length, ...(last && { behind: `${last.namespace}/${last.name}` }) };
 }
 
-/** `undefined` where there is none, or none that can be read: then it is asked for anew. */
+/** `undefined` if there is none, or none that can be read: then it is requested again. */
 export function readTurn(annotations: Annotations): Turn | undefined {
   const read = readJson(annotations[TURN]);
   return isTurn(read) ? read : undefined;

@@ -31,9 +31,9 @@ export function zonesTrouble(
 }
 
 /**
- * Plays the steps so that old pods that are ready go zone by zone, in the order of the zones' names: those of one zone go as far as the
- * limits of the rollout allow, and those of the next are left alone until as many new pods are available as old ones have gone. Where
- * the new pods run is the scheduler's choice.
+ * Plays the steps so that old pods that are ready go zone by zone, in the order of the zones' names. Those of one zone go as
+ * far as the limits of the rollout allow. Those of the next are left alone until as many new pods are available as old ones
+ * have been removed. Where the new pods run is the scheduler's choice.
  */
 export function playZones(pass: Pass, play: () => void): void {
   const { draft, nodes, outcome, policy } = pass;
@@ -85,7 +85,7 @@ function holdAll({ draft, outcome, podsOf }: Pass): void {
   lookAgainAfter(outcome, STARTING_MS);
 }
 
-/** Whether as many new pods are available as old ones have gone. */
+/** Whether as many new pods are available as old ones have been removed. */
 function isReplaced(
   draft: RolloutDraft,
   latest: ReplicaSetDraft | undefined,

@@ -20,7 +20,7 @@ export interface RecordedView {
   readonly deployment: DeepReadonly<Deployment>;
   /** Those that it controls. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
-  /** Who wrote its size last. @default unknown */
+  /** The manager that wrote its size last. @default unknown */
   readonly sizeWriter?: FieldWriter | undefined;
   /** RFC 3339. */
   readonly now: string;
@@ -167,8 +167,8 @@ function askedOf(state: RecordState, { deployment, now, sizeWriter }: RecordedVi
 }
 
 /**
- * The user whom the API has named for this size, and since the last record: a server that names no users, or not those who write the Scale,
- * leaves the name of an earlier change.
+ * The user whom the API has named for this size since the last record. A server that names no users, or not those who write the
+ * Scale, leaves the name of an earlier change.
  */
 function scalerOf(
   { generation: recorded = 0 }: RecordState,

@@ -2,7 +2,7 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Trigger } from '../policies/history.js';
 import type { Means } from './record-entry.js';
 
-/** Who wrote a field last, by its managedFields. */
+/** The manager that wrote a field last, by its managedFields. */
 export interface FieldWriter {
   readonly manager: string;
   readonly subresource?: string;

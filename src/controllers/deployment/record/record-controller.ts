@@ -181,7 +181,7 @@ async function act(
     return {};
   } catch (error) {
     if (!isConflict(error) && !isAlreadyExists(error)) throw error;
-    // Another replica was faster: what it has recorded is read, and the rest is decided anew.
+    // Another replica was faster: what it has recorded is read, and the rest is decided again.
     return { seen: await observe(seen.keptForMs, context) };
   }
 }

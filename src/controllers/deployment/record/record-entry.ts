@@ -30,7 +30,7 @@ export interface RecordEntry {
   readonly until?: string;
   readonly kind: RecordKind;
   readonly revision?: string;
-  /** Who did it, as far as the API knows. */
+  /** The author of the change, as far as the API knows. */
   readonly by?: string;
   /** The field manager. */
   readonly with?: string;

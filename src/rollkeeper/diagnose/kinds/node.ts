@@ -133,7 +133,7 @@ function cordonFindings(
   return [...drainFindings(leaving, snapshot, nowMs), cordoned];
 }
 
-/** Who wrote `spec.unschedulable`, as far as the object says. */
+/** The manager that wrote `spec.unschedulable`, as far as the object says. */
 function cordonedBy({ metadata }: ReadableNode): string {
   const managers = (metadata.managedFields ?? []) as readonly {
     readonly manager?: string;

@@ -34,7 +34,7 @@ export function loadCompiler(module: string, ours = import.meta.url): Compiler {
   );
 }
 
-/** Its first function stands for all: a package has the API or has not. */
+/** Its first function represents all: a package has the API or has not. */
 function isCompiler(found: Partial<Compiler>): found is Compiler {
   return typeof found.createProgram === 'function';
 }

@@ -175,7 +175,7 @@ function scoreOf({ requests, taken }: ClaimAllocation): number {
   );
 }
 
-/** A claim that is allocated elsewhere and that no other pod has can be taken back, so that it is allocated anew. */
+/** A claim that is allocated elsewhere and used by no other pod can be deallocated, so that it is allocated again. */
 function postFilter(context: PostFilterContext, state: ClaimsState | undefined): PostFilterResult {
   // A plug-in before this one ended PreFilter: kube-scheduler fails here, and tries no preemption.
   if (!state) return { status: { code: 'Error', reasons: ['not found'] } };

@@ -113,8 +113,8 @@ function byName([one]: readonly [string, string], [other]: readonly [string, str
 }
 
 /**
- * Each container that goes on running has devices of its own. Init containers run one after the other: they use the devices of containers
- * that come later, and share what they need beyond these.
+ * Each container that keeps running has devices of its own. Init containers run one after the other: they use the
+ * devices of containers that come later, and share what they need beyond these.
  */
 function requestsOfOne(all: readonly Placed[], resource: string, deviceClass: string): Requested {
   const lasting = all.filter(({ endsFirst }) => !endsFirst);

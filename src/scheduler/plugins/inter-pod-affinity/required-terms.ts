@@ -145,7 +145,7 @@ function termsSelecting(
   return terms.length === 0 ? terms : terms.filter((term) => selectsPod(term, pod.pod, namespaceLabels));
 }
 
-/** So many pods more for each term in the domain of this node, if the node is in one. */
+/** `by` more pods for each term in the domain of this node, if the node is in one. */
 function domainsOf({ node }: NodeInfo, terms: readonly AffinityTerm[], by = 1): CountChange[] {
   if (by === 0) return [];
   const changes: CountChange[] = [];

@@ -89,7 +89,7 @@ function limitsIn(csiNode: DeepReadonly<CsiNode> | undefined): ReadonlyMap<strin
   return limits;
 }
 
-/** What tells which volumes of a node count. */
+/** The inputs that determine which volumes of a node count. */
 interface Counting {
   readonly view: ClusterView;
   readonly migration: CsiMigration;

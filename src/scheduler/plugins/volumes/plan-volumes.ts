@@ -20,7 +20,7 @@ import { hasCapacity } from './storage-capacity.js';
 /** What has to be done for a pod's claims if it is to run on a node. */
 export interface VolumePlan {
   readonly bind: readonly { readonly claim: Claim; readonly volume: Volume }[];
-  /** Claims whose volumes are to be made for this node. */
+  /** Claims whose volumes must be provisioned for this node. */
   readonly provision: readonly Claim[];
 }
 
@@ -32,7 +32,9 @@ const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bin
 const NO_SPACE = 'node(s) did not have enough free storage';
 const NO_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
 
-/** Chooses a volume for each claim that waits, on this node; what finds none is to be provisioned if that is possible. */
+/**
+ * Chooses a volume on this node for each claim that waits. A claim without a match is provisioned if that is possible.
+ */
 export function planVolumes(
   { bound, delayed }: SortedClaims,
   node: ReadableNode,

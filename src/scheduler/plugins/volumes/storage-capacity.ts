@@ -21,7 +21,10 @@ export interface NewVolume {
   readonly provisioner: string;
 }
 
-/** Whether the provisioner has room for the volume within the node's reach, as far as it tells how much room there is. */
+/**
+ * Whether the provisioner has room for the volume within the node's reach. One that does not report its capacity counts
+ * as having room.
+ */
 export function hasCapacity(
   { claim, provisioner, storageClass }: NewVolume,
   node: ReadableNode,

@@ -11,8 +11,8 @@ import type { SortedClaims } from './sort-claims.js';
 import { sortClaims } from './sort-claims.js';
 
 /**
- * Keeps pods to nodes that can reach their volumes, and for claims that wait for their first consumer to those where a volume is free
- * or can be made. What is to be done on the chosen node, {@link planVolumes} says.
+ * Keeps pods to nodes that can reach their volumes. For claims that wait for their first consumer, keeps them to nodes
+ * where a volume is free or can be provisioned. {@link planVolumes} decides what has to be done on the chosen node.
  */
 export const volumeBinding: PluginFactory = () => {
   const plugin: SchedulerPlugin<SortedClaims> = {

@@ -25,7 +25,7 @@ interface VolumeTopology {
 
 const REFUSAL = unresolvable('node(s) had no available volume zone');
 
-/** Keeps pods to the zones and regions of their volumes, as the volumes' labels tell them. */
+/** Keeps pods to the zones and regions of their volumes, by the labels of the volumes. */
 export const volumeZone: PluginFactory = () => {
   const plugin: SchedulerPlugin<readonly VolumeTopology[]> = {
     name: 'VolumeZone',

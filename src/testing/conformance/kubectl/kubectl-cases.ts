@@ -17,7 +17,7 @@ const USER = { name: 'admin', uid: 'admin', groups: ['system:masters'] };
 const SETTLE_MS = 10_000;
 
 export interface KubectlCasesOptions {
-  /** Only so many commands from the first one. @default all */
+  /** Number of commands to run, from the first one. @default all */
   readonly commands?: number;
 }
 

@@ -20,7 +20,7 @@ const LIMITS = [
   ['message', 1024],
 ] as const;
 
-/** How an API names the field of who reports. */
+/** How an API names the field of the reporter. */
 type ReporterField = 'reportingComponent' | 'reportingController';
 
 /**

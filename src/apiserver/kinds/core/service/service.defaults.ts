@@ -61,7 +61,7 @@ export function keepAllocated(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSp
     spec.ipFamilyPolicy ??= old.ipFamilyPolicy;
   }
   if (!hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {
-    // What a service had that now only is a name for something outside is given back.
+    // A service that is now only a name for something outside releases its addresses.
     for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const)
       delete spec[field];
   }

@@ -10,7 +10,7 @@ import { hasClusterIp, wantsHealthPort, wantsNodePorts } from './service.default
 export const SERVICE_NETWORKS = { IPv4: '10.96.0.0/12', IPv6: 'fd00:10:96::/108' } as const;
 export const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
 
-/** Addresses at the beginning of a network that are only given to those who name them. Source: KEP-3070. */
+/** Addresses at the beginning of a network. A service only gets one of them by naming it. Source: KEP-3070. */
 const RESERVED_ADDRESSES = 256n;
 
 /** Cluster addresses and ports of nodes: no two services have the same. */

@@ -11,13 +11,13 @@ import { VARIABLE_NAMES, unknownVariable } from './query-variables.js';
 /** How often a check is measured, and what its measurements come to. */
 export interface CheckRules {
   readonly intervalMs: number;
-  /** So many measurements, of which some may fail, make up the verdict. */
+  /** The number of measurements that make up the verdict; some of them may fail. */
   readonly count: number;
   /** More failed ones of the last {@link count} fail the check. */
   readonly failureLimit: number;
   /** Whether a measurement without a verdict counts as a failed one. */
   readonly unknown: 'hold' | 'fail';
-  /** After so long without a verdict the check fails, milliseconds. @default never */
+  /** Timeout after which a check without a verdict fails, milliseconds. @default never */
   readonly giveUpAfterMs?: number;
 }
 
@@ -36,7 +36,7 @@ export interface WebhookCheck extends CheckRules {
   readonly timeoutMs: number;
   /** Of the answers that are a success. */
   readonly expect: readonly StatusRange[];
-  /** So many more requests where there is no answer, or one that may be another later. */
+  /** The number of further requests if there is no answer, or one that may change later. */
   readonly retries: number;
 }
 

@@ -15,8 +15,8 @@ const HOST_NAME = new RegExp(String.raw`^${LABEL}(\.${LABEL})*$`);
 const MOST_PORTS = 65_535;
 
 /**
- * `prometheus.monitoring:9090, *.example.com, [::1]`. There is no entry that allows every host: who writes a ConfigMap chooses the
- * URL, and the controller may reach what its users may not.
+ * `prometheus.monitoring:9090, *.example.com, [::1]`. There is no entry that allows every host: the author of a ConfigMap
+ * chooses the URL, and the controller may reach what its users may not.
  * @throws InvalidOptionError naming the entry
  */
 export function parseHostRules(list: string, option: string): readonly HostRule[] {

@@ -6,7 +6,10 @@ import { measureChecks } from './measure-checks.js';
 /** Soon enough that the wait shows in no rollout, and seldom enough that it costs nothing. */
 const NO_ROOM_MS = 500;
 
-/** Measures for so many Deployments at once that the others always have workers left, however slow the answers are. */
+/**
+ * Limits the number of Deployments that it measures at once, so that the others always have workers left, even if answers are
+ * slow.
+ */
 export class CheckMeasuring {
   private readonly most: number;
   private busy = 0;

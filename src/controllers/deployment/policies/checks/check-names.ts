@@ -1,4 +1,4 @@
-/** A name is a key of a ConfigMap; so many characters keep messages and names of Jobs short. */
+/** A name is a key of a ConfigMap. The limit of its length keeps messages and names of Jobs short. */
 const CHECK_NAME = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const CONFIG_MAP_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_CONFIG_MAP_NAME = 253;

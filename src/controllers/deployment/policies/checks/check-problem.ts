@@ -6,7 +6,10 @@ import { CHECK_FAILED, CHECK_NOT_POSSIBLE, CHECK_UNKNOWN } from '../tell.js';
 
 const REASONS = { failed: CHECK_FAILED, unknown: CHECK_UNKNOWN, impossible: CHECK_NOT_POSSIBLE } as const;
 
-/** A check that holds the rollout and will not simply pass; where what failed is gone back from, nothing is held. */
+/**
+ * A check that holds the rollout and will not simply pass. Undefined if the rollout leaves the failed template: then nothing is
+ * held.
+ */
 export function checkProblem(draft: RolloutDraft): Problem | undefined {
   const problem = draft.policy?.checkProblem;
   if (!problem) return undefined;

@@ -19,7 +19,7 @@ export interface Measurement {
 }
 
 const STATES = ['measuring', 'passed', 'failed', 'overridden'] as const;
-/** `overridden`: a person went on without it. */
+/** `overridden`: a person continued without it. */
 export type CheckState = (typeof STATES)[number];
 
 /** A check of one revision, at one step or all the way through. */
@@ -27,12 +27,12 @@ export interface CheckRun {
   readonly check: string;
   /** Counted from 1; absent where it is measured all the way through. */
   readonly step?: number;
-  /** Counted from 1; a person may have a failed one tried again. */
+  /** Counted from 1; a person may request a retry of a failed one. */
   readonly attempt: number;
   /** RFC 3339, as the other times. */
   readonly began: string;
   readonly state: CheckState;
-  /** When it is to be measured again. */
+  /** When the next measurement is due. */
   readonly next: string;
   /** How many measurements there have been, also those that are no longer listed. */
   readonly taken: number;
@@ -44,7 +44,7 @@ export interface CheckRun {
   readonly unknownSince?: string;
   /** Why it is failed or unknown. */
   readonly why?: string;
-  /** Who went on without it. */
+  /** The person that continued without it. */
   readonly by?: string;
   /** The Job that was created for it. */
   readonly job?: string;

@@ -73,7 +73,7 @@ export function gateOf(view: GateView, which: Which): Gate {
 
 type OverridableGate = Gate & { readonly status: 'failed' | 'unknown' | 'impossible' };
 
-/** Whether a person may go on without it: it will not simply pass. */
+/** Whether a person may continue without it: it will not simply pass. */
 export function isOverridable(gate: Gate): gate is OverridableGate {
   const { status } = gate;
   return status === 'failed' || status === 'unknown' || status === 'impossible';

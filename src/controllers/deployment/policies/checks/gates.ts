@@ -95,7 +95,8 @@ interface Told {
 }
 
 /**
- * Notes that the rollout is under checks, what a person has gone on without, and what is due; and tells what is waited for.
+ * Notes that the rollout is under checks, which checks a person has overridden, and what is due; and reports what the rollout
+ * waits for.
  * @returns whether it has used an approval
  */
 export function tellGates(pass: Pass, gates: Gates, { latest, stage }: Told): boolean {

@@ -41,7 +41,7 @@ export async function measureWebhook(
   }
 }
 
-/** Without its signature nothing is sent: a receiver could not tell it from a forged one. */
+/** Nothing is sent without its signature: a receiver could not distinguish it from a forged request. */
 async function signed(
   signer: RequestSigner,
   id: string,

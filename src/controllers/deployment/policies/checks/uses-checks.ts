@@ -1,7 +1,7 @@
 import type { Annotations } from '../../annotations.js';
 import { annotationOf } from '../names.js';
 
-/** Whether annotations may ask for checks: told cheaply, since it is asked at each sync. */
+/** Whether annotations may ask for checks. The test is cheap, since it runs at each sync. */
 export function mayUseChecks(
   deployment: Annotations | undefined,
   namespace: Annotations | undefined,

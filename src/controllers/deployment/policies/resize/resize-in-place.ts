@@ -106,7 +106,7 @@ function playResize(
 export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const { draft, livePods, outcome, policy } = pass;
   if (!policy.resizesInPlace || latest?.annotations[RESIZING] === undefined) return;
-  // Its controller goes on starting pods from the template before until it has seen this one.
+  // Its controller keeps starting pods from the template before until it has seen this one.
   const isSeen = isObserved(latest) && latest.template === latest.observed?.spec.template;
   if (!isSeen || livePods?.of !== latest.name) {
     if (isSeen) outcome.readsPodsOf = latest.name;
@@ -126,7 +126,7 @@ export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): v
   lookAgainAfter(outcome, LOOK_AGAIN_MS);
 }
 
-/** Without pods while they are to be read. */
+/** Without pods until they have been read. */
 type Sought = Omit<Resize, 'pods'> & Partial<Pick<Resize, 'pods'>>;
 
 function resizeOf({ draft, livePods }: Pass, before: ReplicaSetDraft | undefined): Sought | undefined {
@@ -199,7 +199,7 @@ function ask(draft: RolloutDraft, resize: Resize): void {
     draft.annotate(served, { ...served.annotations, [RESIZING]: draft.now });
 }
 
-/** Containers that restart are missing for a moment: so many pods at once as a rolling update may take. */
+/** Containers that restart are missing for a moment. So the number of pods at once is limited as in a rolling update. */
 function roomFor(draft: RolloutDraft, { changes, pods }: Resize): number {
   if (!changes.some(({ restarts }) => restarts) || !isRollingUpdate(draft.spec)) return MOST_AT_ONCE;
   const settled = pods.filter(([pod, { kind }]) => isPodReady(pod) && kind !== 'under-way');
