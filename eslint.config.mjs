@@ -73,6 +73,12 @@ const plainEnglish = {
       whatever: 'write "any", "regardless of" or name the cases',
       shall: 'write "must", "should" or the present tense',
       'in vain': 'write "timed out" or "without success"',
+      anew: 'write "again", or name what is recreated',
+      'tried again': 'write "retried"',
+      'worked on': 'write "processed"',
+      'is told': 'write "is notified" or "reports"',
+      'are told': 'write "are notified" or "report"',
+      'was told': 'write "was notified" or "was cancelled"',
     };
     const words = new RegExp(`\\b(?:${Object.keys(advice).join('|')})\\b`, 'gi');
     return {
@@ -200,7 +206,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,scheduler,simulator,testing,tls}/**/*.{ts,js}',
+      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,scheduler,simulator,testing,tls,webhooks}/**/*.{ts,js}',
       'eslint.config.mjs',
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },

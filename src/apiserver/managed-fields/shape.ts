@@ -76,7 +76,7 @@ function alwaysOf(schemas: SchemaRegistry, name: string): Readonly<Record<string
   return schemas.goFacts(name).always ?? (name.startsWith('io.k8s.') ? {} : undefined);
 }
 
-/** Field by field where it stands, though its type counts as one value elsewhere. */
+/** Field by field in this place, although its type counts as one value elsewhere. */
 function granularShape(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   return makeShape(schemas, schema && { ...schema, mapType: 'granular' }, alwaysOf(schemas, name));

@@ -13,7 +13,7 @@ export type AskedNames =
       /** As it was typed: `deployment`, `po`. */
       readonly kind: string;
       readonly namespace: string;
-      /** What stands before the name in the same word: `deployment/`. */
+      /** The text before the name in the same word: `deployment/`. */
       readonly before: string;
     };
 

@@ -79,7 +79,7 @@ describe('the record of a Deployment', () => {
     expect(largest).toBeLessThan(130 * 1024);
     expect(counted(entriesOf(record))).toEqual({ changes: all, failed: all / 20 });
     const finest = entriesOf(record).filter(({ kind }) => kind === 'asked' || kind === 'change');
-    // The last hours are told change by change.
+    // The last hours are reported change by change.
     expect(finest.length).toBeGreaterThan(100);
   });
 

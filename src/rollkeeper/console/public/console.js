@@ -137,7 +137,7 @@ const page = {
   },
   open: (change) => page.go(change),
   close: (change) => page.amend(change),
-  /** Something was changed, and is looked at anew. */
+  /** Something was changed: reads it again. */
   refresh() {
     void explain();
     lookAround();

@@ -4,7 +4,7 @@ import { ago } from '/console/parts.js';
 
 const NAMED = 5;
 
-/** Findings, and what would help. @param alone whether a single finding is told by the sentence above it */
+/** Findings, and what would help. @param alone whether the sentence above already reports a single finding */
 export function findingList({ namespace, unblockedBy, waitsFor }, state, actions, alone = false) {
   // A note is not what the sentence is about.
   const isTold = alone && waitsFor.length === 1 && waitsFor[0].severity !== 'note';

@@ -186,7 +186,7 @@ export function sessionActions(page) {
       try {
         keep(await call('POST', '/admin/sign-in/oidc/renew', { renewal: known.renewal }));
       } catch (error) {
-        // Without an answer it is tried again; a refused session ends by itself.
+        // Without an answer it is retried. A refused session ends by itself.
         if (error.status === 401) renewal.set(undefined);
       } finally {
         renewing = false;

@@ -49,7 +49,7 @@ function renderPath(path: string, wordOf: (word: string) => string): string {
     .join('/');
 }
 
-/** A part stands between two lines: `// [webhook` and `// webhook]`. */
+/** A part is enclosed by two lines: `// [webhook` and `// webhook]`. */
 function withPart(text: string, part: TemplatePart, isIn: boolean): string {
   const block = new RegExp(`^[ \\t]*(?://|#) \\[${part}\\n([\\s\\S]*?)^[ \\t]*(?://|#) ${part}\\]\\n`, 'gm');
   return text.replace(block, (_block, inner: string) => (isIn ? inner : ''));

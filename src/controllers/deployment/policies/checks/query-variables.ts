@@ -13,7 +13,7 @@ const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
   step: ({ step }) => (step === undefined ? '' : String(step)),
 };
 
-/** What stands between `{{` and `}}` and is none of the variables. */
+/** A text between `{{` and `}}` that is none of the variables. */
 export function unknownVariable(text: string): string | undefined {
   for (const [, name = ''] of text.matchAll(VARIABLE)) if (!Object.hasOwn(VALUES, name)) return name;
   return undefined;
