@@ -73,7 +73,7 @@ export function impersonating(credentials: Credentials, user: ImpersonatedUser):
       const names = Object.keys(headers).filter((name) => name.toLowerCase().startsWith('impersonate-'));
       if (names.length > 0)
         throw new IllegalStateError(
-          `the kubeconfig of the replica already impersonates another user (${names.join(', ')}), and so cannot act as ${user.username}`,
+          `the kubeconfig already impersonates another user (${names.join(', ')}), so the replica cannot act as ${user.username}`,
         );
       return headers;
     },

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServerTrust } from '@rollkeeper/tls';
-import { UP_FOLDER, readNamed } from './shared-options.js';
+import { dataDirOption, readNamed } from './shared-options.js';
 
 export interface AdminClientFlags {
   readonly adminUrl?: string;
@@ -32,7 +32,7 @@ export function addAdminOptions(command: Command): Command {
       '--insecure-skip-tls-verify',
       'accept any certificate; a man in the middle can then read the token',
     )
-    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER);
+    .addOption(dataDirOption());
 }
 
 /**

@@ -6,7 +6,7 @@ import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { RedisFlags } from './shared-options.js';
-import { UP_FOLDER, addRedisOptions, redisUrlOf } from './shared-options.js';
+import { addRedisOptions, dataDirOption, redisUrlOf } from './shared-options.js';
 import type { Storage } from '@rollkeeper/apiserver';
 
 interface StoreFlags extends RedisFlags {
@@ -22,7 +22,7 @@ export function registerBackupCommand(program: Command): void {
   addRedisOptions(program.command('backup'), OF_STORE)
     .description('write a consistent snapshot of all objects of the embedded API server to a file')
     .argument('<file>', 'gzip of JSON lines; replaced atomically')
-    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
+    .addOption(dataDirOption())
     .action((file: string, flags: StoreFlags) =>
       runUntilStopped(async (signal) => {
         const { backUp } = await import('@rollkeeper/apiserver');
@@ -41,7 +41,7 @@ export function registerRestoreCommand(program: Command): void {
     .description('restore a backup to the store of the embedded API server, even while it is running')
     .argument('<file>', 'written by `backup`')
     .option('--replace', 'restore even if the store has objects; they are deleted')
-    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
+    .addOption(dataDirOption())
     .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
       runUntilStopped(async (signal) => {
         const { hasObjects, restore } = await import('@rollkeeper/apiserver');

@@ -7,7 +7,7 @@ import type { Diagnosis } from '../diagnose/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import type { ApiFlags } from './shared-options.js';
-import { UP_FOLDER, addApiOptions } from './shared-options.js';
+import { addApiOptions, dataDirOption } from './shared-options.js';
 
 interface ProblemsFlags extends ApiFlags, ConsoleUrlFlags, OutputFlags {
   readonly dataDir: string;
@@ -25,7 +25,7 @@ export function registerProblemsCommand(program: Command): void {
       'list what is stuck or degraded in the cluster or in one namespace, with the cause and a remedy: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot be deleted, webhooks that do not answer. Exit code: 0 no problems, 4 problems',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all, and cluster-scoped objects)')
-    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
+    .addOption(dataDirOption())
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
         const { withApi } = await import('./live-deployment.js');

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { Option } from 'commander';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { file, text } from '@rollkeeper/machinery/options/option-table';
@@ -41,6 +42,11 @@ export interface ApiFlags {
 
 /** Where `up` keeps what it has, unless an option names another folder. */
 export const UP_FOLDER = '.rollkeeper';
+
+/** `--data-dir`, of commands that look at what `up` runs. */
+export function dataDirOption(): Option {
+  return new Option('--data-dir <folder>', 'the data folder of `up`').default(UP_FOLDER);
+}
 
 /** See `withApi`. */
 const API_DEFAULT = "kubeconfig of the cluster (default: kubectl's rules, then `up` in this folder)";

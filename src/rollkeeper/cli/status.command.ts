@@ -4,7 +4,7 @@ import { runUntilStopped } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions, addWatchOption, outputForm, printState, printable } from './output.js';
-import { UP_FOLDER } from './shared-options.js';
+import { dataDirOption } from './shared-options.js';
 
 interface StatusFlags extends OutputFlags {
   readonly dataDir: string;
@@ -18,7 +18,7 @@ export function registerStatusCommand(program: Command): void {
   const command = addOutputOptions(program.command('status'), FORMS);
   addWatchOption(command, 'the state')
     .description('show the processes of `up`, the leader, and whether Redis answers')
-    .option('--data-dir <folder>', 'the data folder of `up`', UP_FOLDER)
+    .addOption(dataDirOption())
     .action((flags: StatusFlags) =>
       runUntilStopped((signal) => printState(flags.watch, () => statusText(flags), signal)),
     );

@@ -23,7 +23,7 @@ export const UP_OPTIONS_TABLE = {
   }),
   'console-port': wholeNumber({
     help: 'port of the console on 127.0.0.1, served by the first replica',
-    shownDefault: 'the last port, or the one after --port, or any free port',
+    shownDefault: 'the last port, otherwise the one after --port; any free port if that is taken',
     value: 'port',
     least: 1,
     most: 65_535,

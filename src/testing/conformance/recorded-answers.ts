@@ -41,6 +41,7 @@ export class RecordedAnswers implements ConformanceFormat {
     const items = Array.isArray(setup) ? (setup as readonly Json[]).filter(isJsonObject) : [];
     this.compare = items.every(({ query }) => query === undefined) ? compareOldAnswer : compareAnswer;
     this.agreement = new Agreement<AnswerPart>(PARTS);
+    this.independent = 0;
     const server = (this.server = await AnswerServer.start());
     for (const name of NAMESPACES) await server.createNamespace(name);
     for (const item of items) await setUp(server, item as unknown as RecordedRequest);

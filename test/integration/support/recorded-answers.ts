@@ -3,6 +3,18 @@ import type { AnswerPart } from '../../../src/testing/conformance/compare-answer
 import { RecordedAnswers } from '../../../src/testing/conformance/recorded-answers.js';
 import { runConformance } from '../../../src/testing/conformance/run-conformance.js';
 
+/**
+ * How many of all answers of the first recording agree with those of Kubernetes 1.36.2, percent. They only rise. The second
+ * recording holds every eleventh of the changes of one field that the first does not try.
+ */
+export const FLOORS: Readonly<Record<AnswerPart, number>> = {
+  code: 99.9,
+  fields: 99.8,
+  message: 99.3,
+  warnings: 99.7,
+  object: 98.3,
+};
+
 export interface Recording {
   /** A file of test/vectors. */
   readonly recording: string;
