@@ -59,7 +59,7 @@ export function nodeAnnotationProblems({ metadata: { annotations = {} } }: Annot
   const unknown = words.filter((word) => word !== '' && !NODE_BEHAVIOURS.some((known) => known === word));
   return [
     ...unknown.map(
-      (word) => `${NODE_BEHAVIOUR_ANNOTATION}: "${word}" is none of ${NODE_BEHAVIOURS.join(', ')}`,
+      (word) => `${NODE_BEHAVIOUR_ANNOTATION}: "${word}" is not one of ${NODE_BEHAVIOURS.join(', ')}`,
     ),
     ...[CAPACITY_ANNOTATION, SYSTEM_USAGE_ANNOTATION].flatMap((name) =>
       readAmounts(annotations[name] ?? '').wrong.map((part) => `${name}: "${part}" is not NAME=QUANTITY`),

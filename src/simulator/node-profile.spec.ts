@@ -99,7 +99,7 @@ describe('what cannot be read', () => {
     };
     const problems = nodeAnnotationProblems({ metadata: { name: 'node-0', annotations } });
     expect(problems[0]).toMatch(
-      /^node\.rollkeeper\.dev\/behaviour: "asleep" is none of silent, gone, not-ready/,
+      /^node\.rollkeeper\.dev\/behaviour: "asleep" is not one of silent, gone, not-ready/,
     );
     expect(problems.slice(1)).toEqual([
       'node.rollkeeper.dev/capacity: "memory=lots" is not NAME=QUANTITY',

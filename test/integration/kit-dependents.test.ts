@@ -186,7 +186,7 @@ it('comes back from failures as the controller says', async () => {
 it('names what of its queue is not a controller’s to say', () => {
   const define = (queueing: object) =>
     defineController({ ...{ name: 'x', for: Namespace, queueing }, reconcile: async () => undefined });
-  expect(() => define({ lockDurationMs: 1 })).toThrow('controller.queueing.lockDurationMs: is none of');
+  expect(() => define({ lockDurationMs: 1 })).toThrow('controller.queueing.lockDurationMs: is not one of');
   expect(() => define({ backoffBaseMs: 10, backoffMaxMs: 1 })).toThrow('backoffMaxMs');
 });
 

@@ -132,7 +132,7 @@ describe('checks over HTTP', () => {
 
   it('ask no other host, whatever asks', async () => {
     const asked = sender.send({ method: 'GET', url: `http://localhost:${port}`, timeoutMs: 1000 }, signal);
-    await expect(asked).rejects.toThrow('is none of the hosts');
+    await expect(asked).rejects.toThrow('is not one of the hosts');
     expect(seen).toEqual([]);
   });
 

@@ -281,7 +281,7 @@ describe('a test cluster', () => {
     await expect(cluster.waitFor('pod/none', 'create', { timeoutMs: 50 })).rejects.toThrow(
       /it does not exist/,
     );
-    await expect(cluster.waitFor('deployment/web', 'done')).rejects.toThrow(/is none of create, delete/);
+    await expect(cluster.waitFor('deployment/web', 'done')).rejects.toThrow(/is not one of create, delete/);
     await expect(cluster.get('widgets/a')).rejects.toThrow('the server does not have widgets');
   });
 

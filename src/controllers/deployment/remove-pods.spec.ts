@@ -43,7 +43,7 @@ describe('pods that a person names when scaling down', () => {
   });
 
   it.each<{ name: string; wish: (pods: Pod[]) => string; replicas?: number; why: string }>([
-    { name: 'one that is not its own', wish: () => 'other', why: 'pod "other" is none of its pods' },
+    { name: 'one that is not its own', wish: () => 'other', why: 'pod "other" is not one of its pods' },
     {
       name: 'another one of the name',
       wish: ([pod]) => `${pod?.metadata.name}@before`,

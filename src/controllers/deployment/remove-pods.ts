@@ -97,7 +97,7 @@ function findVictim(
       .filter(({ metadata }) => metadata.name === name)
       .map((pod) => ({ set, pod })),
   );
-  if (!found) return `pod "${name}" is none of its pods`;
+  if (!found) return `pod "${name}" is not one of its pods`;
   if (uid !== undefined && found.pod.metadata.uid !== uid)
     return `pod "${name}" is another one than was meant: its UID is ${found.pod.metadata.uid ?? 'unknown'}`;
   return isPodActive(found.pod) ? found : `pod "${name}" is ending already`;

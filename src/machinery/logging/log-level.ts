@@ -27,6 +27,6 @@ export function isLogged(level: LogLevel): boolean {
 /** @throws InvalidOptionError */
 export function parseLogLevel(level: string): LogLevel {
   const known = LOG_LEVELS.find((each) => each === level);
-  if (!known) throw new InvalidOptionError('log-level', `"${level}" is none of ${LOG_LEVELS.join(', ')}`);
+  if (!known) throw new InvalidOptionError('log-level', `"${level}" is not one of ${LOG_LEVELS.join(', ')}`);
   return known;
 }

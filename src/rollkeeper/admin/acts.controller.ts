@@ -90,7 +90,7 @@ export class ActsController {
   ): Promise<ActAnswer> {
     const known = ACT_VERBS.find((each) => each === verb);
     if (!known)
-      throw new NotFoundException({ error: `"${verb.slice(0, 100)}" is none of ${ACT_VERBS.join(', ')}` });
+      throw new NotFoundException({ error: `"${verb.slice(0, 100)}" is not one of ${ACT_VERBS.join(', ')}` });
     const type = typeFor(known, resource, ref);
     const { act, note } = askedIn(known, body, caller);
     const { client, user } = caller;

@@ -79,7 +79,7 @@ export class ClustersController implements OnModuleDestroy {
     const { clusters } = this.ports;
     const cluster = clusters?.named(name);
     if (!clusters || !cluster)
-      throw new NotFoundException({ error: `"${name.slice(0, 100)}" is none of --console-clusters` });
+      throw new NotFoundException({ error: `"${name.slice(0, 100)}" is not one of --console-clusters` });
     return { cluster, clusters };
   }
 }

@@ -89,7 +89,7 @@ export class SignInController {
   ): HandOver {
     const known = this.ports.clusters?.list.find(({ url }) => url === to);
     if (!known)
-      throw new ForbiddenException({ error: 'that console is none of --console-clusters of this one' });
+      throw new ForbiddenException({ error: 'that console is not one of --console-clusters of this one' });
     const user = personOf(response);
     const token = bearerOf(request);
     if (!isSignedIn(response) || (!user && token === undefined))

@@ -53,7 +53,7 @@ describe('rollkeeper scale', () => {
     const names = lab.world.availablePods.map(nameOf);
     const writes = lab.world.api.writes.length;
     for (const [remove, why] of [
-      [['other'], 'pod "other" is none of its pods'],
+      [['other'], 'pod "other" is not one of its pods'],
       [names.slice(0, 3), '3 pods of ReplicaSet'],
       [[names[0] ?? '', names[0] ?? ''], 'is named twice'],
     ] as const) {

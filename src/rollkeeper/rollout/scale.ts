@@ -255,7 +255,7 @@ function namedPods(
   const found: Pod[] = [];
   for (const name of names) {
     const pod = pods.find(({ metadata }) => metadata.name === name);
-    if (!pod || !isOwn(pod)) return `pod "${name}" is none of its pods`;
+    if (!pod || !isOwn(pod)) return `pod "${name}" is not one of its pods`;
     if (found.includes(pod)) return `pod "${name}" is named twice`;
     if (!isPodActive(pod)) return `pod "${name}" is ending already`;
     found.push(pod);

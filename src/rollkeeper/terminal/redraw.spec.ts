@@ -63,7 +63,7 @@ describe('what is shown again and again', () => {
     };
     const running = keepShowing(view, read, { clock, everyMs: 1000, signal: stop.signal });
     await clock.advance(2000);
-    expect(shown).toEqual(['1', 'no replica answers; trying again', '3']);
+    expect(shown).toEqual(['1', 'no replica answers; Rollkeeper tries again', '3']);
     stop.abort();
     await running;
     answers.unshift(new StartupError('no replica answers'));

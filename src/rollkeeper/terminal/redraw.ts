@@ -75,7 +75,7 @@ async function readOrExplain(read: () => Promise<string>): Promise<string> {
     return await read();
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
-    return `${errorMessage(error)}; trying again`;
+    return `${errorMessage(error)}; Rollkeeper tries again`;
   }
 }
 

@@ -98,7 +98,10 @@ export function defineController<T extends KubernetesObject>(
 function checkedTuning(given: QueueTuning): QueueTuning {
   const unknown = Object.keys(given).find((name) => !QUEUE_TUNING.some((each) => each === name));
   if (unknown !== undefined)
-    throw new InvalidOptionError(`controller.queueing.${unknown}`, `is none of ${QUEUE_TUNING.join(', ')}`);
+    throw new InvalidOptionError(
+      `controller.queueing.${unknown}`,
+      `is not one of ${QUEUE_TUNING.join(', ')}`,
+    );
   compileWorkQueueOptions(given);
   return given;
 }

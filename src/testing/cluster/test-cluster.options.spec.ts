@@ -45,7 +45,9 @@ describe('the options of a test cluster', () => {
     expect(existing({ existingCluster: false }, 'true')).toBeUndefined();
     const place = { kubeconfig: 'kind.yaml', context: 'kind' };
     expect(existing({ existingCluster: place })).toEqual({ ...place, bare: false });
-    expect(() => existing({}, 'yes')).toThrow('USE_EXISTING_CLUSTER: "yes" is none of true, false and bare');
+    expect(() => existing({}, 'yes')).toThrow(
+      'USE_EXISTING_CLUSTER: "yes" is not one of true, false and bare',
+    );
   });
 
   it('leave controllers, nodes and scheduling to a cluster that exists, but for controllers of one’s own', () => {
@@ -72,7 +74,7 @@ describe('the options of a test cluster', () => {
   });
 
   it.each([
-    [{ existingCluster: 'kind' }, /^existingCluster: is none of/],
+    [{ existingCluster: 'kind' }, /^existingCluster: is not one of/],
     [{ existingCluster: { file: 'kind.yaml' } }, /^existingCluster: .*"file"/],
     [{ existingCluster: true, clock: 'manual' }, /^clock: needs a cluster of its own/],
     [{ existingCluster: true, users: ['jane'] }, /^users: needs a cluster of its own/],
@@ -85,12 +87,12 @@ describe('the options of a test cluster', () => {
     [{ controllers: 'deploymnet' }, /^controllers: "deploymnet" is no controller/],
     [{ controllers: [deploymentController, 'deployment'] }, /^controllers: two are called deployment/],
     [{ nodes: -1 }, /^nodes: /],
-    [{ clock: 'frozen' }, /^clock: is none of/],
-    [{ clock: { startAt: 'soon' } }, /^clock: is none of/],
+    [{ clock: 'frozen' }, /^clock: is not one of/],
+    [{ clock: { startAt: 'soon' } }, /^clock: is not one of/],
     [{ store: 'disk' }, /^store: is neither/],
     [{ store: { redisUrl: 'http://127.0.0.1' } }, /redis/],
     [{ port: 70_000 }, /^port: /],
-    [{ user: 'me' }, /^user: is none of store, /],
+    [{ user: 'me' }, /^user: is not one of store, /],
   ])('refuse %j', (options, message) => {
     expect(() => compileTestClusterOptions(options as TestClusterOptions)).toThrow(message);
   });

@@ -208,7 +208,7 @@ export function compileTestClusterOptions(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): CompiledTestClusterOptions {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name));
-  if (unknown !== undefined) throw new InvalidOptionError(unknown, `is none of ${[...NAMES].join(', ')}`);
+  if (unknown !== undefined) throw new InvalidOptionError(unknown, `is not one of ${[...NAMES].join(', ')}`);
   const existing = existingOf(options.existingCluster ?? existingByEnvironment(env[ENVIRONMENT]));
   if (existing) assertExistingCan(options);
   const parts = existing ? partsBeside(existing, options) : allParts(options);
@@ -252,7 +252,7 @@ function existingByEnvironment(value: string | undefined): boolean | 'bare' {
   const word = value?.toLowerCase() ?? '';
   if (word === 'bare') return word;
   if (!['true', 'false', ''].includes(word))
-    throw new InvalidOptionError(ENVIRONMENT, `"${value}" is none of true, false and bare`);
+    throw new InvalidOptionError(ENVIRONMENT, `"${value}" is not one of true, false and bare`);
   return word === 'true';
 }
 
@@ -265,7 +265,7 @@ function existingOf(
   if (typeof chosen !== 'object')
     throw new InvalidOptionError(
       'existingCluster',
-      "is none of true, false, 'bare' and { kubeconfig, context, bare }",
+      "is not one of true, false, 'bare' and { kubeconfig, context, bare }",
     );
   const { bare, context, kubeconfig } = compileOptions(existingSchema, chosen, 'existingCluster');
   return { kubeconfig, context, bare };
@@ -339,6 +339,6 @@ function clockOf(clock: NonNullable<TestClusterOptions['clock']>): CompiledTestC
   if (clock === 'manual') return { startMs: undefined };
   const startMs = typeof clock === 'object' ? new Date(clock.startAt).getTime() : Number.NaN;
   if (Number.isNaN(startMs))
-    throw new InvalidOptionError('clock', "is none of 'system', 'manual' and { startAt }");
+    throw new InvalidOptionError('clock', "is not one of 'system', 'manual' and { startAt }");
   return { startMs };
 }

@@ -40,7 +40,7 @@ describe('a condition', () => {
   });
 
   it.each(['ready', 'condition', 'condition=', 'condition=A=B=C', ''])('is not %j', (text) => {
-    expect(() => conditionOf(text)).toThrow(/is none of create, delete, rollout/);
+    expect(() => conditionOf(text)).toThrow(/is not one of create, delete, rollout/);
   });
 });
 

@@ -35,7 +35,7 @@ export function conditionOf(text: string): WaitCondition {
   if (word !== 'condition' || !type || rest.length > 0)
     throw new InvalidOptionError(
       'condition',
-      `"${text}" is none of create, delete, rollout, condition=TYPE and condition=TYPE=STATUS`,
+      `"${text}" is not one of create, delete, rollout, condition=TYPE and condition=TYPE=STATUS`,
     );
   return (object) => hasCondition(object, type, status);
 }

@@ -31,7 +31,7 @@ export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
     const verdict = judgeRollout(draft, latest, policy, pass.podsOf(latest));
     if (verdict.kind === 'failed') return fail(pass, rolledOut, verdict.why);
     if (verdict.kind === 'withheld' && isNewlyExceeded(pass)) {
-      const message = `No rollback: ${verdict.why}; ${verdict.cause} is none of its failure-causes`;
+      const message = `No rollback: ${verdict.why}; ${verdict.cause} is not one of its failure-causes`;
       tellEvent(draft, outcome, warning('RollbackWithheld', message));
     }
     if (verdict.kind === 'well') lookAgainAfter(outcome, verdict.lookAgainAfterMs);

@@ -49,7 +49,7 @@ type Read = (text: string, fields: BlueGreenFields) => string | undefined;
 /** Each sets what its text says, or answers why it cannot. */
 export const BLUE_GREEN_READERS: Readonly<Record<BlueGreenSetting, Read>> = {
   strategy: (text, fields) => {
-    if (text !== 'rolling' && text !== 'blue-green') return 'is none of rolling, blue-green';
+    if (text !== 'rolling' && text !== 'blue-green') return 'is not one of rolling, blue-green';
     fields.strategy = text;
     return undefined;
   },

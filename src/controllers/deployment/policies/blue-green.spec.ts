@@ -384,7 +384,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
   });
 
   const WRONG: readonly (Readonly<Record<string, string>> & { readonly says: string })[] = [
-    { strategy: 'canary', says: '"canary" is none of rolling, blue-green' },
+    { strategy: 'canary', says: '"canary" is not one of rolling, blue-green' },
     { 'preview-service': 'web', says: 'is the same Service as rollkeeper.dev/active-service' },
     { 'active-service': '', says: 'needs rollkeeper.dev/active-service' },
     { 'active-service': 'Web', says: '"Web" is not the name of a Service' },

@@ -165,7 +165,7 @@ describe('pods that are replaced once they have ended', () => {
 
   it('are an invalid annotation with any other value', async () => {
     const lab = await PolicyLab.rolledOut({ 'pod-replacement': 'later' }, ONE_BY_ONE);
-    expect(lab.condition('RolloutPolicy')).toContain('"later" is none of started, terminated');
+    expect(lab.condition('RolloutPolicy')).toContain('"later" is not one of started, terminated');
   });
 });
 

@@ -207,7 +207,7 @@ export const NO_POLICY: RolloutPolicy = {
 const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   'on-failure': (text, fields) => {
     const word = ON_FAILURE.find((known) => known === text);
-    if (!word) return `is none of ${ON_FAILURE.join(', ')}`;
+    if (!word) return `is not one of ${ON_FAILURE.join(', ')}`;
     fields.onFailure = word;
     return undefined;
   },
@@ -276,7 +276,7 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   },
   'pod-replacement': (text, fields) => {
     const word = POD_REPLACEMENTS.find((known) => known === text);
-    if (!word) return `is none of ${POD_REPLACEMENTS.join(', ')}`;
+    if (!word) return `is not one of ${POD_REPLACEMENTS.join(', ')}`;
     fields.podReplacement = word;
     return undefined;
   },

@@ -33,11 +33,11 @@ function parseWindow(word: string): RolloutWindow | string {
   if (!match) return 'is not of the form "Mon-Thu 09:00-16:00 Europe/Berlin"';
   const [, dayText, fromHour, fromMinute, toHour, toMinute, timeZone = 'UTC'] = match;
   const days = parseDays(dayText ?? 'Sun-Sat');
-  if (!days) return `names a day that is none of ${DAYS.join(', ')}`;
+  if (!days) return `names a day that is not one of ${DAYS.join(', ')}`;
   const from = minutesOf(fromHour, fromMinute);
   const to = minutesOf(toHour, toMinute);
   if (from === undefined || to === undefined || from === DAY_MINUTES || from === to)
-    return 'has a time that is none of 00:00 to 24:00, or no time in between';
+    return 'has a time outside 00:00 to 24:00, or two times that are the same';
   if (!isTimeZone(timeZone)) return `names a time zone that is not known, "${timeZone}"`;
   return { days, from, to, timeZone };
 }

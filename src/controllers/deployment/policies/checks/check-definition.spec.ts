@@ -41,7 +41,10 @@ describe('the definition of a check', () => {
     [{}, 'needs one of prometheus, webhook, job, and has none'],
     [{ prometheus: PROMETHEUS, job: { template: POD } }, 'has prometheus and job'],
     [{ prometheus: { ...PROMETHEUS, condition: '0.01' } }, 'prometheus.condition: "0.01" is not a condition'],
-    [{ prometheus: { ...PROMETHEUS, query: '{{pod}}' } }, 'prometheus.query: {{pod}} is none of namespace,'],
+    [
+      { prometheus: { ...PROMETHEUS, query: '{{pod}}' } },
+      'prometheus.query: {{pod}} is not one of namespace,',
+    ],
     [
       { prometheus: { ...PROMETHEUS, timeout: '11s' } },
       'prometheus.timeout: "11s" is not a duration between',

@@ -102,7 +102,10 @@ const query = z
   .superRefine((text, context) => {
     const unknown = unknownVariable(text);
     if (unknown !== undefined)
-      context.addIssue({ code: 'custom', message: `{{${unknown}}} is none of ${VARIABLE_NAMES.join(', ')}` });
+      context.addIssue({
+        code: 'custom',
+        message: `{{${unknown}}} is not one of ${VARIABLE_NAMES.join(', ')}`,
+      });
   });
 
 const timeout = durationBetween(100, LONGEST_TIMEOUT_MS).default(5000);

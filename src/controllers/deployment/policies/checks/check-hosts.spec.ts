@@ -32,7 +32,7 @@ describe('the hosts that requests may go to', () => {
     'http://ci.test@evil.test',
     'http://evil.test#ci.test',
   ])('are no others: %s', (url) => {
-    expect(hostProblem(url, rules)).toContain('is none of the hosts that --check-hosts allows');
+    expect(hostProblem(url, rules)).toContain('is not one of the hosts that --check-hosts allows');
   });
 
   it('are none without a list', () => {

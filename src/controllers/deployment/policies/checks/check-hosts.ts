@@ -56,5 +56,5 @@ export function hostProblem(url: string, rules: readonly HostRule[]): string | u
       (rule.isSuffix ? host.endsWith(rule.host) && host.length > rule.host.length : host === rule.host) &&
       (rule.port === undefined || rule.port === number),
   );
-  return isAllowed ? undefined : `${host}:${number} is none of the hosts that --check-hosts allows`;
+  return isAllowed ? undefined : `${host}:${number} is not one of the hosts that --check-hosts allows`;
 }

@@ -211,7 +211,7 @@ describe('checks of a rollout', () => {
   });
 
   it.each([
-    ['elsewhere', '169.254.169.254:80 is none of the hosts that --check-hosts allows'],
+    ['elsewhere', '169.254.169.254:80 is not one of the hosts that --check-hosts allows'],
     ['wrong', 'key wrong of ConfigMap rollkeeper-checks: webhook: Unrecognized key: "tries"'],
     ['missing', 'there is no key missing of ConfigMap rollkeeper-checks'],
   ])('that cannot be measured hold and are named: %s', async (check, problem) => {
