@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { includeOf } from './scripts/lib/test-suites.mjs';
 
@@ -17,6 +19,12 @@ const sharedProcess = {
   isolate: false,
   setupFiles: ['test/support/shared-process.setup.ts', ...setupFiles],
 };
+/** What has been compiled is kept as long as the compiler's options stay the same. */
+const tsconfigInCacheKey: Plugin = {
+  name: 'tsconfig-in-cache-key',
+  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) =>
+    define(() => readFileSync('tsconfig.json', 'utf8')),
+};
 const withRedis = {
   globalSetup: ['test/integration/redis.global-setup.ts'],
 };
@@ -31,7 +39,10 @@ export default defineConfig({
   // The packages' sources, not what was built of them.
   resolve: { conditions: SOURCES },
   ssr: { resolve: { conditions: SOURCES } },
+  plugins: [tsconfigInCacheKey],
   test: {
+    // Each source is compiled once, not for every project and every run anew.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         extends: true,
@@ -41,8 +52,8 @@ export default defineConfig({
           setupFiles: ['test/support/no-sockets.setup.ts', ...sharedProcess.setupFiles],
           include: includeOf('unit'),
           testTimeout: HANGS_MS,
-          // They compute all the time.
-          maxWorkers: '100%',
+          // They compute all the time. Beside other work, three get more of two processors than two.
+          ...THREE_WORKERS,
           // It imports JSON as only bundlers do.
           server: { deps: { inline: ['@actions/workflow-parser'] } },
         },
