@@ -8,9 +8,12 @@ import { includeOf } from './scripts/lib/test-suites.mjs';
  * property that computes for ten seconds was seen to take sixty beside three other runs.
  */
 const HANGS_MS = 180_000;
-/** They wait for processes most of the time: one alone leaves a processor idle, more would starve each other. */
+/** Each starts processes of its own and waits for them: one alone leaves a processor idle, more would starve each other. */
 const TWO_WORKERS = { maxWorkers: 2 };
-/** They wait for a Redis and a server in their own process: two leave a third of two processors idle. */
+/**
+ * They wait for a Redis, a server or a set of processes: two leave a part of two processors idle. Beside other work, three also get
+ * more of the processors than two, which is why tests that only compute have three as well.
+ */
 const THREE_WORKERS = { maxWorkers: 3 };
 const SOURCES = ['rollkeeper:source', 'node', 'development|production'];
 const LONG = { testTimeout: HANGS_MS, hookTimeout: HANGS_MS };
@@ -52,7 +55,6 @@ export default defineConfig({
           setupFiles: ['test/support/no-sockets.setup.ts', ...sharedProcess.setupFiles],
           include: includeOf('unit'),
           testTimeout: HANGS_MS,
-          // They compute all the time. Beside other work, three get more of two processors than two.
           ...THREE_WORKERS,
           // It imports JSON as only bundlers do.
           server: { deps: { inline: ['@actions/workflow-parser'] } },
@@ -79,7 +81,7 @@ export default defineConfig({
           ...LONG,
           // A file may have to wait for a set of processes that another has.
           hookTimeout: 2 * HANGS_MS,
-          ...TWO_WORKERS,
+          ...THREE_WORKERS,
           sequence: { groupOrder: 2 },
           include: includeOf('e2e'),
         },
