@@ -96,6 +96,30 @@ const EVICTED_UNSEEN: [Scenario, Change[]] = [
   ],
 ];
 
+/** Two ReplicaSets shrink with a paused Deployment; of the one that is left, a second pass removes what is still too much. */
+const SCALED_WHILE_PAUSED: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 1, maxSurge: 1, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    ...{
+      blueGreen: undefined,
+      budget: { minAvailable: 5 },
+      podReplacement: undefined,
+      zones: undefined,
+      resize: undefined,
+    },
+    steps: '1; approve; 50%; wait 2m',
+  },
+  [
+    { minutes: 1 },
+    { image: 'app:broken' },
+    { paused: true },
+    { replicas: 7 },
+    { freeze: false },
+    { replicas: 1 },
+  ],
+];
+
 /** Rule 13. */
 function expectNotedSizes(replicaSets: readonly ReplicaSet[]): void {
   for (const { metadata, spec } of replicaSets) {
@@ -155,7 +179,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
     });
     await fc.assert(property, {
       ...runs,
-      examples: [EVICTED_UNSEEN, RETRY_AFTER_ALL, HELD_AFTER_ABORT, GROWS_BEFORE_ROOM],
+      examples: [EVICTED_UNSEEN, RETRY_AFTER_ALL, HELD_AFTER_ABORT, GROWS_BEFORE_ROOM, SCALED_WHILE_PAUSED],
     });
   });
 
