@@ -83,7 +83,7 @@ describe.skipIf(!chromiumPath)('the consoles of two clusters', () => {
   it('give nothing to a console that they do not name', async () => {
     await open(`${urls['us']}/console?hand-over=${encodeURIComponent('https://evil.example')}#clusters`);
     await page.click('#hand-over');
-    await page.waitForSelector('.dialog .error >> text=none of --console-clusters');
+    await page.waitForSelector('.dialog .error >> text=not one of --console-clusters');
     expect(page.url()).toContain(urls['us'] ?? '-');
     await page.keyboard.press('Escape');
     await page.waitForSelector('.dialog', { state: 'detached' });
