@@ -25,7 +25,7 @@ export function run(command, args, options = {}) {
 }
 
 export const EXIT_CODE_OF_SIGTERM = 128 + 15;
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT = process.ppid;
 const LOOK_FOR_PARENT_EVERY_MS = 500;
 
