@@ -10,9 +10,7 @@ const SHOWN = 12;
 
 export function palette(state, actions) {
   if (!state.palette) return nothing;
-  const { chosen, text } = state.palette;
-  const found = entriesFor(text, state, actions);
-  const current = Math.min(chosen, found.length - 1);
+  const { current, found } = entriesNow(state, actions);
   const close = () => actions.closePalette();
   return html`<div class="veil top" @click=${(event) => event.target === event.currentTarget && close()}>
     <div
@@ -20,7 +18,7 @@ export function palette(state, actions) {
       role="dialog"
       aria-modal="true"
       aria-label="Go to, or run an action"
-      @keydown=${(event) => onKey(event, found, current, actions)}
+      @keydown=${(event) => onKey(event, state, actions)}
     >
       <input
         id="palette-text"
@@ -34,7 +32,7 @@ export function palette(state, actions) {
         autocomplete="off"
         spellcheck="false"
         maxlength="300"
-        .value=${text}
+        .value=${state.palette.text}
         @input=${(event) => actions.set({ palette: { text: event.target.value, chosen: 0 } })}
       />
       <ul id="palette-list" role="listbox" aria-label="Found">
@@ -55,7 +53,18 @@ export function palette(state, actions) {
   </div>`;
 }
 
-function onKey(event, found, current, actions) {
+/** What is found for the text as it is now, and the index of the entry that Enter takes; -1 where there is none. */
+function entriesNow(state, actions) {
+  const { chosen, text } = state.palette;
+  const found = entriesFor(text, state, actions);
+  return { found, current: Math.min(chosen, found.length - 1) };
+}
+
+/** Keys can come sooner than the next frame is drawn: they mean what has been typed, not what is seen. */
+function onKey(event, state, actions) {
+  // It is closed, and not gone from the page yet.
+  if (!state.palette) return;
+  const { current, found } = entriesNow(state, actions);
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step && found.length > 0) {
     event.preventDefault();
