@@ -19,6 +19,7 @@ export interface AdminFinding {
 
 export interface AdminFuzzReport {
   readonly findings: readonly AdminFinding[];
+  /** How often each status was answered; 0: the connection ended without an answer. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
@@ -30,6 +31,8 @@ interface Answer {
 const ANSWER_TIMEOUT_MS = 60_000;
 /** So many, and the probes are asked again. */
 const PROBE_EVERY = 50;
+/** More than the buffers of a connection take, bytes. */
+const LARGE_BODY = 64 * 1024;
 
 /** What the replica says that it serves. */
 export async function operationsOf({ url, token }: AdminTarget): Promise<Operation[]> {
@@ -55,8 +58,9 @@ export async function fuzzAdmin(
   for (const [index, sent] of requests.entries()) {
     await target.pass?.();
     const answer = await send(target, sent).catch((error: Error) => error);
-    const problem = answer instanceof Error ? answer.message : problemOf(target, sent, answer);
-    if (!(answer instanceof Error)) statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    const problem = answer instanceof Error ? lossOf(sent, answer) : problemOf(target, sent, answer);
+    const status = answer instanceof Error ? 0 : answer.status;
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (problem !== undefined) findings.push({ request: sent, problem });
     if (index % PROBE_EVERY !== 0) continue;
     const probe: AdminRequest = { method: 'GET', path: '/livez', headers: {} };
@@ -64,6 +68,15 @@ export async function fuzzAdmin(
     if (alive.status !== 200) findings.push({ request: probe, problem: `${alive.status} ${alive.text}` });
   }
   return { findings, statuses };
+}
+
+/**
+ * A server may refuse a request by its headers and close before it has read the body: the answer is lost while the rest is being
+ * sent. That the server is still there is asked of its probes.
+ */
+function lossOf({ body = '' }: AdminRequest, error: NodeJS.ErrnoException): string | undefined {
+  const isClosedEarly = error.code === 'EPIPE' || error.code === 'ECONNRESET';
+  return isClosedEarly && body.length > LARGE_BODY ? undefined : error.message;
 }
 
 function problemOf({ token }: AdminTarget, sent: AdminRequest, { status, text }: Answer): string | undefined {

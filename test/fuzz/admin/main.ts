@@ -32,7 +32,8 @@ try {
     .sort(([one], [other]) => one - other)
     .map(([status, times]) => `${status}: ${times}`);
   console.log(`answers ${counts.join(', ')}`);
-  for (const { problem, request } of findings.slice(0, 20)) console.log(problem, JSON.stringify(request));
+  for (const { problem, request } of findings.slice(0, 20))
+    console.log(problem, JSON.stringify(request).slice(0, 2000));
   const [deaths] = set.replicas.map(({ process: replica }) => replica.deaths.length);
   console.log(`${findings.length} findings; the replica died ${deaths} times`);
   process.exitCode = findings.length > 0 || deaths !== 0 ? 1 : 0;
