@@ -42,7 +42,13 @@ export {
 } from './pod-replacement.js';
 export type { PodReplacement } from './pod-replacement.js';
 export { choosePodNames, podNamePrefix, seedOf, stablePodNames } from './pod-name.js';
-export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } from './pod-readiness.js';
+export {
+  isPodAvailable,
+  isPodServing,
+  msUntilPodAvailable,
+  parseTimeMs,
+  podReadySinceMs,
+} from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { WHOLE_PODS, clusterController } from './cluster-controller.js';

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isPodReady, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import { isPodActive, isPodReady, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -29,6 +29,11 @@ export function msUntilPodAvailable(
 
 export function isPodAvailable(pod: ReadablePod, minReadySeconds: number, nowMs: number): boolean {
   return msUntilPodAvailable(pod, minReadySeconds, nowMs) === 0;
+}
+
+/** Whether a Service sends requests to the pod: it is ready, and neither ending nor finished. */
+export function isPodServing(pod: ReadablePod): boolean {
+  return isPodActive(pod) && isPodReady(pod);
 }
 
 /** An RFC 3339 time of the API as epoch milliseconds; undefined when absent or unreadable. */

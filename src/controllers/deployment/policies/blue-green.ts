@@ -1,7 +1,9 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { isPodServing } from '../../shared/index.js';
+import { OWN_RULES } from '../deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { activeOf } from '../draft.js';
+import { activeOf, lastingAvailable } from '../draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { isRolloutComplete } from '../progress.js';
 import { hashOfSet, isReadyToServe, planBlueGreen } from './blue-green-plan.js';
@@ -28,7 +30,7 @@ import {
   tellProgress,
 } from './tell.js';
 
-/** Services come into the cache soon; what the server refuses may be allowed later. */
+/** Services and pods come into the cache soon; what the server refuses may be allowed later. */
 const UNKNOWN_LOOKS_AGAIN_MS = 2000;
 /** The write to the Service brings it back; this covers a watch that misses it. */
 const WRITE_LOOKS_AGAIN_MS = 1000;
@@ -132,6 +134,7 @@ function promoteOrWait(
 ): void {
   const { blueGreen, draft, latest, outcome } = pass;
   if (!isReadyToServe(draft, latest, before)) return;
+  if (!isSeenToServe(pass, latest)) return lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   if (outcome.isHeldByCheck && !draft.keepsRevisions && !isGood(latest)) return;
   const by = draft.keepsRevisions ? undefined : draft.annotations[APPROVE];
   if (!blueGreen.autoPromote && !isGood(latest) && by === undefined) return tellApproval(pass, latest);
@@ -144,6 +147,16 @@ function promoteOrWait(
   const message = `Service "${blueGreen.activeService}" selects the pods of ${latest.name} in place of those of ${before.name}`;
   tellEvent(draft, outcome, normal('ServiceSwitched', message));
   lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
+}
+
+/**
+ * Whether the cache shows the pods that the ReplicaSet says are available: one that is being evicted is seen before its ReplicaSet
+ * notices. A plan has no pods.
+ */
+function isSeenToServe({ draft, podsOf }: BlueGreenPass, latest: ReplicaSetDraft): boolean {
+  const pods = podsOf(latest);
+  const said = Math.min(lastingAvailable(latest, OWN_RULES), draft.replicas);
+  return pods.length === 0 || pods.filter(isPodServing).length >= said;
 }
 
 function tellApproval({ blueGreen, draft, outcome }: BlueGreenPass, latest: ReplicaSetDraft): void {

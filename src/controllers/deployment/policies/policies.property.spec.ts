@@ -21,19 +21,24 @@ import {
 
 const runs = propertyRuns({ gate: 15 });
 
+const NO_SETTINGS = {
+  bakeTime: undefined,
+  blueGreen: undefined,
+  budget: undefined,
+  checks: undefined,
+  failAfter: undefined,
+  podReplacement: undefined,
+  resize: undefined,
+  restartOn: undefined,
+  steps: undefined,
+  zones: undefined,
+};
+
 /** The retry put what had been aborted in the place of what was asked for since. */
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{
-      blueGreen: undefined,
-      budget: undefined,
-      podReplacement: undefined,
-      zones: undefined,
-      resize: undefined,
-    },
-    steps: undefined,
+    ...NO_SETTINGS,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -42,15 +47,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const HELD_AFTER_ABORT: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'hold' },
-    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{
-      blueGreen: undefined,
-      budget: undefined,
-      podReplacement: undefined,
-      zones: undefined,
-      resize: undefined,
-    },
-    steps: undefined,
+    ...NO_SETTINGS,
   },
   [{ image: 'app:2' }, { freeze: true }, { ask: 'abort' }, { image: 'app:broken' }, { minutes: 1 }],
 ];
@@ -59,14 +56,7 @@ const HELD_AFTER_ABORT: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{
-      blueGreen: undefined,
-      budget: undefined,
-      podReplacement: undefined,
-      zones: undefined,
-      resize: undefined,
-    },
+    ...NO_SETTINGS,
     steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
@@ -76,14 +66,9 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
 const EVICTED_UNSEEN: [Scenario, Change[]] = [
   {
     ...{ seed: -1571097354, replicas: 6, maxSurge: 1, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: 'config' },
-    ...{
-      blueGreen: undefined,
-      budget: { maxUnavailable: '30%' },
-      podReplacement: undefined,
-      zones: undefined,
-      resize: undefined,
-    },
+    ...NO_SETTINGS,
+    restartOn: 'config',
+    budget: { maxUnavailable: '30%' },
     steps: '1; approve; 50%; wait 2m',
   },
   [
@@ -96,18 +81,32 @@ const EVICTED_UNSEEN: [Scenario, Change[]] = [
   ],
 ];
 
+/** The one pod of the new version is evicted, and its ReplicaSet has not noticed: the Service must not move to it. */
+const MOVED_TO_EVICTED: [Scenario, Change[]] = [
+  {
+    ...{ seed: 1978173779, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    blueGreen: 'true',
+    budget: { maxUnavailable: 1 },
+    restartOn: 'config',
+  },
+  [
+    { config: undefined },
+    { ask: 'approve' },
+    { image: 'app:2' },
+    { freeze: false },
+    { freeze: false },
+    { freeze: false },
+    { paused: false },
+  ],
+];
+
 /** Two ReplicaSets shrink with a paused Deployment; of the one that is left, a second pass removes what is still too much. */
 const SCALED_WHILE_PAUSED: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 1, maxSurge: 1, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{
-      blueGreen: undefined,
-      budget: { minAvailable: 5 },
-      podReplacement: undefined,
-      zones: undefined,
-      resize: undefined,
-    },
+    ...NO_SETTINGS,
+    budget: { minAvailable: 5 },
     steps: '1; approve; 50%; wait 2m',
   },
   [
@@ -179,7 +178,14 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
     });
     await fc.assert(property, {
       ...runs,
-      examples: [EVICTED_UNSEEN, RETRY_AFTER_ALL, HELD_AFTER_ABORT, GROWS_BEFORE_ROOM, SCALED_WHILE_PAUSED],
+      examples: [
+        EVICTED_UNSEEN,
+        RETRY_AFTER_ALL,
+        HELD_AFTER_ABORT,
+        GROWS_BEFORE_ROOM,
+        SCALED_WHILE_PAUSED,
+        MOVED_TO_EVICTED,
+      ],
     });
   });
 

@@ -37,7 +37,7 @@ function parseWindow(word: string): RolloutWindow | string {
   const from = minutesOf(fromHour, fromMinute);
   const to = minutesOf(toHour, toMinute);
   if (from === undefined || to === undefined || from === DAY_MINUTES || from === to)
-    return 'has a time outside 00:00 to 24:00, or two times that are the same';
+    return 'has a time outside 00:00 to 24:00, begins at 24:00, or begins and ends at the same time';
   if (!isTimeZone(timeZone)) return `names a time zone that is not known, "${timeZone}"`;
   return { days, from, to, timeZone };
 }

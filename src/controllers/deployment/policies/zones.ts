@@ -1,7 +1,6 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
-import { ZONE_FIRST, renderZoneFirst, zoneOf } from '../../shared/index.js';
+import { ZONE_FIRST, isPodServing, renderZoneFirst, zoneOf } from '../../shared/index.js';
 import { OWN_RULES } from '../deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { activeOf, lastingAvailable, totalReplicas } from '../draft.js';
@@ -45,7 +44,7 @@ export function playZones(pass: Pass, play: () => void): void {
   }
   const latest = latestOf(draft, draft.living);
   const old = activeOf(draft.living).filter((set) => set !== latest);
-  const ready = new Map(zonedOf(draft, old).map((set) => [set, pass.podsOf(set).filter(isServing)]));
+  const ready = new Map(zonedOf(draft, old).map((set) => [set, pass.podsOf(set).filter(isPodServing)]));
   const zones = [...ready.values()].flat().map((pod) => zoneOf(pod, label, nodes));
   const [zone] = [...new Set(zones)].sort();
   if (zone === undefined) return play();
@@ -81,7 +80,7 @@ function zonedOf(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): readonly
 /** Until the zones are known, no pod goes that is ready. */
 function holdAll({ draft, outcome, podsOf }: Pass): void {
   const latest = latestOf(draft, draft.living);
-  draft.leastOld = (set) => (set === latest ? 0 : podsOf(set).filter(isServing).length);
+  draft.leastOld = (set) => (set === latest ? 0 : podsOf(set).filter(isPodServing).length);
   lookAgainAfter(outcome, STARTING_MS);
 }
 
@@ -104,10 +103,6 @@ function noteZone(
   const { replicas } = set;
   if (set.deleted || replicas >= (set.observed?.spec.replicas ?? 0)) return;
   draft.annotate(set, { ...set.annotations, [ZONE_FIRST]: renderZoneFirst({ label, value, replicas }) });
-}
-
-function isServing(pod: DeepReadonly<Pod>): boolean {
-  return isPodActive(pod) && isPodReady(pod);
 }
 
 function wordsFor(zone: string, label: string): string {
