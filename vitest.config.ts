@@ -22,11 +22,11 @@ const sharedProcess = {
   isolate: false,
   setupFiles: ['test/support/shared-process.setup.ts', ...setupFiles],
 };
+const TSCONFIG = readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8');
 /** What has been compiled is kept as long as the compiler's options stay the same. */
 const tsconfigInCacheKey: Plugin = {
   name: 'tsconfig-in-cache-key',
-  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) =>
-    define(() => readFileSync('tsconfig.json', 'utf8')),
+  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) => define(() => TSCONFIG),
 };
 const withRedis = {
   globalSetup: ['test/integration/redis.global-setup.ts'],

@@ -27,7 +27,7 @@ export const SUITES = {
   e2e: {
     files: [{ folder: 'test/e2e', ending: '.test.ts' }],
     budgetSeconds: 140,
-    fileBudgetSeconds: 45,
+    fileBudgetSeconds: 30,
   },
   nightly: {
     files: ['nightly', 'chaos', 'fuzz'].map((name) => ({ folder: `test/${name}`, ending: '.test.ts' })),

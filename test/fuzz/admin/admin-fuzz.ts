@@ -62,7 +62,7 @@ export async function fuzzAdmin(
     const status = answer instanceof Error ? 0 : answer.status;
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (problem !== undefined) findings.push({ request: sent, problem });
-    if (index % PROBE_EVERY !== 0) continue;
+    if (index % PROBE_EVERY !== 0 && !(answer instanceof Error)) continue;
     const probe: AdminRequest = { method: 'GET', path: '/livez', headers: {} };
     const alive = await send(target, probe).catch((error: Error) => ({ status: 0, text: error.message }));
     if (alive.status !== 200) findings.push({ request: probe, problem: `${alive.status} ${alive.text}` });
@@ -72,7 +72,7 @@ export async function fuzzAdmin(
 
 /**
  * A server may refuse a request by its headers and close before it has read the body: the answer is lost while the rest is being
- * sent. That the server is still there is asked of its probes.
+ * sent. The probe that follows says whether the server is still there.
  */
 function lossOf({ body = '' }: AdminRequest, error: NodeJS.ErrnoException): string | undefined {
   const isClosedEarly = error.code === 'EPIPE' || error.code === 'ECONNRESET';
