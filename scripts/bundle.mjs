@@ -63,6 +63,19 @@ const UNREACHED = [
   { path: /\/zod\/v4\/locales\/index\.js$/, exports: [] },
 ];
 
+/** What a process must not load before it needs it, by the module that the process begins with. */
+const KEPT_APART = [
+  { process: 'dist/rollkeeper/cli/program.js', from: /^src\/(apiserver|scheduler|simulator|controllers|nest)\// },
+  { process: 'dist/rollkeeper/replica/index.js', from: /^src\/(apiserver|scheduler|simulator)\// },
+  {
+    process: 'dist/rollkeeper/scheduler-process/run-node-process.js',
+    from: /^src\/(apiserver\/dist\/(index|api-server)\.js|controllers\/|nest\/)/,
+  },
+  { process: 'src/apiserver/dist/index.js', from: /^src\/(controllers|scheduler|simulator|nest)\// },
+];
+/** A table of a few words, which metrics are labelled with. */
+const SMALL = new Set(['src/apiserver/dist/kubernetes-version.js']);
+
 /** Each as an empty module; what is imported from it by name throws when it is used. */
 const leftEmpty = {
   name: 'left-empty',
@@ -155,8 +168,33 @@ const { metafile } = await build({
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
 });
+assertKeptApart(metafile.inputs);
 writeFileSync(join(DIST, 'main.js'), "#!/usr/bin/env node\nimport './bundle/main.js';\n");
 writeFileSync(join(DIST, 'bundle', 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
+
+/** A single import of a package's door can bring all of it into the memory of every replica, and nothing else would show it. */
+function assertKeptApart(inputs) {
+  for (const { from, process } of KEPT_APART) {
+    if (!inputs[process]) throw new Error(`no longer a module of the program: ${process}`);
+    const path = pathTo(inputs, process, (module) => from.test(module) && !SMALL.has(module));
+    if (path) throw new Error(`a process would load what it seldom needs:\n  ${path.join('\n  -> ')}`);
+  }
+}
+
+/** The shortest chain of imports, dynamic ones left out, from a module to one of those; undefined if there is none. */
+function pathTo(inputs, start, isWanted) {
+  const importers = new Map([[start, undefined]]);
+  for (const module of importers.keys()) {
+    if (isWanted(module)) {
+      const path = [];
+      for (let each = module; each !== undefined; each = importers.get(each)) path.unshift(each);
+      return path;
+    }
+    for (const { kind, path } of inputs[module]?.imports ?? [])
+      if (kind !== 'dynamic-import' && !importers.has(path)) importers.set(path, module);
+  }
+  return undefined;
+}
 
 /** The licence of every package that is in the bundle, as the licences ask for. */
 function licences(inputs) {

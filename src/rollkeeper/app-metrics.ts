@@ -1,5 +1,5 @@
-import { serverVersion } from '@rollkeeper/apiserver';
 import type { ApiServerMetrics, ServedRequest } from '@rollkeeper/apiserver';
+import { serverVersion } from '@rollkeeper/apiserver/kubernetes-version';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { METRICS, REQUEST_BUCKETS } from '@rollkeeper/runtime/telemetry';
 import type { Meter } from '@opentelemetry/api';

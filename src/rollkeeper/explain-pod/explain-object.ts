@@ -5,7 +5,6 @@ import type { PlacementExplanation } from '@rollkeeper/scheduler';
 import type { DiagnoseOptions, Diagnosis, KindDiagnosis } from '../diagnose/index.js';
 import { diagnose } from '../diagnose/index.js';
 import type { SchedulerFiles } from '../scheduler-process/scheduler-settings.js';
-import { explainPod } from './explain-pod.js';
 
 /** The explanation of an object; of a pod that is on no node, also why each node does not take it. */
 export interface ExplainedObject extends Diagnosis {
@@ -25,6 +24,8 @@ export async function explainObject(
 ): Promise<ExplainedObject> {
   const told = await diagnose(client, kind, ref, options);
   if (kind.type.kind !== 'Pod' || !(await isToBePlaced(client, ref))) return told;
+  // The scheduler, with CEL, is in the memory of a replica only once a client asks for it.
+  const { explainPod } = await import('./explain-pod.js');
   return { ...told, placement: await explainPod(client, ref, files) };
 }
 
