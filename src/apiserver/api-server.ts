@@ -263,14 +263,12 @@ export class ApiServer {
    * Finds the user of the request: the client's own, or the one that it impersonates and may impersonate.
    * @throws StatusError 401, 403
    */
-  private identify(
-    request: ApiRequest,
-    { headers, headersDistinct }: IncomingMessage,
-    user?: UserInfo,
-  ): void {
+  private identify(request: ApiRequest, message: IncomingMessage, user?: UserInfo): void {
     if (!user) throw unauthorized();
     request.user = user;
-    const other = isImpersonating(headers) ? readImpersonation(headersDistinct) : undefined;
+    // `headersDistinct` is made when it is first read.
+    if (!isImpersonating(message.headers)) return;
+    const other = readImpersonation(message.headersDistinct);
     if (!other) return;
     for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
     request.user = other.user;

@@ -2,7 +2,7 @@ import type { ApiServerMetrics, ServedRequest } from '@rollkeeper/apiserver';
 import { serverVersion } from '@rollkeeper/apiserver/kubernetes-version';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { METRICS, REQUEST_BUCKETS } from '@rollkeeper/runtime/telemetry';
-import type { Meter } from '@opentelemetry/api';
+import type { Attributes, Meter, Observable } from '@opentelemetry/api';
 import type { DeploymentState } from './deployment-states/deployment-states.js';
 import type { CheckResult } from './replica/check-result-feed.js';
 import type { SendResult } from './rollout-events/index.js';
@@ -13,19 +13,26 @@ import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
   const { meter } = metrics;
   const advice = { explicitBucketBoundaries: REQUEST_BUCKETS };
-  const total = meter.createCounter(METRICS.apiserverRequests, {
-    description: 'Requests served, by verb, resource and status code',
-  });
+  const total = tally(
+    meter.createObservableCounter(METRICS.apiserverRequests, {
+      description: 'Requests served, by verb, resource and status code',
+    }),
+    [...REQUEST_LABELS, 'code'],
+  );
   const duration = meter.createHistogram(METRICS.apiserverDuration, {
     description: 'Seconds until a request was answered, watches left out',
     advice,
   });
-  const inFlight = meter.createUpDownCounter(METRICS.apiserverInFlight, {
-    description: 'Requests being served, watches left out',
-  });
-  const watches = meter.createUpDownCounter(METRICS.apiserverWatches, {
-    description: 'Watches being served',
-  });
+  const inFlight = tally(
+    meter.createObservableUpDownCounter(METRICS.apiserverInFlight, {
+      description: 'Requests being served, watches left out',
+    }),
+    ['request_kind'],
+  );
+  const watches = tally(
+    meter.createObservableUpDownCounter(METRICS.apiserverWatches, { description: 'Watches being served' }),
+    ['verb'],
+  );
   const terminations = meter.createCounter(METRICS.apiserverTerminations, {
     description: 'Requests that were refused or ended early so that others are served',
   });
@@ -42,19 +49,15 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
   });
   const access = createAccessMetrics(meter);
   observeVersion(meter);
-  for (const kind of ['mutating', 'readOnly']) inFlight.add(0, { request_kind: kind });
-  watches.add(0, { verb: 'WATCH' });
+  for (const kind of ['mutating', 'readOnly']) inFlight(0, kind);
+  watches(0, 'WATCH');
   return {
     served(request, code, durationMs) {
-      const { verb } = request;
-      const labels = labelsOf(request);
-      total.add(1, { ...labels, code: String(code) });
-      if (verb !== 'WATCH') duration.record(durationMs / 1000, labels);
+      const { group, resource, scope, subresource, verb, version } = request;
+      total(1, verb, group, version, resource, subresource, scope, COMPONENT, String(code));
+      if (verb !== 'WATCH') duration.record(durationMs / 1000, labelsOf(request));
     },
-    inFlight: (kind, change) =>
-      kind === 'watch'
-        ? watches.add(change, { verb: 'WATCH' })
-        : inFlight.add(change, { request_kind: kind }),
+    inFlight: (kind, change) => (kind === 'watch' ? watches(change, 'WATCH') : inFlight(change, kind)),
     terminated(request, code) {
       const { group, resource, verb } = request;
       terminations.add(1, { ...labelsOf(request), code: String(code) });
@@ -81,19 +84,28 @@ const ACCESS_BUCKETS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0
 /** The users of requests, and whether they were allowed. */
 function createAccessMetrics(meter: Meter): AccessMetrics {
   const advice = { explicitBucketBoundaries: ACCESS_BUCKETS };
-  const users = meter.createCounter(METRICS.authenticatedRequests, {
-    description: 'Requests whose user is known, by a word for the user',
-  });
-  const attempts = meter.createCounter(METRICS.authenticationAttempts, {
-    description: 'Requests whose user was looked for, by result',
-  });
+  const users = tally(
+    meter.createObservableCounter(METRICS.authenticatedRequests, {
+      description: 'Requests whose user is known, by a word for the user',
+    }),
+    ['username'],
+  );
+  const attempts = tally(
+    meter.createObservableCounter(METRICS.authenticationAttempts, {
+      description: 'Requests whose user was looked for, by result',
+    }),
+    ['result'],
+  );
   const authentication = meter.createHistogram(METRICS.authenticationDuration, {
     description: 'Seconds until it was known on whose behalf a request is made, by result',
     advice,
   });
-  const decisions = meter.createCounter(METRICS.authorizationAttempts, {
-    description: 'Requests about which it was decided whether they are allowed, by result',
-  });
+  const decisions = tally(
+    meter.createObservableCounter(METRICS.authorizationAttempts, {
+      description: 'Requests about which it was decided whether they are allowed, by result',
+    }),
+    ['result'],
+  );
   const authorization = meter.createHistogram(METRICS.authorizationDuration, {
     description: 'Seconds until it was decided whether a request is allowed, by result',
     advice,
@@ -107,12 +119,12 @@ function createAccessMetrics(meter: Meter): AccessMetrics {
   });
   return {
     authenticated(result, username, durationMs) {
-      attempts.add(1, { result });
+      attempts(1, result);
       authentication.record(durationMs / 1000, { result });
-      if (result === 'success') users.add(1, { username: wordFor(username) });
+      if (result === 'success') users(1, wordFor(username));
     },
     authorized(result, durationMs) {
-      decisions.add(1, { result });
+      decisions(1, result);
       authorization.record(durationMs / 1000, { result });
     },
     received: ({ group, resource, verb }, bytes) => bodies.record(bytes, { group, resource, verb }),
@@ -153,8 +165,33 @@ function observeVersion(meter: Meter): void {
   });
 }
 
+const COMPONENT = 'apiserver';
+const REQUEST_LABELS = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
+
 function labelsOf({ group, resource, scope, subresource, verb, version }: ServedRequest) {
-  return { verb, group, version, resource, subresource, scope, component: 'apiserver' };
+  return { verb, group, version, resource, subresource, scope, component: COMPONENT };
+}
+
+/**
+ * Sums by labels that are handed over when they are read. An instrument that is added to sorts and writes out its labels each time, which
+ * for the counters of every request took 2 % of the API server's time.
+ * @returns adds to the sum of these values of the labels
+ */
+function tally(
+  instrument: Observable,
+  names: readonly string[],
+): (change: number, ...values: readonly string[]) => void {
+  const sums = new Map<string, { readonly labels: Attributes; sum: number }>();
+  instrument.addCallback((result) => {
+    for (const { labels, sum } of sums.values()) result.observe(sum, labels);
+  });
+  return (change, ...values) => {
+    const key = values.join('\n');
+    const known = sums.get(key);
+    if (known) known.sum += change;
+    else
+      sums.set(key, { labels: Object.fromEntries(names.map((name, at) => [name, values[at]])), sum: change });
+  };
 }
 
 /** Number of Deployments per state; `undefined` reports nothing. */

@@ -1,5 +1,5 @@
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, setField } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import { checkWriteOptions, decodeBody, typeProblem } from '../decoding/index.js';
 import type { NamedType } from '../decoding/index.js';
@@ -35,8 +35,13 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
 
 /** What an object is comes first, as a genuine server writes it. */
 function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
-  return { kind: type.kind, apiVersion: apiVersionOf(type), metadata, ...rest };
+  const ordered: UnstructuredObject = {
+    kind: type.kind,
+    apiVersion: apiVersionOf(type),
+    metadata: object.metadata,
+  };
+  for (const key in object) if (!Object.hasOwn(ordered, key)) setField(ordered, key, object[key]);
+  return ordered;
 }
 
 /** Returns whether there is such a type. */

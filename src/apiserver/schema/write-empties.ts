@@ -13,10 +13,9 @@ export function writeEmpties(object: UnstructuredObject, schemas: SchemaRegistry
 }
 
 function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
-  const below = nestedOf(decoder);
-  for (const name of below.keys()) {
+  for (const { field, name } of nestedOf(decoder)) {
     const value = object[name];
-    if (value !== undefined && value !== null) write(value, below.get(name)!);
+    if (value !== undefined && value !== null) write(value, field);
   }
   for (const { name, struct, value } of decoder.always) {
     if (object[name] !== undefined) continue;
@@ -36,7 +35,12 @@ function write(value: unknown, decoder: FieldDecoder): void {
   else if (isJsonObject(value)) for (const key in value) write(value[key], items);
 }
 
-type Nested = ReadonlyMap<string, FieldDecoder>;
+interface NestedField {
+  readonly name: string;
+  readonly field: FieldDecoder;
+}
+
+type Nested = readonly NestedField[];
 
 const nested = new WeakMap<FieldDecoder, Nested>();
 
@@ -44,8 +48,9 @@ const nested = new WeakMap<FieldDecoder, Nested>();
 function nestedOf(decoder: FieldDecoder): Nested {
   let found = nested.get(decoder);
   if (!found) {
-    const entries = [...decoder.properties].filter(([, field]) => hasEmpties(field, new Set([decoder])));
-    nested.set(decoder, (found = new Map(entries)));
+    const fields = [...decoder.properties].map(([name, field]) => ({ name, field }));
+    found = fields.filter(({ field }) => hasEmpties(field, new Set([decoder])));
+    nested.set(decoder, found);
   }
   return found;
 }

@@ -22,14 +22,17 @@ export function compileLabelSelector(
   selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
 ): LabelMatcher {
   if (!selector) return () => false;
+  // The value is compared first: most labels differ from it, and this is asked of every pod.
   const matchers: LabelMatcher[] = Object.entries(selector.matchLabels ?? {}).map(
     ([key, value]) =>
       (labels) =>
-        ownField(labels, key) === value,
+        labels !== undefined && labels[key] === value && Object.hasOwn(labels, key),
   );
   for (const { key = '', operator = '', values = [] } of selector.matchExpressions ?? []) {
     matchers.push(compileExpression(key, operator, values));
   }
+  const [first] = matchers;
+  if (first && matchers.length === 1) return first;
   return (labels) => matchers.every((matches) => matches(labels));
 }
 

@@ -176,7 +176,7 @@ export class SchedulerCache {
       if (strays?.size === 0) this.strays.delete(placed.node);
       return;
     }
-    this.put(withoutPod(on, key, ++this.generation));
+    this.put(withoutPod(on, placed.info, ++this.generation));
     this.removeUsers(placed.info);
   }
 

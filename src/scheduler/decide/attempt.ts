@@ -70,7 +70,7 @@ export class Attempt {
         return now;
       },
       remove: (pod) => {
-        now = withoutPod(now, pod.key);
+        now = withoutPod(now, pod);
         filters = this.adjusted(filters, 'withoutPod', pod, now);
       },
       add: (pod) => {

@@ -68,12 +68,12 @@ export function withPod(info: NodeInfo, pod: PodInfo, generation = info.generati
   };
 }
 
-/** The node without the pod of this key; the same node if it is not there. */
-export function withoutPod(info: NodeInfo, key: string, generation = info.generation): NodeInfo {
-  const pod = info.pods.find((each) => each.key === key);
-  if (!pod) return info;
+/** The node without the pod, which is one of its own; the same node if it is not there. */
+export function withoutPod(info: NodeInfo, pod: PodInfo, generation = info.generation): NodeInfo {
+  const place = info.pods.indexOf(pod);
+  if (place < 0) return info;
   const isOther = (each: PodInfo): boolean => each !== pod;
-  const pods = info.pods.filter(isOther);
+  const pods = info.pods.toSpliced(place, 1);
   return {
     ...info,
     pods,

@@ -27,6 +27,31 @@ export class PerNode<T> {
   }
 }
 
+/** What was last answered for a node. */
+export interface LastAnswer<T> {
+  readonly pods: readonly PodInfo[];
+  readonly answer: T;
+}
+
+/**
+ * How many pods are counted, found out from what differs from the last list. A node's pods change one at a time, the new ones at the end,
+ * so that most are where they were; lists without such an order cost more and have the same count.
+ * @param isCounted always answers the same of the same pod
+ */
+export function countPodsSince(
+  { answer, pods: before }: LastAnswer<number>,
+  pods: readonly PodInfo[],
+  isCounted: (pod: PodInfo) => boolean,
+): number {
+  let count = answer;
+  let same = 0;
+  for (const pod of before)
+    if (pod === pods[same]) same++;
+    else if (isCounted(pod)) count--;
+  for (let place = same; place < pods.length; place++) if (isCounted(pods[place]!)) count++;
+  return count;
+}
+
 interface Answers<T> {
   readonly lists: (readonly PodInfo[])[];
   readonly values: T[];
@@ -40,20 +65,22 @@ export class EveryNode<T> {
 
   /**
    * @param key names the question: equal keys mean equal answers for the same pods. None: the answers are not kept
+   * @param find may use what was last answered for the node
    * @returns one for each node, in their order; only valid until the next question
    */
   of(
     nodes: readonly NodeInfo[],
     key: string | undefined,
-    find: (pods: readonly PodInfo[]) => T,
+    find: (pods: readonly PodInfo[], last?: LastAnswer<T>) => T,
   ): readonly T[] {
     if (key === undefined) return nodes.map((node) => find(this.podsOf(node)));
     const { lists, values } = this.answersTo(key);
     for (let place = 0; place < nodes.length; place++) {
       const pods = this.podsOf(nodes[place]!);
-      if (lists[place] === pods) continue;
+      const last = lists[place];
+      if (last === pods) continue;
+      values[place] = last ? find(pods, { pods: last, answer: values[place]! }) : find(pods);
       lists[place] = pods;
-      values[place] = find(pods);
     }
     lists.length = nodes.length;
     values.length = nodes.length;

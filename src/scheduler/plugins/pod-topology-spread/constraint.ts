@@ -9,7 +9,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
 import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
-import { EveryNode, PerNode } from '../per-node.js';
+import { EveryNode, PerNode, countPodsSince } from '../per-node.js';
 import { hasUntoleratedTaint } from '../taint-toleration.js';
 
 type Stated = NonNullable<ReadablePod['spec']['topologySpreadConstraints']>[number];
@@ -101,7 +101,8 @@ const countsOfAll = new EveryNode<number>(({ pods }) => pods);
 /** How many of a node's pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
 export function countPods(pods: readonly PodInfo[], constraint: Constraint, namespace = ''): number {
   if (constraint.countsNone) return 0;
-  return counts.of(pods, keyOf(constraint, namespace), counterOf(constraint, namespace));
+  const isCounted = counterOf(constraint, namespace);
+  return counts.of(pods, keyOf(constraint, namespace), () => countAll(pods, isCounted));
 }
 
 /** {@link countPods} for each node, in their order; only valid until it is called again. */
@@ -111,15 +112,25 @@ export function countPodsOnAll(
   namespace = '',
 ): readonly number[] {
   if (constraint.countsNone) return nodes.map(() => 0);
-  return countsOfAll.of(nodes, keyOf(constraint, namespace), counterOf(constraint, namespace));
+  const key = keyOf(constraint, namespace);
+  const isCounted = counterOf(constraint, namespace);
+  // Another constraint asks for the same counts node by node.
+  return countsOfAll.of(nodes, key, (pods, last) =>
+    counts.of(pods, key, () => (last ? countPodsSince(last, pods, isCounted) : countAll(pods, isCounted))),
+  );
 }
 
 function keyOf({ selectorKey }: Constraint, namespace: string): string {
   return `${namespace} ${selectorKey}`;
 }
 
-function counterOf({ selects }: Constraint, namespace: string): (pods: readonly PodInfo[]) => number {
-  const isCounted = ({ pod }: PodInfo): boolean =>
+function counterOf({ selects }: Constraint, namespace: string): (pod: PodInfo) => boolean {
+  return ({ pod }) =>
     pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels);
-  return (pods) => pods.filter(isCounted).length;
+}
+
+function countAll(pods: readonly PodInfo[], isCounted: (pod: PodInfo) => boolean): number {
+  let count = 0;
+  for (const pod of pods) if (isCounted(pod)) count++;
+  return count;
 }
