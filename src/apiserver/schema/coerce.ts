@@ -97,7 +97,7 @@ class Coercer implements CoerceResult {
     this.owner = outer;
     if (this.writesEmpties)
       for (const { name, struct, value } of decoder.always)
-        if (object[name] === undefined && value !== null)
+        if (value !== null && object[name] === undefined)
           object[name] = struct ? this.struct({}, struct) : value;
     return object;
   }

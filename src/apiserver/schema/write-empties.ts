@@ -13,10 +13,12 @@ export function writeEmpties(object: UnstructuredObject, schemas: SchemaRegistry
 }
 
 function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
-  for (const { field, name } of nestedOf(decoder)) {
-    const value = object[name];
-    if (value !== undefined && value !== null) write(value, field);
-  }
+  const below = nestedOf(decoder);
+  if (below.size > 0)
+    for (const name in object) {
+      const field = below.get(name);
+      if (field) write(object[name], field);
+    }
   for (const { name, struct, value } of decoder.always) {
     if (object[name] !== undefined) continue;
     if (struct) writeStruct((object[name] = {}), struct);
@@ -35,12 +37,7 @@ function write(value: unknown, decoder: FieldDecoder): void {
   else if (isJsonObject(value)) for (const key in value) write(value[key], items);
 }
 
-interface NestedField {
-  readonly name: string;
-  readonly field: FieldDecoder;
-}
-
-type Nested = readonly NestedField[];
+type Nested = ReadonlyMap<string, FieldDecoder>;
 
 const nested = new WeakMap<FieldDecoder, Nested>();
 
@@ -48,9 +45,8 @@ const nested = new WeakMap<FieldDecoder, Nested>();
 function nestedOf(decoder: FieldDecoder): Nested {
   let found = nested.get(decoder);
   if (!found) {
-    const fields = [...decoder.properties].map(([name, field]) => ({ name, field }));
-    found = fields.filter(({ field }) => hasEmpties(field, new Set([decoder])));
-    nested.set(decoder, found);
+    const entries = [...decoder.properties].filter(([, field]) => hasEmpties(field, new Set([decoder])));
+    nested.set(decoder, (found = new Map(entries)));
   }
   return found;
 }
