@@ -13,8 +13,10 @@ export interface FollowedLog {
    * @throws StorageExpiredError when the entry after `revision` no longer exists
    */
   readAfter(revision: Revision): Promise<readonly LogEntry[]>;
-  /** Calls `wake` once, when there may be something new. Returns the unsubscribe. */
-  onChange(wake: () => void): () => void;
+  /** Calls `wake` once, when there may be something new of the resource. Returns the unsubscribe. */
+  onChange(resource: string, wake: () => void): () => void;
+  /** Up to which revision there is nothing of the resource for a watcher that waits since `position`, or is being woken. */
+  quietUntil(resource: string, position: Revision): Revision;
   /** The watcher has ended. */
   close?(): void;
 }
@@ -41,25 +43,33 @@ export async function* followLog(
       if (progress.isDue()) events.push({ type: 'progress', revision: progress.told(position) });
       if (events.length > 0) yield events;
       else if (entries.length === 0)
-        await changeOrTimeout(log, position, progress.remainingMs(), clock, signal);
+        position = await changeOrTimeout({ log, position, clock, signal }, options, progress.remainingMs());
     }
   } finally {
     log.close?.();
   }
 }
 
-/** Resolves when the log has moved beyond `position`, when the time is up, or when `signal` aborts. */
+interface Follower {
+  readonly log: FollowedLog;
+  readonly position: Revision;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when the log may have something of the resource behind `position`, when the time is up, or when `signal` aborts; with the
+ * position up to which there is nothing of it.
+ */
 function changeOrTimeout(
-  log: FollowedLog,
-  position: Revision,
+  { clock, log, position, signal }: Follower,
+  { resource }: Pick<StorageWatchOptions, 'resource'>,
   timeoutMs: number | undefined,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
+): Promise<Revision> {
   return new Promise((resolve) => {
     // Nothing is lost between the read that found nothing and here: the position is compared again.
     if (log.last > position || signal.aborted) {
-      resolve();
+      resolve(position);
       return;
     }
     let timer: TimerHandle | undefined = undefined;
@@ -67,9 +77,9 @@ function changeOrTimeout(
       unsubscribe();
       timer?.cancel();
       signal.removeEventListener('abort', done);
-      resolve();
+      resolve(Math.max(position, log.quietUntil(resource, position)));
     };
-    const unsubscribe = log.onChange(done);
+    const unsubscribe = log.onChange(resource, done);
     signal.addEventListener('abort', done, { once: true });
     if (timeoutMs !== undefined) timer = clock.setTimeout(done, timeoutMs);
   });

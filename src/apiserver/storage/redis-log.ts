@@ -46,7 +46,8 @@ export class RedisLog {
         refuseFailed();
         return stored;
       },
-      onChange: (wake) => ring.onChange(wake),
+      onChange: (resource, wake) => ring.onChange(resource, wake),
+      quietUntil: (resource) => ring.quietUntil(resource),
       close: release,
     };
   }

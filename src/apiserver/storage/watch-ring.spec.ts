@@ -6,10 +6,10 @@ import { WatchRing } from './watch-ring.js';
 
 const START = { revision: 10, writeId: 'start' };
 
-function entry(revision: number, text = '{}'): LogEntry {
+function entry(revision: number, text = '{}', resource = 'pods'): LogEntry {
   return {
     type: 'created',
-    key: { resource: 'pods', namespace: 'default', name: `p${revision}` },
+    key: { resource, namespace: 'default', name: `p${revision}` },
     revision,
     text,
     writeId: `w${revision}`,
@@ -102,9 +102,9 @@ describe('WatchRing', () => {
     const seen: number[] = [];
     const follow = (): void => {
       seen.push(ring.last);
-      ring.onChange(follow);
+      ring.onChange('pods', follow);
     };
-    ring.onChange(follow);
+    ring.onChange('pods', follow);
     ring.append([entry(11)]);
     expect(seen).toEqual([11]);
     ring.append([entry(12)]);
@@ -120,14 +120,36 @@ describe('WatchRing', () => {
   it('wakes who waits once, for news and for its end', () => {
     const ring = aRing();
     const woken: string[] = [];
-    ring.onChange(() => woken.push('first'));
-    ring.onChange(() => woken.push('gone'))();
+    ring.onChange('pods', () => woken.push('first'));
+    ring.onChange('pods', () => woken.push('gone'))();
     ring.append([entry(11)]);
     ring.append([entry(12)]);
-    ring.onChange(() => woken.push('second'));
+    ring.onChange('pods', () => woken.push('second'));
     ring.fail(new Error('lost'));
     ring.fail(new Error('again'));
     expect(woken).toEqual(['first', 'second']);
     expect(ring.failure?.message).toBe('lost');
+  });
+
+  it('wakes no watcher of another resource, and knows up to where there is nothing for one', () => {
+    const ring = aRing();
+    const woken: string[] = [];
+    for (const resource of ['pods', 'services'])
+      ring.onChange(resource, () => woken.push(`${resource} after ${ring.quietUntil(resource)}`));
+    ring.append([entry(11, '{}', 'nodes'), entry(12, '{}', 'services'), entry(13, '{}', 'services')]);
+    expect(woken).toEqual(['services after 11']);
+    expect(ring.quietUntil('pods')).toBe(13);
+    ring.append([entry(14), entry(15)]);
+    expect(woken).toEqual(['services after 11', 'pods after 13']);
+  });
+
+  it('counts what watchers have not been woken for as news', async () => {
+    const clock = new FakeClock();
+    const ring = aRing({ wakeEveryMs: 50 }, clock);
+    ring.append([entry(11, '{}', 'nodes')]);
+    ring.append([entry(12, '{}', 'nodes'), entry(13)]);
+    expect(ring.quietUntil('pods')).toBe(12);
+    await clock.advance(50);
+    expect(ring.quietUntil('pods')).toBe(13);
   });
 });

@@ -26,7 +26,10 @@ export class WatchRing {
   private textLength = 0;
   private lastRevision: Revision;
   private lastId: string;
-  private readonly waiting = new Set<() => void>();
+  /** By resource: most appends concern none of most watchers. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+  /** Of each resource with entries that its watchers have not been woken for: the revision before the first of these. */
+  private readonly untold = new Map<string, Revision>();
   private broken: Error | undefined;
   private wokenAtMs = Number.NEGATIVE_INFINITY;
   private wakeTimer: TimerHandle | undefined;
@@ -69,6 +72,8 @@ export class WatchRing {
         throw new Error(`the watch log jumps from ${this.lastRevision} to ${entry.revision}`);
       }
       this.entries.push(entry);
+      if (entry.type !== 'opened' && !this.untold.has(entry.key.resource))
+        this.untold.set(entry.key.resource, entry.previousRevision);
       this.textLength += lengthOf(entry);
       this.lastRevision = entry.revision;
       this.lastId = entry.writeId;
@@ -106,13 +111,20 @@ export class WatchRing {
   /** Ends this history: every watcher of it is woken and sees `failure`. */
   fail(error: Error): void {
     this.broken ??= error;
-    this.wake();
+    this.wake(this.waiting.keys());
   }
 
-  /** Calls `wake` once, at the next append or failure. Returns the unsubscribe. */
-  onChange(wake: () => void): () => void {
-    this.waiting.add(wake);
-    return () => this.waiting.delete(wake);
+  /** Calls `wake` once, at the next append of an entry of the resource, or at the failure. Returns the unsubscribe. */
+  onChange(resource: string, wake: () => void): () => void {
+    let waiting = this.waiting.get(resource);
+    if (!waiting) this.waiting.set(resource, (waiting = new Set()));
+    waiting.add(wake);
+    return () => waiting.delete(wake);
+  }
+
+  /** Up to which revision there is nothing of the resource for a watcher that waits, or that is being woken. */
+  quietUntil(resource: string): Revision {
+    return this.untold.get(resource) ?? this.lastRevision;
   }
 
   /** Where the entries after a revision begin. Revisions grow, but not by one: halves the range. */
@@ -134,13 +146,16 @@ export class WatchRing {
     else this.wakeTimer = this.clock.setTimeout(() => this.wake(), dueInMs);
   }
 
-  private wake(): void {
+  private wake(resources: Iterable<string> = this.untold.keys()): void {
     this.wakeTimer?.cancel();
     this.wakeTimer = undefined;
     this.wokenAtMs = this.clock.monotonicNow();
-    const woken = [...this.waiting];
-    this.waiting.clear();
-    for (const wake of woken) wake();
+    for (const resource of [...resources]) {
+      const woken = this.waiting.get(resource) ?? [];
+      this.waiting.delete(resource);
+      for (const wake of woken) wake();
+    }
+    this.untold.clear();
   }
 
   private dropFirst(): void {
