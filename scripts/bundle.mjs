@@ -65,11 +65,14 @@ const UNREACHED = [
 
 /** What a process must not load before it needs it, by the module that the process begins with. */
 const KEPT_APART = [
-  { process: 'dist/rollkeeper/cli/program.js', from: /^src\/(apiserver|scheduler|simulator|controllers|nest)\// },
+  {
+    process: 'dist/rollkeeper/cli/program.js',
+    from: /^src\/(apiserver|scheduler|simulator|controllers|nest)\//,
+  },
   { process: 'dist/rollkeeper/replica/index.js', from: /^src\/(apiserver|scheduler|simulator)\// },
   {
     process: 'dist/rollkeeper/scheduler-process/run-node-process.js',
-    from: /^src\/(apiserver\/dist\/(index|api-server)\.js|controllers\/|nest\/)/,
+    from: /^src\/(apiserver|controllers|nest)\//,
   },
   { process: 'src/apiserver/dist/index.js', from: /^src\/(controllers|scheduler|simulator|nest)\// },
 ];

@@ -1,4 +1,3 @@
-import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import { createHttpApiClient, loadKubeconfig, withSpans } from '@rollkeeper/client/api-client';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
@@ -9,6 +8,7 @@ import { Scheduler } from '@rollkeeper/scheduler';
 import type { NodeSimulatorOptions } from '@rollkeeper/simulator';
 import { SimulatedNodes, compileNodeSimulatorOptions } from '@rollkeeper/simulator';
 import { readNodeProfiles } from './node-profiles.js';
+import { loadDeviceSelector } from './load-device-selector.js';
 import { runTogether } from './run-together.js';
 import type { SchedulerFiles } from './scheduler-settings.js';
 import { readSchedulerSettings } from './scheduler-settings.js';
@@ -64,7 +64,7 @@ export async function runNodeProcess(
     const scheduler =
       settings &&
       new Scheduler({
-        compileDeviceSelector,
+        loadDeviceSelector,
         ...shared,
         ...settings,
         client: withSpans(client, tracer, clock),

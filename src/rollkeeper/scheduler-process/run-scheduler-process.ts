@@ -1,4 +1,3 @@
-import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
@@ -19,6 +18,7 @@ import type { LeaseConfiguration } from '@rollkeeper/scheduler';
 import { Scheduler, createSchedulerMetrics } from '@rollkeeper/scheduler';
 import { runTogether } from './run-together.js';
 import type { SchedulerFiles } from './scheduler-settings.js';
+import { loadDeviceSelector } from './load-device-selector.js';
 import { readSchedulerSettings } from './scheduler-settings.js';
 import { waitForApi } from './wait-for-api.js';
 
@@ -64,7 +64,7 @@ export async function runSchedulerProcess(
   const schedulerNames = configuration.profiles.map(({ schedulerName }) => schedulerName);
   const leading: { elector?: LeaderElector | undefined } = {};
   const scheduler = new Scheduler({
-    compileDeviceSelector,
+    loadDeviceSelector,
     ...shared,
     ...settings,
     client: withSpans(client, tracer, clock),

@@ -59,6 +59,8 @@ export interface SchedulerOptions {
   readonly tracer?: Tracer;
   /** Evaluates the CEL expressions of device classes and claims. @default none: a pod whose devices are selected by one fails */
   readonly compileDeviceSelector?: CompileDeviceSelector;
+  /** In its place: called once, when the cluster has its first devices. CEL takes memory that most clusters have no use for. */
+  readonly loadDeviceSelector?: () => Promise<CompileDeviceSelector>;
   /** Of devices that several claims share. @default random UUIDs */
   readonly newShareId?: () => string;
   /** Throws once another may schedule: asked before each binding is sent. @default never */
@@ -78,13 +80,20 @@ export class Scheduler {
   private readonly configuration: SchedulerConfiguration;
   private readonly metrics: SchedulerMetrics;
   private parts: Parts | undefined;
+  private compileDeviceSelector: CompileDeviceSelector | undefined;
   private isFollowing = false;
   private readonly followed = Promise.withResolvers<void>();
+
+  private readonly compileLoaded: CompileDeviceSelector = (expression) => {
+    if (!this.compileDeviceSelector) throw new IllegalStateError('the selectors of devices are not loaded');
+    return this.compileDeviceSelector(expression);
+  };
 
   /** @throws InvalidOptionError naming the field of the configuration */
   constructor(private readonly options: SchedulerOptions) {
     this.configuration = options.configuration ?? defaultConfiguration();
     this.metrics = options.metrics ?? noSchedulerMetrics;
+    this.compileDeviceSelector = options.compileDeviceSelector;
     this.followed.promise.catch(() => undefined);
     // Wrong arguments are found before anything runs.
     this.compile({ get: () => undefined, list: () => [] });
@@ -164,6 +173,8 @@ export class Scheduler {
     for (;;) {
       const entry = await parts.queue.pop(signal);
       if (!entry) break;
+      if (this.lacksDeviceSelector(parts))
+        this.compileDeviceSelector = await this.options.loadDeviceSelector?.();
       await parts.attempts.attempt(entry, signal);
       if (clock.monotonicNow() - turnMs < TURN_MS) continue;
       await nextTurn();
@@ -194,6 +205,12 @@ export class Scheduler {
     }
   }
 
+  /** Expressions are compiled for devices, so none is missed before there are any. */
+  private lacksDeviceSelector({ caches }: Parts): boolean {
+    if (this.compileDeviceSelector || !this.options.loadDeviceSelector) return false;
+    return (caches.viewed.get('resource.k8s.io/resourceslices')?.lister.list().length ?? 0) > 0;
+  }
+
   private async discover(signal: AbortSignal) {
     const { client, clock, logger } = this.options;
     for (let failures = 0; ; failures++) {
@@ -214,14 +231,14 @@ export class Scheduler {
     wraps = NO_WRAPS,
     permitQueue?: PermitQueue,
   ) {
-    const { clock, compileDeviceSelector, logger, plugins = [] } = this.options;
+    const { clock, compileDeviceSelector, loadDeviceSelector, logger, plugins = [] } = this.options;
     const catalog = catalogOf(plugins, wraps, io);
     const handle = {
       view,
       log: logger,
       now: () => clock.now(),
       ...(permitQueue && { waitingPods: permitQueue }),
-      ...(compileDeviceSelector && { compileDeviceSelector }),
+      ...((compileDeviceSelector ?? loadDeviceSelector) && { compileDeviceSelector: this.compileLoaded }),
     };
     const profiles = buildProfiles(this.configuration, catalog, handle);
     const extenders = this.configuration.extenders.map(
