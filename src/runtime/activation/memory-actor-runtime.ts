@@ -122,12 +122,21 @@ export class MemoryActorStore implements ActorStore {
     );
   }
 
-  /** Replaces all state with what another process left behind. Tokens keep increasing. */
+  /**
+   * Replaces all state with what the last leader left behind. The own writes without an answer remain: that leader, or this process when
+   * the API could not be reached, may not have been able to say so. Tokens keep increasing.
+   */
   inherit(
     intents: readonly (readonly [ActorId, unknown])[],
     unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[],
   ): void {
+    const own = [...this.entries].filter(([, entry]) => entry.unanswered.size > 0);
     this.entries.clear();
+    for (const [name, { unanswered: writes }] of own) {
+      const entry = this.entryOf(idOf(name));
+      entry.unanswered = writes;
+      this.touch(entry);
+    }
     for (const [id, stored] of intents) this.entryOf(id).state.intents = stored;
     for (const [id, writes] of unanswered) addUnanswered(this.entryOf(id), writes);
   }

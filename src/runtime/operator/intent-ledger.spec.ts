@@ -226,6 +226,32 @@ describe('intents that are kept in the API', () => {
     expect((await c.look(API)).mustHaveSeen).toEqual({});
   });
 
+  it('go with what its caches must show, and with writes without an answer, to the same process when it leads again', async () => {
+    const a = new Replica('a');
+    const write = {
+      verb: 'update',
+      type: REPLICA_SETS,
+      ref: { namespace: 'ns', name: 'web' },
+      mayBeUnderWay: true,
+      notedAtMs: 1,
+    } as const;
+    await a.lead(1);
+    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
+      activation.recordOwnWrite('pods', '7');
+      activation.noteUnanswered(write);
+    });
+    await a.runtime.activate('replicaset', 'other/web', never, async (activation) =>
+      activation.recordOwnWrite('pods', '9'),
+    );
+    // It has lost its lease with the API, and could leave no word.
+    await a.lead(2);
+    expect(await a.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' }, unanswered: [] });
+    expect((await a.look(WEB)).unanswered).toMatchObject([write]);
+    await a.lead(3);
+    expect(await a.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' } });
+    expect((await a.look(WEB)).unanswered).toMatchObject([write]);
+  });
+
   it('do not keep a clean stop from ending when the API does not answer', async () => {
     const a = new Replica('a');
     await a.lead(1);

@@ -37,7 +37,8 @@ const HAND_OVER_WITHIN_MS = 1000;
  * stored; from then on, nothing of an earlier term is stored any more.
  *
  * On a clean stop it also hands over which versions the next leader's caches must show, and which writes had no answer.
- * After a crash those are unknown; the caches have had the rest of the lease to catch up.
+ * A process that leads again remembers its own versions. After a crash, those of another process are unknown; the caches
+ * have had the rest of the lease to catch up.
  */
 export class IntentLedger {
   private readonly shards: readonly IntentShard[];
@@ -61,11 +62,12 @@ export class IntentLedger {
    * @throws SupersededError if a newer term has begun
    */
   async begin(term: LeaderTerm, signal: AbortSignal): Promise<Inheritance> {
-    this.seen = new Map();
-    this.inherited = new Map();
     const intents: (readonly [ActorId, unknown])[] = [];
     const unanswered: (readonly [ActorId, readonly UnansweredWrite[]])[] = [];
     const contents = await Promise.all(this.shards.map((shard) => this.beginIn(shard, term, signal)));
+    // What this process wrote in an earlier term counts in its later terms too: its caches may have lost their connections meanwhile.
+    for (const [namespace, versions] of this.seen) withSeen(this.inherited, namespace, versions);
+    this.seen = new Map();
     for (const content of contents) {
       for (const [namespace, versions] of content?.seen ?? []) withSeen(this.inherited, namespace, versions);
       for (const [name, stored] of content?.intents ?? []) intents.push([idOf(name), stored]);
