@@ -7,7 +7,7 @@ import type { LogEntry } from './log-entry.js';
 import { WatchRing } from './watch-ring.js';
 
 const RESOURCES = ['pods', 'services', 'nodes'];
-/** Some are quiet for long. */
+/** Pods and nodes change seldom. */
 const ANY_RESOURCE = fc.oneof(
   { weight: 30, arbitrary: fc.constant('services') },
   { weight: 1, arbitrary: fc.constantFrom('pods', 'nodes') },
@@ -18,7 +18,7 @@ const PROGRESS_MS = 25;
 /** So few entries are kept that a watcher which does not move on while its resource is quiet loses its place. */
 const KEPT = 24;
 
-it('a watcher gets every entry of its resource once and in order, however long the others are', async () => {
+it('a watcher gets every entry of its resource once and in order, however many writes other resources have', async () => {
   const step = fc.record({
     resources: fc.array(ANY_RESOURCE, { minLength: 1, maxLength: 4 }),
     waitMs: fc.integer({ min: 3, max: 30 }),
@@ -50,7 +50,7 @@ it('a watcher gets every entry of its resource once and in order, however long t
   );
 });
 
-it('a watcher of a quiet resource tells of progress up to what has been written', async () => {
+it('a watcher of a quiet resource reports progress up to the newest write', async () => {
   const clock = new FakeClock();
   const ring = new WatchRing(
     { revision: 0, writeId: 'w0' },

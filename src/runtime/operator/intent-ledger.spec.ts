@@ -15,6 +15,15 @@ const PLACE = { namespace: 'ns', name: 'operator' };
 const WEB = { controller: 'replicaset', key: 'ns/web' };
 const API = { controller: 'replicaset', key: 'ns/api' };
 
+/** Whether it was carried out is not known. */
+const UNANSWERED = {
+  verb: 'update',
+  type: REPLICA_SETS,
+  ref: { namespace: 'ns', name: 'web' },
+  mayBeUnderWay: true,
+  notedAtMs: 1,
+} as const;
+
 let owners = 0;
 
 runActorContract('LedgerActorStore', async (options) => {
@@ -59,6 +68,17 @@ describe('intents that are kept in the API', () => {
 
     look({ controller, key }: typeof WEB) {
       return this.runtime.activate(controller, key, never, async (activation) => activation);
+    }
+
+    /** Writes pods in two namespaces, and gets no answer to an update of the ReplicaSet. */
+    async work(): Promise<void> {
+      await this.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
+        activation.recordOwnWrite('pods', '7');
+        activation.noteUnanswered(UNANSWERED);
+      });
+      await this.runtime.activate('replicaset', 'other/web', never, async (activation) =>
+        activation.recordOwnWrite('pods', '9'),
+      );
     }
 
     settle({ controller, key }: typeof WEB): Promise<void> {
@@ -200,25 +220,12 @@ describe('intents that are kept in the API', () => {
 
   it('go to the next leader by a clean stop with what its caches must show, and writes without an answer', async () => {
     const [a, b] = [new Replica('a'), new Replica('b')];
-    const write = {
-      verb: 'update',
-      type: REPLICA_SETS,
-      ref: { namespace: 'ns', name: 'web' },
-      mayBeUnderWay: true,
-      notedAtMs: 1,
-    } as const;
     await a.lead(1);
-    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
-      activation.recordOwnWrite('pods', '7');
-      activation.noteUnanswered(write);
-    });
-    await a.runtime.activate('replicaset', 'other/web', never, async (activation) =>
-      activation.recordOwnWrite('pods', '9'),
-    );
+    await a.work();
     await a.store.handOver();
     await b.lead(2);
     expect(await b.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' }, unanswered: [] });
-    expect((await b.look(WEB)).unanswered).toEqual([write]);
+    expect((await b.look(WEB)).unanswered).toEqual([UNANSWERED]);
     // Once is enough: the term after that begins with what b has seen.
     await b.store.handOver();
     const c = new Replica('c');
@@ -228,28 +235,15 @@ describe('intents that are kept in the API', () => {
 
   it('go with what its caches must show, and with writes without an answer, to the same process when it leads again', async () => {
     const a = new Replica('a');
-    const write = {
-      verb: 'update',
-      type: REPLICA_SETS,
-      ref: { namespace: 'ns', name: 'web' },
-      mayBeUnderWay: true,
-      notedAtMs: 1,
-    } as const;
     await a.lead(1);
-    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
-      activation.recordOwnWrite('pods', '7');
-      activation.noteUnanswered(write);
-    });
-    await a.runtime.activate('replicaset', 'other/web', never, async (activation) =>
-      activation.recordOwnWrite('pods', '9'),
-    );
+    await a.work();
     // It has lost its lease with the API, and could leave no word.
     await a.lead(2);
     expect(await a.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' }, unanswered: [] });
-    expect((await a.look(WEB)).unanswered).toMatchObject([write]);
+    expect((await a.look(WEB)).unanswered).toMatchObject([UNANSWERED]);
     await a.lead(3);
     expect(await a.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' } });
-    expect((await a.look(WEB)).unanswered).toMatchObject([write]);
+    expect((await a.look(WEB)).unanswered).toMatchObject([UNANSWERED]);
   });
 
   it('do not keep a clean stop from ending when the API does not answer', async () => {
