@@ -98,7 +98,12 @@ export function classifyFailure(error: unknown): FailureKind {
   if (error instanceof ApiProtocolError) return error.tooLarge ? 'too-large' : 'gap';
   if (!(error instanceof ApiStatusError)) return 'unavailable';
   if (error.code === 400) return 'gap';
-  return [429, 502, 503, 504].includes(error.code) ? 'unavailable' : 'refused';
+  return isUnavailable(error.code) ? 'unavailable' : 'refused';
+}
+
+/** Whether a server that answers with this HTTP status may answer otherwise soon. */
+export function isUnavailable(code: number): boolean {
+  return [429, 502, 503, 504].includes(code);
 }
 
 /**

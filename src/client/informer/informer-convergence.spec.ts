@@ -15,9 +15,11 @@ import { StreamingLists } from './streaming-lists.js';
  *     existing object, no modification or deletion of a missing one);
  *  3. per object (UID) the resourceVersions never go back;
  *  4. the owner index finds what a scan finds;
- *  5. a wait for a write ends eventually, and not before the cache shows that write or something later. On servers that
- *     stream lists, refuse to, or ignore the request; whose versions are numbers, or have no order; for all namespaces
- *     at once, or for each by itself.
+ *  5. a wait for a write ends eventually, and not before the cache shows that write or something later;
+ *  6. a wait for a current cache ends eventually, and not before it shows everything that the server had when it began
+ *     (except what is lost on a watch that is silent but open: nothing tells).
+ * On servers that stream lists, refuse to, or ignore the request; whose versions are numbers, or have no order; for all
+ * namespaces at once, or for each by itself.
  */
 
 const names = ['p', 'q', 'r', 's', 't'];
@@ -133,6 +135,42 @@ class Waits {
   }
 }
 
+/** Waits for a current cache, and whether any ended too early. */
+class CurrentWaits {
+  pending = 0;
+
+  constructor(
+    private readonly harness: InformerHarness,
+    private readonly violations: string[],
+  ) {}
+
+  async begin(): Promise<void> {
+    const { clock, informer, server, signal } = this.harness;
+    // Delivers what an open watch has.
+    await clock.advance(0);
+    const began = server.revisionOf(server.resourceVersion);
+    const before = this.harness.stored();
+    this.pending += 1;
+    void informer.waitUntilCurrent(signal).then(() => {
+      this.pending -= 1;
+      const after = this.harness.cached();
+      for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+        if (!this.isShown(before[key], after[key], { key, began }))
+          this.violations.push(`${key} at ${after[key]} is older than ${before[key]}, of ${began}`);
+    });
+  }
+
+  private isShown(
+    before: string | undefined,
+    after: string | undefined,
+    { began, key }: { readonly began: number; readonly key: string },
+  ): boolean {
+    const { server } = this.harness;
+    if (after === undefined) return before === undefined || server.wasDeletedAfter(before, key);
+    return server.revisionOf(after) >= (before === undefined ? began + 1 : server.revisionOf(before));
+  }
+}
+
 /** Replays events into a map and records any that does not fit the state before it. */
 function replayInto(harness: InformerHarness, violations: string[]): Map<string, string | undefined> {
   const state = new Map<string, string | undefined>();
@@ -173,6 +211,31 @@ it('ends with the server’s state, by cache and by events alike, whatever goes 
       await harness.stop();
       expect(violations).toEqual([]);
       expect(waits.pending, 'whoever waited for what was written went on').toBe(0);
+    }),
+    { numRuns: 150, verbose: 1 },
+  );
+});
+
+it('does not call a cache current that misses something, whatever broke before', async () => {
+  const audible = fc.array(
+    step.filter((each) => each.do !== 'trouble' || each.kind !== 'silence'),
+    { maxLength: 30 },
+  );
+  await fc.assert(
+    fc.asyncProperty(audible, world, fc.nat(), async (steps, inWorld, seed) => {
+      const harness = makeHarness(inWorld, seed);
+      const violations: string[] = [];
+      const waits = new Waits(harness, violations);
+      const currentWaits = new CurrentWaits(harness, violations);
+      await harness.start();
+      for (const action of steps) {
+        if (action.do === 'wait') await currentWaits.begin();
+        await perform(harness, action, waits);
+      }
+      await harness.clock.advance(120_000);
+      await harness.stop();
+      expect(violations).toEqual([]);
+      expect(currentWaits.pending, 'every wait for a current cache has ended').toBe(0);
     }),
     { numRuns: 150, verbose: 1 },
   );

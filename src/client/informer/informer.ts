@@ -95,6 +95,13 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
    * Resolves once `hasSynced`, or once the server has answered that there is no list; rejects with the signal's reason.
    */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves once the cache shows what the server has, but for what an open watch brings within moments: immediately
+   * while all is well, else after a list that begins now. Also resolves while the server refuses to list. Rejects with
+   * the signal's reason.
+   * @default not known; see {@link waitForSync}
+   */
+  waitUntilCurrent?(signal: AbortSignal): Promise<void>;
   /** Whether the cache shows the state at `resourceVersion` or a later one. */
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean;
   /**

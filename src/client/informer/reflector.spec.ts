@@ -3,6 +3,7 @@ import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
 import type { Logger } from '../../machinery/logging/index.js';
 import type { Thing } from '../../testing/informer-harness.js';
 import { InformerHarness } from '../../testing/informer-harness.js';
+import type { ListWatcher } from './list-everything.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 
 let harness: InformerHarness;
@@ -218,5 +219,116 @@ describe('a Reflector in trouble', () => {
     await clock.advance(0);
     expect(seen).toEqual(['added a/x@102 initial']);
     expect(informer.lastSyncedResourceVersion).toBe('102');
+  });
+
+  describe('and waits for a current cache', () => {
+    const until = (): { isCurrent: boolean } => {
+      const outcome = { isCurrent: false };
+      void harness.informer.waitUntilCurrent(harness.signal).then(() => (outcome.isCurrent = true));
+      return outcome;
+    };
+
+    it('asks nothing of the server while the watch is open', async () => {
+      const { server, clock } = make();
+      await harness.start();
+      const waiting = until();
+      await clock.advance(0);
+      expect(waiting.isCurrent).toBe(true);
+      expect(server.requests).toEqual(['list', 'watch 100']);
+    });
+
+    it('lists at once, however long the pause after the failures would be', async () => {
+      const { server, clock } = make({ firstBackoffMs: 60_000, maxBackoffMs: 60_000 });
+      await harness.start();
+      server.breakWatches();
+      await clock.advance(0);
+      server.put('a', 'x');
+      const waiting = until();
+      await clock.advance(0);
+      expect(waiting.isCurrent).toBe(true);
+      expect(harness.cached()).toEqual(harness.stored());
+      expect(server.requests).toEqual(['list', 'watch 100', 'list', 'watch 101']);
+    });
+
+    it('does not count a list that began before', async () => {
+      let release = (): void => undefined;
+      let held: Promise<void> | undefined;
+      const client: ListWatcher = {
+        list: async (type, options) => {
+          const page = await harness.server.list(type, options);
+          await held;
+          return page as never;
+        },
+        watch: (type, options) => harness.server.watch(type, options) as never,
+      };
+      const { server, clock } = make({ client });
+      await harness.start();
+      held = new Promise((resolve) => (release = resolve));
+      server.breakWatches(new ApiStatusError({ code: 410 }));
+      await clock.advance(100);
+      server.put('a', 'x');
+      const waiting = until();
+      held = undefined;
+      release();
+      await clock.advance(0);
+      expect(waiting.isCurrent).toBe(true);
+      expect(harness.cached()).toEqual(harness.stored());
+      expect(server.requests.slice(2)).toEqual(['list', 'list', 'watch 101']);
+    });
+
+    it('needs no list once a resumed watch has shown what was missed', async () => {
+      const { server, clock } = make();
+      await harness.start();
+      server.breakWatches();
+      await clock.advance(0);
+      server.put('a', 'x');
+      await clock.advance(100);
+      const waiting = until();
+      await clock.advance(0);
+      expect(waiting.isCurrent).toBe(true);
+      expect(server.requests).toEqual(['list', 'watch 100', 'check', 'watch 100']);
+    });
+
+    it('does not count a resumed watch that has shown only a part of what was missed', async () => {
+      const { server, clock, informer } = make();
+      await harness.start();
+      server.breakWatches();
+      await clock.advance(0);
+      server.put('a', 'x');
+      server.put('a', 'y');
+      const shown: string[][] = [];
+      const stop = informer.addEventHandler(() => {
+        stop();
+        void informer.waitUntilCurrent(harness.signal).then(() => shown.push(Object.keys(harness.cached())));
+      });
+      await clock.advance(100);
+      expect(shown).toEqual([['a/x', 'a/y']]);
+    });
+
+    it('lists where a resumed watch has shown nothing yet', async () => {
+      const { server, clock } = make();
+      await harness.start();
+      server.breakWatches();
+      await clock.advance(100);
+      expect(server.requests).toEqual(['list', 'watch 100', 'check', 'watch 100']);
+      const waiting = until();
+      await clock.advance(0);
+      expect(waiting.isCurrent).toBe(true);
+      expect(server.requests.slice(4)).toEqual(['list', 'watch 100']);
+    });
+
+    it('ends with a refusal, and not with an answer that another attempt may change', async () => {
+      const { server, clock } = make({ firstBackoffMs: 100, maxBackoffMs: 100 });
+      await harness.start();
+      server.breakWatches();
+      server.failNext('list', new ApiStatusError({ code: 503 }), 5);
+      server.failNext('list', new ApiStatusError({ code: 403 }), 1000);
+      await clock.advance(0);
+      const waiting = until();
+      await clock.advance(400);
+      expect(waiting.isCurrent).toBe(false);
+      await clock.advance(200);
+      expect(waiting.isCurrent).toBe(true);
+    });
   });
 });

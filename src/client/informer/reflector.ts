@@ -2,8 +2,10 @@ import type { WatchEvent } from '../api-client/index.js';
 import { ApiStatusError } from '../api-client/index.js';
 import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { BackoffLimits } from './backoff.js';
 import { Backoff } from './backoff.js';
@@ -77,6 +79,12 @@ export class Reflector<T extends KubernetesObject> {
   private readonly backoff: Backoff;
   private openWatch: OpenWatch | undefined;
   private reads = 0;
+  private isUpToDate = false;
+  /** A resumed watch that shows this version has brought everything that was missed. */
+  private provenBy: string | undefined;
+  /** The next step is a list, until one that began after this many reads is complete. */
+  private listAfterReads: number | undefined;
+  private endPause: () => void = () => undefined;
   private readonly refusedBackoff: Backoff;
   /** The last reported failure; a persisting one is not reported again. */
   private told: string | undefined;
@@ -99,12 +107,30 @@ export class Reflector<T extends KubernetesObject> {
     return this.openWatch && this.deps.clock.monotonicNow() - this.openWatch.lastHeardMs;
   }
 
+  /**
+   * Whether the sink has everything but what an open watch brings within moments. False from when a watch or a list
+   * fails until a list is complete, or a resumed watch shows what the server had after the failure.
+   */
+  get isCurrent(): boolean {
+    return this.isUpToDate;
+  }
+
+  /** Lists without delay unless {@link isCurrent}. */
+  listUnlessCurrent(): void {
+    if (this.isUpToDate) return;
+    this.listAfterReads = this.reads;
+    this.openWatch?.doubt('list');
+    this.endPause();
+  }
+
   /** Runs until aborted, then resolves. */
   async run(signal: AbortSignal): Promise<void> {
     let state = INITIAL_STATE;
     while (!signal.aborted) {
+      if (this.listAfterReads !== undefined && state.step !== 'list') state = INITIAL_STATE;
       const outcome = await this.perform(state, signal);
       if (isAborted(signal)) return;
+      this.note(outcome);
       const step = decideWatchStep(state, outcome);
       if (step.healthy) {
         this.backoff.reset();
@@ -150,6 +176,7 @@ export class Reflector<T extends KubernetesObject> {
       const request = { client, type, scope: this.scope(), pageSize, receive, signal };
       const { items, resourceVersion } = await listEverything(way, request);
       if (signal.aborted) return { type: 'list-failed', way, failure: 'unavailable' };
+      this.noteList(read);
       sink.replace(items, { read, resourceVersion });
       logger.debug('listed', { count: items.length, resourceVersion, way });
       return { type: 'listed', resourceVersion };
@@ -202,8 +229,9 @@ export class Reflector<T extends KubernetesObject> {
       })) {
         if (signal.aborted) break;
         open.lastHeardMs = clock.monotonicNow();
-        sink.apply(event);
         resourceVersion = resourceVersionOf(event) ?? resourceVersion;
+        this.noteShown(resourceVersion);
+        sink.apply(event);
       }
       const { livedMs } = life();
       const early = livedMs < timeoutSeconds * 1000 - EARLY_MS;
@@ -215,6 +243,31 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       this.openWatch = undefined;
       either.close();
+    }
+  }
+
+  /** Before the sink is given the list, so that the waits it ends find it current. */
+  private noteList(read: number): void {
+    if (this.listAfterReads !== undefined && read <= this.listAfterReads) return;
+    this.listAfterReads = undefined;
+    this.provenBy = undefined;
+    this.isUpToDate = true;
+  }
+
+  private noteShown(resourceVersion: string): void {
+    if (this.provenBy === undefined) return;
+    const order = compareResourceVersions(resourceVersion, this.provenBy);
+    if (order === undefined || order < 0) return;
+    this.provenBy = undefined;
+    this.isUpToDate = true;
+  }
+
+  private note(outcome: StepOutcome): void {
+    if (outcome.type === 'listed') return;
+    if (outcome.type === 'checked') this.provenBy = outcome.present;
+    else if (outcome.type !== 'watch-ended' || outcome.early) {
+      this.provenBy = undefined;
+      this.isUpToDate = false;
     }
   }
 
@@ -254,12 +307,12 @@ export class Reflector<T extends KubernetesObject> {
   /** Returns whether to continue. */
   private async pause(outcome: StepOutcome, signal: AbortSignal): Promise<boolean> {
     const isRefused = 'failure' in outcome && outcome.failure === 'refused';
-    try {
-      await this.deps.clock.sleep((isRefused ? this.refusedBackoff : this.backoff).nextMs(), signal);
-      return true;
-    } catch {
-      return false;
-    }
+    const until = new LinkedAbort(signal);
+    this.endPause = () => until.abort(new Error('a list is wanted'));
+    await pause(this.deps.clock, (isRefused ? this.refusedBackoff : this.backoff).nextMs(), until.signal);
+    this.endPause = () => undefined;
+    until.close();
+    return !signal.aborted;
   }
 }
 

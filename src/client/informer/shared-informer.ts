@@ -117,6 +117,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return this.waiters.waitUntil(() => this.parts.every(isSettled), signal);
   }
 
+  waitUntilCurrent(signal: AbortSignal): Promise<void> {
+    for (const part of this.parts) part.listUnlessCurrent();
+    return this.waiters.waitUntil(() => this.parts.every(({ isCurrent }) => isCurrent), signal);
+  }
+
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean {
     return this.partsOf(scope).every((part) => part.hasSeen(resourceVersion));
   }

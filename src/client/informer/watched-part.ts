@@ -4,7 +4,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { CacheProgress } from './cache-progress.js';
-import { decideDoubt } from './decide-watch-step.js';
+import { decideDoubt, isUnavailable } from './decide-watch-step.js';
 import type { InformerTrouble, ResourceEvent } from './informer.js';
 import type { ReflectorConfig, ReflectorDependencies, ReflectorSink } from './reflector.js';
 import { Reflector } from './reflector.js';
@@ -78,6 +78,16 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
 
   waitFor(version: string, signal: AbortSignal): Promise<void> {
     return this.waiters.wait(version, signal);
+  }
+
+  /** See `Informer.waitUntilCurrent`. */
+  get isCurrent(): boolean {
+    return this.reflector.isCurrent || isRefusal(this.lastTrouble);
+  }
+
+  /** See {@link Reflector.listUnlessCurrent}. */
+  listUnlessCurrent(): void {
+    this.reflector.listUnlessCurrent();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -170,6 +180,11 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
 
 function isBefore(version: string, other: string): boolean {
   return (compareResourceVersions(version, other) ?? 0) < 0;
+}
+
+/** An answer that a retry does not change. */
+function isRefusal(trouble: InformerTrouble | undefined): boolean {
+  return trouble?.code !== undefined && !isUnavailable(trouble.code);
 }
 
 function isDeletion<T extends KubernetesObject>({ type }: ResourceEvent<T>): boolean {

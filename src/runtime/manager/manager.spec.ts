@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Enqueue, SyncKey } from '../controller/index.js';
 import { LeaseLostError, ShutdownError } from '../../machinery/errors/index.js';
+import { PODS } from '../../machinery/kubernetes/index.js';
 import { ManagerHarness } from '../../testing/manager-harness.js';
 import { waitFor } from '../../testing/wait-for.js';
 
@@ -61,6 +62,53 @@ describe('a replica', () => {
     void elector.win(2);
     await waitFor(() => reconciled.includes('ns/b'));
     await end();
+  });
+
+  it('leads a controller only with current caches, where a leader cannot know what the former one wrote', async () => {
+    const waits: AbortSignal[] = [];
+    let becomeCurrent = (): void => undefined;
+    const informer = {
+      type: PODS,
+      hasSynced: true,
+      waitForSync: async () => undefined,
+      waitUntilCurrent: (signal: AbortSignal) => {
+        waits.push(signal);
+        return Promise.race([
+          new Promise<void>((resolve) => (becomeCurrent = resolve)),
+          untilAborted(signal),
+        ]);
+      },
+    };
+    let watches = 0;
+    const watch = () => {
+      watches += 1;
+      return () => void (watches -= 1);
+    };
+    const sketch = { needs: [informer], worksOn: 'leader' as const, built: { watch } };
+    const handover = { name: 'test', needsCurrentCaches: true };
+    const harness = new ManagerHarness([sketch], { handover });
+    const { elector, manager } = harness;
+    const [{ controller }] = harness.controllers as [(typeof harness.controllers)[0]];
+    await waitFor(() => manager.state === 'running');
+    void elector.win(1);
+    await waitFor(() => waits.length === 1);
+    await elector.lose(new LeaseLostError('taken'));
+    expect(waits[0]?.aborted).toBe(true);
+    void elector.win(2);
+    await waitFor(() => waits.length === 2);
+    expect(controller.isConsuming).toBe(false);
+    expect(watches).toBe(0);
+    becomeCurrent();
+    await waitFor(() => controller.isConsuming);
+    expect(watches).toBe(1);
+    await harness.end();
+
+    const heedless = new ManagerHarness([sketch], { handover: { name: 'test' } });
+    await waitFor(() => heedless.manager.state === 'running');
+    void heedless.elector.win(1);
+    await waitFor(() => watches === 1);
+    expect(waits).toHaveLength(2);
+    await heedless.end();
   });
 
   it('keeps no key of a queue in its memory once it no longer leads', async () => {

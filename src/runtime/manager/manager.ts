@@ -65,6 +65,7 @@ export interface ManagedController {
 export interface Handover {
   /** For messages. */
   readonly name: string;
+  readonly needsCurrentCaches?: boolean;
   beginTerm?(term: LeaderTerm, signal: AbortSignal): Promise<void>;
   handOver?(): Promise<void>;
 }
@@ -182,6 +183,10 @@ export class Manager {
     await Promise.all(needs.map((informer) => informer.waitForSync(signal)));
   }
 
+  private async untilCurrent({ needs = [] }: ManagedController, signal: AbortSignal): Promise<void> {
+    await Promise.all(needs.map(async (informer) => informer.waitUntilCurrent?.(signal)));
+  }
+
   /** The leader's part: turns every change in its informers, and initially every object, into keys. */
   private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
     const { controllers, logger } = this.options;
@@ -262,11 +267,12 @@ export class Manager {
     term: LeaderTerm,
     signal: AbortSignal,
   ): Promise<ActivationAdds | undefined> {
-    const { clock, logger } = this.options;
+    const { clock, handover, logger } = this.options;
     try {
       const adds = await beginTerm(managed.activations, term, { clock, logger, signal });
       if (signal.aborted) return undefined;
       await this.untilFilled(managed, signal);
+      if (handover?.needsCurrentCaches) await this.untilCurrent(managed, signal);
       await managed.built.leading?.waitUntilReady(signal);
       return adds;
     } catch (error) {

@@ -4,7 +4,10 @@ import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kuber
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 /** A cache that a controller requires, as the manager sees it. */
-export type NeededInformer = Pick<Informer, 'type' | 'hasSynced' | 'trouble' | 'waitForSync'>;
+export type NeededInformer = Pick<
+  Informer,
+  'type' | 'hasSynced' | 'trouble' | 'waitForSync' | 'waitUntilCurrent'
+>;
 
 /** Wraps `source` to record the informers that a controller requests while it is built: those it requires. */
 export class NotedInformers implements InformerSource {

@@ -46,6 +46,12 @@ export interface Coordination {
    */
   readonly claims?: ClusterClaims;
   /**
+   * Whether a leader cannot know what the former one wrote in its last moments, so that its controllers only start with
+   * caches that have not lost their connection to the server.
+   * @default false: the keys carry the versions that their next sync must have seen
+   */
+  readonly needsCurrentCaches?: boolean;
+  /**
    * Called when this replica begins to lead, before any of its keys run; it may be called again after a failure.
    * @default nothing to do
    * @throws SupersededError if a newer term has begun

@@ -37,8 +37,8 @@ const HAND_OVER_WITHIN_MS = 1000;
  * stored; from then on, nothing of an earlier term is stored any more.
  *
  * On a clean stop it also hands over which versions the next leader's caches must show, and which writes had no answer.
- * A process that leads again remembers its own versions. After a crash, those of another process are unknown; the caches
- * have had the rest of the lease to catch up.
+ * A process that leads again remembers its own versions. After a crash, those of another process are unknown: the caches
+ * have had the rest of the lease to catch up, and those that lost their connection list again before a controller starts.
  */
 export class IntentLedger {
   private readonly shards: readonly IntentShard[];

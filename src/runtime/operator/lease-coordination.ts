@@ -34,6 +34,7 @@ export function leaseCoordination(options: LeaseCoordinationOptions): Coordinati
 
 class LeaseCoordination implements Coordination {
   readonly name = 'leases';
+  readonly needsCurrentCaches = true;
   private readonly actors: StoredActorRuntime;
   private readonly store: LedgerActorStore;
 
