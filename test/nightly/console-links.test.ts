@@ -215,11 +215,22 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     await page.keyboard.press('Escape');
     await page.waitForSelector('.dialog', { state: 'detached' });
     await page.keyboard.press('Control+k');
-    await page.waitForSelector('#palette-text:focus');
+    // Without waiting for the frame that shows the palette.
     await page.keyboard.type(`pod default/${pod}`);
     await page.waitForSelector('.palette [aria-selected=true] >> text=Pod');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.detail.object >> text=Healthy');
+  });
+
+  it('walk the list of Deployments by every key, however fast they come', async () => {
+    await open('');
+    await page.waitForSelector('.row >> text=other');
+    await page.evaluate(`
+      const rows = document.getElementById('rows');
+      for (const key of ['Home', 'ArrowDown', 'ArrowUp', 'ArrowDown'])
+        rows.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    `);
+    await page.waitForSelector('.row[aria-posinset="2"][aria-selected=true]');
   });
 
   it('show logs live to those who have signed in, and what is in them as text', async () => {

@@ -15,12 +15,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import {
-  deploymentTypeOf,
-  parseDuration,
-  readFailures,
-  withoutSecrets,
-} from '@rollkeeper/controllers/deployment';
+import { deploymentTypeOf, parseDuration, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type {
   RevisionReport,
@@ -31,6 +26,7 @@ import type {
 } from '../rollout/index.js';
 import {
   diffRevisions,
+  hasSomethingToRetry,
   prepareUndo,
   readWholeTimeline,
   requestOfRollout,
@@ -53,7 +49,7 @@ export interface RolloutView {
   readonly track?: RolloutTrack;
   /** Newest first. */
   readonly history: readonly RevisionReport[];
-  /** Whether a failed template could be retried. */
+  /** Whether a retry would roll out or measure something now. */
   readonly hasFailed: boolean;
 }
 
@@ -93,7 +89,7 @@ export class RolloutsController {
     return {
       track: rolloutTrack(deployment, replicaSets, defaults?.metadata.annotations),
       history: rolloutHistory(deployment, replicaSets).toReversed(),
-      hasFailed: readFailures(deployment.metadata.annotations ?? {}).length > 0,
+      hasFailed: hasSomethingToRetry(deployment, replicaSets),
     };
   }
 

@@ -5,7 +5,7 @@ export type { RolloutReport } from './describe-rollout.js';
 export { followRollout, lookAtRollout } from './follow-rollout.js';
 export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';
 export { HiddenValues, withoutMarks } from './hide-values.js';
-export { requestOfRollout } from './request-of-rollout.js';
+export { hasSomethingToRetry, requestOfRollout } from './request-of-rollout.js';
 export type { RolloutRequest } from './request-of-rollout.js';
 export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
 export type { Print } from './reporters.js';

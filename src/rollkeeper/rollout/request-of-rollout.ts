@@ -1,6 +1,6 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { isConflict } from '@rollkeeper/client/api-client';
-import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import {
   ABORT,
@@ -11,6 +11,7 @@ import {
   POLICY_CONDITION,
   RETRY,
   WAITING_FOR_APPROVAL,
+  equalIgnoringHash,
   findCondition,
   readFailures,
 } from '@rollkeeper/controllers/deployment';
@@ -77,10 +78,29 @@ function isSameRollout(before: Deployment, after: Deployment): boolean {
   );
 }
 
+/**
+ * Whether a retry would roll out or measure something now: the version that is asked for has failed, or it is what a
+ * failed one was rolled back to. After another version was applied, a retry only allows the failed one to be applied again.
+ * @param replicaSets those of the Deployment
+ */
+export function hasSomethingToRetry(
+  { metadata, spec, status }: DeepReadonly<Deployment>,
+  replicaSets: readonly DeepReadonly<ReplicaSet>[],
+): boolean {
+  if (policyCondition({ status })?.reason === CHECK_FAILED) return true;
+  const current = replicaSets.find((each) => equalIgnoringHash(each.spec.template ?? {}, spec.template));
+  if (!current) return false;
+  const failures = readFailures(metadata.annotations ?? {});
+  const { name } = current.metadata;
+  return failures[0]?.to?.replicaSet === name || failures.some(({ replicaSet }) => replicaSet === name);
+}
+
 /** A person may continue without a check that will not simply pass. */
 const CHECK_REASONS: ReadonlySet<string> = new Set([CHECK_FAILED, CHECK_UNKNOWN, CHECK_NOT_POSSIBLE]);
 
-function policyCondition({ status }: Pick<Deployment, 'status'>): Condition | undefined {
+function policyCondition({
+  status,
+}: Pick<DeepReadonly<Deployment>, 'status'>): DeepReadonly<Condition> | undefined {
   return status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
 }
 

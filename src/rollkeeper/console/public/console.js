@@ -99,13 +99,17 @@ function draw() {
   drawn = true;
   requestAnimationFrame(() => {
     drawn = false;
-    render(wholePage(), document.getElementById('app'));
+    drawNow();
     const rows = document.getElementById('rows');
     if (rows && rows.clientHeight !== state.viewport) {
       state.viewport = rows.clientHeight;
       draw();
     }
   });
+}
+
+function drawNow() {
+  render(wholePage(), document.getElementById('app'));
 }
 
 function set(change) {
@@ -117,6 +121,7 @@ function set(change) {
 const page = {
   state,
   draw,
+  drawNow,
   set,
   announce,
   focusSoon,

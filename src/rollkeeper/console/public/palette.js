@@ -122,7 +122,7 @@ function namedObject(text, { kinds = [] }, actions) {
     return [
       {
         words: `${kind.kind}s called ${parts[0]}`,
-        hint: 'list',
+        hint: `list${groupOf(kind.word)}`,
         does: () => actions.listAs({ kind: kind.word, find: parts[0] }),
       },
     ];
@@ -137,9 +137,14 @@ function views(state, actions) {
 function kindLists({ kinds = [] }, actions) {
   return kinds.map(({ kind, word }) => ({
     words: `${kind}s`,
-    hint: 'list',
+    hint: `list${groupOf(word)}`,
     does: () => actions.listAs({ kind: word }),
   }));
+}
+
+/** Of a kind that two groups have: `, apps.example.com`. */
+function groupOf(word) {
+  return word.includes('.') ? `, ${word.slice(word.indexOf('.') + 1)}` : '';
 }
 
 /** What can be done to the object that is shown. */
@@ -168,14 +173,16 @@ function shownObject(state) {
 }
 
 /** @param page see `page` in console.js */
-export function paletteActions({ focusSoon, learnKinds, set, state }) {
+export function paletteActions({ drawNow, learnKinds, set, state }) {
   let before;
   const openPalette = () => {
     if (state.palette || state.asksToken) return;
     before = document.activeElement;
     set({ palette: { text: '', chosen: 0 } });
+    // At once, so that the letters typed next are for it.
+    drawNow();
+    document.getElementById('palette-text')?.focus();
     if (!state.kinds) void learnKinds();
-    focusSoon('#palette-text');
   };
   addEventListener('keydown', (event) => {
     if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;

@@ -96,7 +96,7 @@ export function rolloutList(state, actions) {
       aria-activedescendant=${selected >= first && selected < last ? `row-${selected}` : nothing}
       tabindex="0"
       @scroll=${(event) => actions.set({ scrollTop: event.target.scrollTop })}
-      @keydown=${(event) => onKey(event, items, selected, actions)}
+      @keydown=${(event) => onKey(event, state, actions)}
     >
       <div class="spacer" .style=${`height:${items.length * ROW}px`}>
         ${repeat(
@@ -152,7 +152,10 @@ function shortly(item) {
   return sentence.slice(cause > 1 ? cause : sentence.indexOf(': ') + 2);
 }
 
-function onKey(event, items, selected, actions) {
+/** Keys can come sooner than the next frame is drawn: they move from what is selected now, not from what is seen. */
+function onKey(event, state, actions) {
+  const items = visible(state);
+  const selected = items.findIndex(({ key }) => key === state.selected);
   const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW) - 1);
   const moves = {
     ArrowDown: 1,
