@@ -14,7 +14,11 @@ const WORDS = {
     title: 'Abort the rollout',
     does: 'It rolls back to the last good revision. This version is not retried until a user requests it.',
   },
-  retry: { button: 'Retry', title: 'Try again', does: 'The version that failed is rolled out again.' },
+  retry: {
+    button: 'Retry',
+    title: 'Try again',
+    does: 'What failed is tried again: the version, or the check that holds it.',
+  },
   undo: { button: 'Roll back', title: 'Roll back', does: 'The pods are replaced by those of this revision.' },
 };
 
