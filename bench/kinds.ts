@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureTlsFiles, writeKubeconfig } from '../src/apiserver/index.js';
-import { freePort } from '../src/testing/free-port.js';
+import { freePort } from '../src/machinery/listening.js';
 import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { number, numbers, readFlags, text } from '../test/support/flags.js';

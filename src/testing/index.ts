@@ -17,7 +17,7 @@ export { FakeCluster, refusal } from './fake-cluster.js';
 export type { ClusterRequest } from './fake-cluster.js';
 export { FakeInformers } from './fake-informers.js';
 export { MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-export { freePort } from './free-port.js';
+export { freePort } from '@rollkeeper/machinery/listening';
 export { memoryCoordination } from '@rollkeeper/runtime/operator/memory-coordination';
 export { MemoryEventRecorder } from './memory-event-recorder.js';
 export { aPod } from './pod-builder.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.js';
+import { freePort } from '@rollkeeper/machinery/listening';
 import { waitFor } from './wait-for.js';
 
 /** A Redis of the test. */

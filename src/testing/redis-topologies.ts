@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
 import { makeTestCertificates } from './api-client-certificates.js';
-import { freePort } from './free-port.js';
+import { freePort } from '@rollkeeper/machinery/listening';
 import { waitFor } from './wait-for.js';
 
 const HOST = '127.0.0.1';

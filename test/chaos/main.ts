@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { ConsoleWatch } from './console-watch.js';
 import { faultKindsOn } from './faults/fault.js';
 import { POLICY_FLAGS } from './policy-world.js';

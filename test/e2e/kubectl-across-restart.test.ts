@@ -9,7 +9,7 @@ import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, isAlreadyExists, loadKubeconfig } from '../../src/client/api-client/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -77,10 +77,10 @@ function carryOut(step: Step, stage: BuiltStage, sources: Sources): BuiltStage {
   }
 }
 
-/** What npm needs of the machine: where its cache and its settings are. */
+/** What npm needs of the machine: where its cache and its settings are, and which authorities it trusts besides. */
 const PLACE = Object.fromEntries(
   Object.entries(process.env).filter(([name]) =>
-    /^(HOME|npm_config_(cache|registry|userconfig))$/.test(name),
+    /^(HOME|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry|userconfig))$/.test(name),
   ),
 );
 

@@ -8,7 +8,7 @@ import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { portForConsole, rememberConsolePort } from '../../src/rollkeeper/supervisor/console-port.js';
-import { freePort } from '../../src/rollkeeper/supervisor/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 
 describe('the port of the console', () => {
   let dir: string;

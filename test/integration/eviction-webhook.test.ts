@@ -5,7 +5,7 @@ import { runReplica } from '../../src/rollkeeper/replica/index.js';
 import { compileReplicaOptions } from '../../src/rollkeeper/replica/replica.options.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { evictPod } from './support/evict-pod.js';
 import { web } from './support/managed-cluster.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import {
   ConfigMap,

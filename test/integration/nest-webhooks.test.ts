@@ -7,7 +7,7 @@ import { ConfigMap, Namespace, silentLogger } from '../../src/runtime/index.js';
 import type { RollkeeperModuleExtras } from '../../src/nest/index.js';
 import { Reconciles, RollkeeperModule, Webhook } from '../../src/nest/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { AdmissionRequest, WebhookHandlers } from '../../src/webhooks/index.js';
 import { webhookServer } from '../../src/webhooks/index.js';

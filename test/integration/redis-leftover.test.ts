@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/rollkeeper/supervisor/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { shutDownRedisOf } from '../../src/rollkeeper/supervisor/redis-leftover.js';
 import type { Clock } from '../../src/machinery/clock/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';

@@ -4,7 +4,7 @@ import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { EventObject } from '../../src/client/events/event-object.js';
 import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';

@@ -4,7 +4,7 @@ import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, NAMESPACES } from '../../src/machinery/kubernetes/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
 import { Up } from '../e2e/support/up.js';

@@ -4,7 +4,7 @@ import { Deployment } from '../../src/runtime/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';

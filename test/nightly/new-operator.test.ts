@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { PackedProject, StartedProgram } from '../e2e/support/packed-project.js';
 import type { BuiltStage } from '../image/build-stages.js';

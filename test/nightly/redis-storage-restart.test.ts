@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StorageEvent, StorageKey } from '../../src/apiserver/storage/index.js';
 import { RedisStorage, StorageExpiredError, isStorageExists } from '../../src/apiserver/storage/index.js';
-import { freePort } from '../../src/testing/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 /** A Redis that keeps its data, and can be killed and started again at its port. */

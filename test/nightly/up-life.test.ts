@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
-import { freePort } from '../../src/rollkeeper/supervisor/free-port.js';
+import { freePort } from '../../src/machinery/listening.js';
 import { readRunState } from '../../src/rollkeeper/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { ANY_PORT, isPortFree } from './free-port.js';
+import { ANY_PORT } from './admin-port.js';
+import { isPortFree } from '@rollkeeper/machinery/listening';
 import type { CompiledUpOptions } from './up.options.js';
 
 /** Beside `run.json`, which a stop removes. */

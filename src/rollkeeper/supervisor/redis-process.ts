@@ -10,7 +10,7 @@ import { makeFolder } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { assertUsableRedis, describeRedis } from '@rollkeeper/redis/connection';
 import { keepSynced } from './append-only-files.js';
-import { freePort } from './free-port.js';
+import { freePort } from '@rollkeeper/machinery/listening';
 import { shutDownRedisOf } from './redis-leftover.js';
 import type { RunState } from './run-state.js';
 

@@ -15,7 +15,7 @@ import type { RedisProcess } from '../../../src/rollkeeper/supervisor/redis-proc
 import { startRedis } from '../../../src/rollkeeper/supervisor/redis-process.js';
 import type { ReplicatedTopology } from '../../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio } from '../../../src/testing/redis-topologies.js';
-import { freePort } from '../../../src/testing/free-port.js';
+import { freePort } from '../../../src/machinery/listening.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { ManagedProcess } from './managed-process.js';
 import { ChaosReplica } from './replica.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
 import { readCredentials } from '../../../src/rollkeeper/supervisor/credentials.js';
-import { freePort } from '../../../src/testing/free-port.js';
+import { freePort } from '../../../src/machinery/listening.js';
 import { Program } from './program.js';
 
 export interface Replica {
