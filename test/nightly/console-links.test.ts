@@ -223,14 +223,18 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
   });
 
   it('walk the list of Deployments by every key, however fast they come', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'third' }));
     await open('');
-    await page.waitForSelector('.row >> text=other');
+    await page.waitForSelector('.row >> text=third');
+    await page.click('.row[aria-posinset="1"]');
+    await page.waitForSelector('.row[aria-posinset="1"][aria-selected=true]');
     await page.evaluate(`
       const rows = document.getElementById('rows');
-      for (const key of ['Home', 'ArrowDown', 'ArrowUp', 'ArrowDown'])
+      for (const key of ['ArrowDown', 'ArrowDown'])
         rows.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     `);
-    await page.waitForSelector('.row[aria-posinset="2"][aria-selected=true]');
+    await page.waitForSelector('.row[aria-posinset="3"][aria-selected=true]');
+    await client.delete(DEPLOYMENTS, { namespace: 'default', name: 'third' });
   });
 
   it('show logs live to those who have signed in, and what is in them as text', async () => {
