@@ -226,11 +226,52 @@ describe('intents that are kept in the API', () => {
     await b.lead(2);
     expect(await b.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' }, unanswered: [] });
     expect((await b.look(WEB)).unanswered).toEqual([UNANSWERED]);
-    // Once is enough: the term after that begins with what b has seen.
     await b.store.handOver();
     const c = new Replica('c');
     await c.lead(3);
-    expect((await c.look(API)).mustHaveSeen).toEqual({});
+    expect((await c.look(API)).mustHaveSeen).toEqual({ pods: '7' });
+    // By then every cache shows it.
+    await clock.advance(60_000);
+    await c.store.handOver();
+    const d = new Replica('d');
+    await d.lead(4);
+    expect((await d.look(API)).mustHaveSeen).toEqual({});
+  });
+
+  it('go to the next leader after a crash with what their passes wrote', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
+      await activation.storeIntents({ creates: ['web-x'] });
+      activation.recordOwnWrite('pods', '8');
+      activation.clearIntentsOnRelease();
+    });
+    // What they were about is known as long as they are stored.
+    await b.lead(2);
+    expect((await b.look(WEB)).intents).toEqual({ creates: ['web-x'] });
+
+    await a.lead(3);
+    await a.settle(WEB);
+    await clock.advance(1000);
+    const c = new Replica('c');
+    await c.lead(4);
+    expect(await c.look(WEB)).toMatchObject({ intents: undefined, mustHaveSeen: { pods: '8' } });
+    // It crashes as well, before it has stored anything of its own.
+    const d = new Replica('d');
+    await d.lead(5);
+    expect((await d.look(API)).mustHaveSeen).toEqual({ pods: '8' });
+  });
+
+  it('are stored without the written versions where there is no room for both', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) =>
+      activation.recordOwnWrite('pods', '7'),
+    );
+    const large = 'x'.repeat(899_960);
+    await a.intend(WEB, large);
+    await b.lead(2);
+    expect(await b.look(WEB)).toMatchObject({ intents: large, mustHaveSeen: {} });
   });
 
   it('go with what its caches must show, and with writes without an answer, to the same process when it leads again', async () => {

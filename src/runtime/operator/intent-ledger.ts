@@ -2,13 +2,13 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import { parseKey } from '@rollkeeper/machinery/kubernetes';
+import { newestOfEach, parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { ActorId, UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 import type { LedgerClient } from './intent-shard.js';
-import { IntentShard, withSeen } from './intent-shard.js';
+import { IntentShard } from './intent-shard.js';
 
 export interface IntentLedgerOptions {
   readonly client: LedgerClient;
@@ -36,24 +36,23 @@ const HAND_OVER_WITHIN_MS = 1000;
  * Keeps intents in the API, where the crash of a leader cannot lose them. A term has to begin here before anything is
  * stored; from then on, nothing of an earlier term is stored any more.
  *
- * On a clean stop it also hands over which versions the next leader's caches must show, and which writes had no answer.
- * A process that leads again remembers its own versions. After a crash, those of another process are unknown: the caches
- * have had the rest of the lease to catch up, and those that lost their connection list again before a controller starts.
+ * With them it stores which versions were written lately, which the next leader's caches must show. On a clean stop it
+ * hands over all of them, and which writes had no answer. A crash may lose the versions of passes without intents: such
+ * writes name the version that they follow, or an object whose name is certain.
  */
 export class IntentLedger {
   private readonly shards: readonly IntentShard[];
-  /** Of the former leader, by namespace. */
+  /** Of former leaders, by namespace. */
   private inherited = new Map<string, ResourceVersions>();
-  /** Of this term, by namespace. */
-  private seen = new Map<string, ResourceVersions>();
   private timer: TimerHandle | undefined;
   private isOpen = false;
 
   constructor(private readonly options: IntentLedgerOptions) {
-    const { client, name, namespace } = options;
+    const { client, clock, name, namespace } = options;
+    const nowMs = (): number => clock.monotonicNow();
     this.shards = Array.from(
       { length: SHARDS },
-      (_, index) => new IntentShard(client, { namespace, name: `${name}-intents-${index}` }),
+      (_, index) => new IntentShard(client, { namespace, name: `${name}-intents-${index}` }, nowMs),
     );
   }
 
@@ -65,11 +64,12 @@ export class IntentLedger {
     const intents: (readonly [ActorId, unknown])[] = [];
     const unanswered: (readonly [ActorId, readonly UnansweredWrite[]])[] = [];
     const contents = await Promise.all(this.shards.map((shard) => this.beginIn(shard, term, signal)));
-    // What this process wrote in an earlier term counts in its later terms too: its caches may have lost their connections meanwhile.
-    for (const [namespace, versions] of this.seen) withSeen(this.inherited, namespace, versions);
-    this.seen = new Map();
+    this.inherited = new Map();
+    // Also what this process wrote in an earlier term: its caches may have lost their connections meanwhile.
+    for (const { writtenVersions } of this.shards)
+      for (const [namespace, versions] of writtenVersions)
+        this.inherited.set(namespace, newestOfEach(this.inherited.get(namespace) ?? {}, versions));
     for (const content of contents) {
-      for (const [namespace, versions] of content?.seen ?? []) withSeen(this.inherited, namespace, versions);
       for (const [name, stored] of content?.intents ?? []) intents.push([idOf(name), stored]);
       for (const [name, writes] of content?.unanswered ?? []) unanswered.push([idOf(name), writes]);
     }
@@ -96,19 +96,16 @@ export class IntentLedger {
   }
 
   /** A sync of the key has written these. */
-  noteWritten({ key }: ActorId, versions: ResourceVersions): void {
-    withSeen(this.seen, namespaceOf(key), versions);
+  noteWritten(id: ActorId, versions: ResourceVersions): void {
+    this.shardOf(id).noteWritten(namespaceOf(id.key), versions);
   }
 
   /** Ends the term after its last key, by a clean stop: leaves everything to the next leader. */
   async handOver(unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[]): Promise<void> {
     this.end();
     const { clock, logger } = this.options;
-    const [first] = this.shards;
     const handing = this.shards.map((shard) =>
       shard.handOver({
-        // Versions concern no single actor.
-        seen: shard === first ? this.seen : new Map<string, ResourceVersions>(),
         unanswered: new Map(
           unanswered
             .filter(([id]) => this.shardOf(id) === shard)

@@ -1,17 +1,12 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SupersededError, TimeoutError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import {
-  CONFIG_MAPS,
-  apiVersionOf,
-  newestOfEach,
-  parseJson,
-  stringifyJson,
-} from '@rollkeeper/machinery/kubernetes';
+import { CONFIG_MAPS, apiVersionOf, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
+import { WrittenVersions } from './written-versions.js';
 
 export type LedgerClient = Pick<ApiClient, 'get' | 'create' | 'update'>;
 
@@ -20,8 +15,6 @@ export interface LedgerContent {
   readonly intents: Map<string, unknown>;
   /** Written by a clean stop only: see {@link IntentShard.handOver}. */
   readonly unanswered: Map<string, readonly UnansweredWrite[]>;
-  /** By namespace of the keys: the newest versions that the former leader wrote. */
-  readonly seen: Map<string, ResourceVersions>;
 }
 
 interface StoredLedger extends KubernetesObject {
@@ -38,12 +31,14 @@ const LARGEST = 900_000;
 /**
  * The intents of a share of all actors, in one ConfigMap. Every write names the resourceVersion that it follows and the
  * term that it belongs to, so that a former leader cannot store an intent once the next one has begun. Intents that are
- * stored at the same time share one write.
+ * stored at the same time share one write. Each write takes along which versions were written lately, also by former
+ * leaders: the caches of the next one must show them.
  */
 export class IntentShard {
   private term: LeaderTerm | undefined;
   private stored: StoredLedger | undefined;
   private content = emptyContent();
+  private readonly written: WrittenVersions;
   private isDirty = false;
   private writing: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
@@ -51,7 +46,15 @@ export class IntentShard {
   constructor(
     private readonly client: LedgerClient,
     private readonly ref: { readonly namespace: string; readonly name: string },
-  ) {}
+    nowMs: () => number,
+  ) {
+    this.written = new WrittenVersions(nowMs);
+  }
+
+  /** The newest versions that were written lately, by the namespace of the keys. */
+  get writtenVersions(): ReadonlyMap<string, ResourceVersions> {
+    return this.written.all();
+  }
 
   /** Whether something is not stored yet. */
   get hasChanged(): boolean {
@@ -72,6 +75,7 @@ export class IntentShard {
       this.stored = stored;
       const left = contentOf(stored);
       this.content = { ...emptyContent(), intents: new Map(left.intents) };
+      for (const [namespace, versions] of writtenIn(stored)) this.written.note(namespace, versions);
       this.isDirty = false;
       // Without intents there is nothing to guard.
       if (!stored) return left;
@@ -102,15 +106,20 @@ export class IntentShard {
     if (this.content.intents.delete(actor)) this.isDirty = true;
   }
 
+  /** Goes along with the next write. */
+  noteWritten(namespace: string, versions: ResourceVersions): void {
+    this.written.note(namespace, versions);
+  }
+
   /** Stores what has changed since. @throws SupersededError */
   async flush(): Promise<void> {
     if (this.isDirty) await this.commit();
   }
 
   /** Stores, for the next leader, what else it has to know. @throws SupersededError */
-  async handOver({ seen, unanswered }: Omit<LedgerContent, 'intents'>): Promise<void> {
-    this.content = { intents: this.content.intents, seen, unanswered };
-    const isEmpty = this.content.intents.size + seen.size + unanswered.size === 0;
+  async handOver({ unanswered }: Omit<LedgerContent, 'intents'>): Promise<void> {
+    this.content = { intents: this.content.intents, unanswered };
+    const isEmpty = this.content.intents.size + this.writtenVersions.size + unanswered.size === 0;
     if (isEmpty && !this.stored) return;
     this.isDirty = true;
     await this.commit();
@@ -161,12 +170,14 @@ export class IntentShard {
 
   private objectNow(): StoredLedger {
     const { epoch = 0, holder = '' } = this.term ?? {};
-    const { intents, seen, unanswered } = this.content;
+    const { intents, unanswered } = this.content;
     const data: Record<string, string> = {};
     if (intents.size > 0) data['intents'] = textOf(intents);
-    if (seen.size > 0) data['seen'] = textOf(seen);
     if (unanswered.size > 0) data['unanswered'] = textOf(unanswered);
     const length = Object.values(data).reduce((sum, text) => sum + text.length, 0);
+    const written = textOf(this.writtenVersions);
+    // They are a precaution, and intents have to be stored.
+    if (written !== '{}' && length + written.length <= LARGEST) data['seen'] = written;
     if (length > LARGEST)
       throw new RangeError(
         `the intents of all syncs under way do not fit into the ConfigMap ${this.ref.namespace}/${this.ref.name}: ${length} characters`,
@@ -197,32 +208,27 @@ export class IntentShard {
 }
 
 function emptyContent(): LedgerContent {
-  return { intents: new Map(), unanswered: new Map(), seen: new Map() };
+  return { intents: new Map(), unanswered: new Map() };
 }
 
 function textOf(map: ReadonlyMap<string, unknown>): string {
   return stringifyJson(Object.fromEntries(map));
 }
 
-/** What cannot be read counts as nothing: a ConfigMap that a person has changed must not stop every replica. */
 function contentOf(stored: StoredLedger | undefined): LedgerContent {
-  const read = <T>(field: string): Map<string, T> => {
-    try {
-      const value = parseJson(stored?.data?.[field] ?? '{}');
-      return new Map(Object.entries(value as Record<string, T>));
-    } catch {
-      return new Map();
-    }
-  };
-  return { intents: read('intents'), unanswered: read('unanswered'), seen: read('seen') };
+  return { intents: mapIn(stored, 'intents'), unanswered: mapIn(stored, 'unanswered') };
 }
 
-/** The versions of `seen`, and in its namespace also these. */
-export function withSeen(
-  seen: Map<string, ResourceVersions>,
-  namespace: string,
-  versions: ResourceVersions,
-): void {
-  if (Object.keys(versions).length === 0) return;
-  seen.set(namespace, newestOfEach(seen.get(namespace) ?? {}, versions));
+function writtenIn(stored: StoredLedger | undefined): ReadonlyMap<string, ResourceVersions> {
+  return mapIn(stored, 'seen');
+}
+
+/** What cannot be read counts as nothing: a ConfigMap that a person has changed must not stop every replica. */
+function mapIn<T>(stored: StoredLedger | undefined, field: string): Map<string, T> {
+  try {
+    const value = parseJson(stored?.data?.[field] ?? '{}');
+    return new Map(Object.entries(value as Record<string, T>));
+  } catch {
+    return new Map();
+  }
 }
