@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { keyOf } from '../../machinery/kubernetes/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { InformerHarness } from '../../testing/informer-harness.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { OWNER_UID_INDEX } from './informer.js';
 import { StreamingLists } from './streaming-lists.js';
 
@@ -212,7 +213,7 @@ it('ends with the server’s state, by cache and by events alike, whatever goes 
       expect(violations).toEqual([]);
       expect(waits.pending, 'whoever waited for what was written went on').toBe(0);
     }),
-    { numRuns: 150, verbose: 1 },
+    { ...propertyRuns({ gate: 150, nightly: 1000 }), verbose: 1 },
   );
 });
 
@@ -237,7 +238,7 @@ it('does not call a cache current that misses something, whatever broke before',
       expect(violations).toEqual([]);
       expect(currentWaits.pending, 'every wait for a current cache has ended').toBe(0);
     }),
-    { numRuns: 150, verbose: 1 },
+    { ...propertyRuns({ gate: 150, nightly: 1000 }), verbose: 1 },
   );
 });
 

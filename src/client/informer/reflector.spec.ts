@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
 import type { Logger } from '../../machinery/logging/index.js';
 import type { Thing } from '../../testing/informer-harness.js';
 import { InformerHarness } from '../../testing/informer-harness.js';
 import type { ListWatcher } from './list-everything.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
+import { StreamingLists } from './streaming-lists.js';
 
 let harness: InformerHarness;
 
@@ -315,6 +317,20 @@ describe('a Reflector in trouble', () => {
       await clock.advance(0);
       expect(waiting.isCurrent).toBe(true);
       expect(server.requests.slice(4)).toEqual(['list', 'watch 100']);
+    });
+
+    it('counts each of several namespaces by itself, also if one breaks again before all are current', async () => {
+      const streamingLists = new StreamingLists(new FakeClock());
+      const { server, clock } = make({ namespaces: ['a', 'b'], streamingLists });
+      // Such a server is not asked again: one lists in pages when the other has found out.
+      server.streaming = 'ignored';
+      await harness.start();
+      server.failNext('watch', new Error('connection refused'), 2);
+      server.breakWatches();
+      await clock.advance(0);
+      const waiting = until();
+      await clock.advance(60_000);
+      expect(waiting.isCurrent).toBe(true);
     });
 
     it('ends with a refusal, and not with an answer that another attempt may change', async () => {

@@ -117,9 +117,14 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return this.waiters.waitUntil(() => this.parts.every(isSettled), signal);
   }
 
-  waitUntilCurrent(signal: AbortSignal): Promise<void> {
-    for (const part of this.parts) part.listUnlessCurrent();
-    return this.waiters.waitUntil(() => this.parts.every(({ isCurrent }) => isCurrent), signal);
+  async waitUntilCurrent(signal: AbortSignal): Promise<void> {
+    // One after another they may be current, and break again before all are.
+    await Promise.all(
+      this.parts.map((part) => {
+        part.listUnlessCurrent();
+        return this.waiters.waitUntil(() => part.isCurrent, signal);
+      }),
+    );
   }
 
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean {
