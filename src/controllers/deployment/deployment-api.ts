@@ -4,6 +4,7 @@ import type {
   DeepReadonly,
   Deployment,
   PodSpec,
+  PodTemplateSpec,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
 import {
@@ -14,6 +15,7 @@ import {
   writableCopy,
   isJsonObject,
 } from '@rollkeeper/machinery/kubernetes';
+import { customTemplateHash, podTemplateHash } from './pod-template.js';
 
 /** The APIs for Deployments: Kubernetes' own, and the equivalent custom resource. */
 export const DEPLOYMENT_APIS = ['apps/v1', 'rollkeeper.dev/v1'] as const;
@@ -87,4 +89,12 @@ function canonicalizeField(object: object | undefined, name: string): void {
   const value = object[name];
   if (typeof value !== 'string' && typeof value !== 'number') return;
   object[name] = canonicalQuantity(String(value)) ?? value;
+}
+
+/** Identifies a template of the Deployment, also after its ReplicaSet was deleted. @default the one that it asks for */
+export function templateHashOf(
+  deployment: DeepReadonly<Deployment>,
+  template: DeepReadonly<PodTemplateSpec> = deployment.spec.template,
+): string {
+  return isCustomDeployment(deployment) ? customTemplateHash(template) : podTemplateHash(template);
 }

@@ -9,6 +9,7 @@ export {
   completed,
   deploymentTypeOf,
   isCustomDeployment,
+  templateHashOf,
 } from './deployment-api.js';
 export type { DeploymentApi } from './deployment-api.js';
 export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';

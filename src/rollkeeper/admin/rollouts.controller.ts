@@ -89,7 +89,7 @@ export class RolloutsController {
     return {
       track: rolloutTrack(deployment, replicaSets, defaults?.metadata.annotations),
       history: rolloutHistory(deployment, replicaSets).toReversed(),
-      hasFailed: hasSomethingToRetry(deployment, replicaSets),
+      hasFailed: hasSomethingToRetry(deployment),
     };
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
-import type { Deployment, DeploymentCondition, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import type { Deployment, DeploymentCondition } from '../../machinery/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { podTemplateHash } from '../../controllers/deployment/pod-template.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { RolloutRequest } from './request-of-rollout.js';
 import { hasSomethingToRetry, requestOfRollout } from './request-of-rollout.js';
@@ -93,48 +94,35 @@ describe('what a person says to a rollout', () => {
 });
 
 describe('whether there is something to retry', () => {
-  const setOf = (deployment: Deployment, name: string): ReplicaSet => ({
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    metadata: { name, namespace: 'default' },
-    spec: { selector: deployment.spec.selector, template: structuredClone(deployment.spec.template) },
-  });
-  /** `web-1` is what `web-2` was rolled back to; the template of `web-3` was applied after that. */
-  function after(current: 'web-1' | 'web-2' | 'web-3', failures: readonly object[]) {
-    const annotations = { 'rollkeeper.dev/failed': JSON.stringify(failures) };
-    const versions = ['web-1', 'web-2', 'web-3'].map((name) => {
-      const deployment = aDeployment({ annotations });
-      setImage(deployment, `${name}:1`);
-      return { deployment, replicaSet: setOf(deployment, name) };
-    });
-    const { deployment } = versions[Number(current.slice(-1)) - 1] as (typeof versions)[0];
-    return hasSomethingToRetry(
-      deployment,
-      versions.map(({ replicaSet }) => replicaSet),
-    );
-  }
-  const to = { template: 'a1', replicaSet: 'web-1', revision: '1' };
+  const version = (image: string, annotations?: Record<string, string>): Deployment => {
+    const deployment = aDeployment({ annotations });
+    setImage(deployment, image);
+    return deployment;
+  };
+  const templateOf = (image: string): string => podTemplateHash(version(image).spec.template);
+  /** Version 2 was rolled back to version 1. */
   const failure = {
-    ...{ template: 'b2', replicaSet: 'web-2', revision: '2' },
-    ...{ at: '2026-01-01T00:00:00Z', cause: 'it broke', to },
+    ...{ template: templateOf('web:2'), replicaSet: 'web-2', revision: '2' },
+    ...{ at: '2026-01-01T00:00:00Z', cause: 'it broke' },
+    to: { template: templateOf('web:1'), replicaSet: 'web-1', revision: '1' },
   };
 
   it.each([
-    ['the version that failed is still asked for', 'web-2', [failure], true],
-    ['the version before runs in its place', 'web-1', [failure], true],
-    ['another version was applied since', 'web-3', [failure], false],
-    ['nothing has failed', 'web-2', [], false],
-  ] as const)('%s', (_, current, failures, expected) => {
-    expect(after(current, failures)).toBe(expected);
+    ['the version that failed is still asked for', 'web:2', [failure], true],
+    ['the version before runs in its place', 'web:1', [failure], true],
+    ['another version was applied since', 'web:3', [failure], false],
+    ['nothing has failed', 'web:2', [], false],
+  ] as const)('%s', (_, image, failures, expected) => {
+    const deployment = version(image, { 'rollkeeper.dev/failed': JSON.stringify(failures) });
+    expect(hasSomethingToRetry(deployment)).toBe(expected);
   });
 
   it('a failed check can be measured again', () => {
-    const deployment = aDeployment();
     const checked = (reason: string): Deployment => ({
-      ...deployment,
+      ...aDeployment(),
       status: { conditions: [{ type: 'RolloutPolicy', status: 'False', reason }] },
     });
-    expect(hasSomethingToRetry(checked('CheckFailed'), [])).toBe(true);
-    expect(hasSomethingToRetry(checked('CheckUnknown'), [])).toBe(false);
+    expect(hasSomethingToRetry(checked('CheckFailed'))).toBe(true);
+    expect(hasSomethingToRetry(checked('CheckUnknown'))).toBe(false);
   });
 });

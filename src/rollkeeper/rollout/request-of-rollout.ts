@@ -1,6 +1,6 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { isConflict } from '@rollkeeper/client/api-client';
-import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import {
   ABORT,
@@ -11,9 +11,9 @@ import {
   POLICY_CONDITION,
   RETRY,
   WAITING_FOR_APPROVAL,
-  equalIgnoringHash,
   findCondition,
   readFailures,
+  templateHashOf,
 } from '@rollkeeper/controllers/deployment';
 import type { RolloutTarget } from './rollout-verbs.js';
 
@@ -81,18 +81,12 @@ function isSameRollout(before: Deployment, after: Deployment): boolean {
 /**
  * Whether a retry would roll out or measure something now: the version that is asked for has failed, or it is what a
  * failed one was rolled back to. After another version was applied, a retry only allows the failed one to be applied again.
- * @param replicaSets those of the Deployment
  */
-export function hasSomethingToRetry(
-  { metadata, spec, status }: DeepReadonly<Deployment>,
-  replicaSets: readonly DeepReadonly<ReplicaSet>[],
-): boolean {
-  if (policyCondition({ status })?.reason === CHECK_FAILED) return true;
-  const current = replicaSets.find((each) => equalIgnoringHash(each.spec.template ?? {}, spec.template));
-  if (!current) return false;
-  const failures = readFailures(metadata.annotations ?? {});
-  const { name } = current.metadata;
-  return failures[0]?.to?.replicaSet === name || failures.some(({ replicaSet }) => replicaSet === name);
+export function hasSomethingToRetry(deployment: DeepReadonly<Deployment>): boolean {
+  if (policyCondition(deployment)?.reason === CHECK_FAILED) return true;
+  const current = templateHashOf(deployment);
+  const failures = readFailures(deployment.metadata.annotations ?? {});
+  return failures[0]?.to?.template === current || failures.some(({ template }) => template === current);
 }
 
 /** A person may continue without a check that will not simply pass. */

@@ -26,6 +26,7 @@ import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-wo
 import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
 import { DESIRED_REPLICAS } from '../annotations.js';
 import { createDeploymentController } from '../definition.js';
+import { podTemplateHash } from '../pod-template.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -256,7 +257,7 @@ export class PolicyWorld {
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
-      expect(failedSets(deployment, replicaSets), 'rule 2').not.toContain(before.metadata.name);
+      expect(failedTemplates(deployment, replicaSets), 'rule 2').not.toContain(templateOf(written));
   }
 }
 
@@ -271,16 +272,23 @@ function isEnforced({ metadata }: Deployment): boolean {
   return metadata.annotations?.[`${P}on-failure`] !== 'none' && !metadata.annotations?.[`${P}retry`];
 }
 
-/** The ReplicaSets of the templates that are not retried: none where nothing good is left to go back to. */
-function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]): string[] {
+/**
+ * The templates that are not retried: none where nothing good is left to go back to. Not their ReplicaSets, which have
+ * another template after a resize in place.
+ */
+function failedTemplates({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]): string[] {
   const text = metadata.annotations?.[`${P}failed`];
   if (text === undefined) return [];
-  const failures = parseJson(text) as { replicaSet: string; stopped?: true }[];
-  const names = failures.map(({ replicaSet }) => replicaSet);
+  const failures = parseJson(text) as { template: string; stopped?: true }[];
+  const templates = failures.map(({ template }) => template);
   const isLeft = replicaSets.some(
-    (set) => set.metadata.annotations?.[`${P}good-since`] && !names.includes(set.metadata.name),
+    (set) => set.metadata.annotations?.[`${P}good-since`] && !templates.includes(templateOf(set)),
   );
-  return isLeft ? failures.filter(({ stopped }) => !stopped).map(({ replicaSet }) => replicaSet) : [];
+  return isLeft ? failures.filter(({ stopped }) => !stopped).map(({ template }) => template) : [];
+}
+
+function templateOf({ spec }: ReplicaSet): string {
+  return podTemplateHash(spec.template ?? {});
 }
 
 function deploymentOf(drawn: Scenario): Deployment {

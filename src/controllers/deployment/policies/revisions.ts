@@ -1,9 +1,8 @@
 import { REVISION } from '../annotations.js';
 import { findCondition } from '../conditions.js';
-import { isCustomDeployment } from '../deployment-api.js';
+import { templateHashOf } from '../deployment-api.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { activeOf } from '../draft.js';
-import { customTemplateHash, podTemplateHash } from '../pod-template.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
 import { revisionOf } from '../revision.js';
 import { parseTimeMs } from '../../shared/index.js';
@@ -14,7 +13,7 @@ type Template = RolloutDraft['spec']['template'];
 
 /** Identifies a template, also after its ReplicaSet was deleted. */
 export function hashOf(draft: RolloutDraft, template: Template = draft.spec.template): string {
-  return isCustomDeployment(draft.observed) ? customTemplateHash(template) : podTemplateHash(template);
+  return templateHashOf(draft.observed, template);
 }
 
 export function refOf(draft: RolloutDraft, replicaSet: ReplicaSetDraft): RevisionRef {
