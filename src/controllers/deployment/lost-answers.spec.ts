@@ -10,7 +10,7 @@ import { maxTotalReplicas } from './limits.js';
 
 const UNANSWERED: readonly WriteFault[] = ['answer-lost', 'answered-500', 'stored-late', 'never-arrived'];
 const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];
-const runs = propertyRuns({ gate: 15 });
+const runs = propertyRuns({ gate: 15, nightly: 300 });
 
 /** Two pods, and a third while they are replaced one by one. */
 function twoAndOne(annotations: Record<string, string> = {}) {

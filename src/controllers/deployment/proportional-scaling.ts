@@ -9,7 +9,11 @@ import { keepFloor } from './unavailable-first.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
 export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boolean {
-  return activeOf(all).some((replicaSet) => {
+  return hasNewSize(draft, activeOf(all));
+}
+
+function hasNewSize(draft: RolloutDraft, active: readonly ReplicaSetDraft[]): boolean {
+  return active.some((replicaSet) => {
     const desired = sizeAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
     return desired !== undefined && desired !== draft.replicas;
   });
@@ -67,10 +71,7 @@ function scaleInProportion(
   latest: ReplicaSetDraft | undefined,
   rules: RolloutRules,
 ): boolean {
-  // A rollout that is held between two sizes has no use for the surge.
-  const most = isHeld(draft) ? draft.replicas : maxTotalReplicas(draft.spec);
-  const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, most, rules) : 0;
-  const toAdd = int32Arithmetic(rules).sum(allowed - totalReplicas(active));
+  const toAdd = isHeld(draft) && !hasNewSize(draft, active) ? 0 : toAddOf(draft, active, rules);
   const ordered = [...active].sort((a, b) => b.replicas - a.replicas || tieBreak(toAdd, a, b));
   const shared = shareOut(draft, ordered, toAdd, rules);
   const floor = minAvailable(draft.spec);
@@ -90,6 +91,16 @@ function scaleInProportion(
     if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
   }
   return isAll;
+}
+
+/**
+ * How many pods a new size adds or, if negative, removes. A rollout that is held between two sizes has no use for the
+ * surge; without a new size, what it has of the surge is for the rollout to take back once it goes on.
+ */
+function toAddOf(draft: RolloutDraft, active: readonly ReplicaSetDraft[], rules: RolloutRules): number {
+  const most = isHeld(draft) ? draft.replicas : maxTotalReplicas(draft.spec);
+  const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, most, rules) : 0;
+  return int32Arithmetic(rules).sum(allowed - totalReplicas(active));
 }
 
 /** How large policies let a ReplicaSet be: its share of a new size is no reason to go beyond a step, or to run what failed. */

@@ -119,6 +119,17 @@ const SCALED_WHILE_PAUSED: [Scenario, Change[]] = [
   ],
 ];
 
+/** Paused between the pod of a step and the one that goes for it: nothing goes, in particular not what the budget forbids. */
+const PAUSED_IN_THE_SURGE: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 2, maxSurge: '25%', maxUnavailable: 1, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    budget: { minAvailable: 5 },
+    steps: 'check slo; 1; check slo; 50%; approve; 100%; check slo',
+  },
+  [{ cpu: '200m' }, { prometheus: '0' }, { paused: true }, { freeze: false }],
+];
+
 /** Rule 13. */
 function expectNotedSizes(replicaSets: readonly ReplicaSet[]): void {
   for (const { metadata, spec } of replicaSets) {
@@ -185,6 +196,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         GROWS_BEFORE_ROOM,
         SCALED_WHILE_PAUSED,
         MOVED_TO_EVICTED,
+        PAUSED_IN_THE_SURGE,
       ],
     });
   });

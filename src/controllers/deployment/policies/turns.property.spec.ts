@@ -20,7 +20,7 @@ import { createTurnsController } from '../turns-controller.js';
  * 1. No version begins while as many others as may at once are rolled out.
  * 2. In the end all have been rolled out.
  */
-const runs = propertyRuns({ gate: 25 });
+const runs = propertyRuns({ gate: 25, nightly: 250 });
 
 const scenario = fc.record({
   seed: fc.integer(),
