@@ -129,8 +129,9 @@ export function runWorkQueueContract(
         await harness.until(() => items.length === 2);
         const of = (key: string) => items.find((item) => item.key === key);
         expect(of('earlier')).toMatchObject({ traceparent: 'trace-1', links: ['trace-2', 'trace-3'] });
+        // It is the change's now, and not dropped with what runs asked for.
         expect(of('later')).toMatchObject({
-          reason: 'retry',
+          reason: 'child-change',
           traceparent: 'trace-3',
           links: ['trace-1', 'trace-2'],
         });
@@ -268,20 +269,27 @@ export function runWorkQueueContract(
         const queue = await setUp();
         await queue.addAfter('ns/done', 60_000, { reason: 'requeue' });
         await queue.addAfter('ns/change', 60_000, { reason: 'child-change' });
+        // Of several, the earliest counts: here that of a run, which a change joins or is joined by.
+        await queue.addAfter('ns/joined', 30_000, { reason: 'requeue' });
+        await queue.addAfter('ns/joined', 60_000, { reason: 'child-change' });
+        await queue.addAfter('ns/joining', 60_000, { reason: 'child-change' });
+        await queue.addAfter('ns/joining', 30_000, { reason: 'retry' });
         const seen = new Map<string, boolean | undefined>();
         consume(async ({ comesBack, key }) => {
           await queue.forget(key);
           seen.set(key, comesBack);
         });
-        for (const key of ['ns/done', 'ns/change', 'ns/never']) await queue.add(key);
-        await harness.until(() => seen.size === 3);
+        const ofChanges = ['ns/change', 'ns/joined', 'ns/joining'];
+        for (const key of ['ns/done', 'ns/never', ...ofChanges]) await queue.add(key);
+        await harness.until(() => seen.size === 5);
         expect(Object.fromEntries(seen)).toEqual({
           'ns/done': true,
-          'ns/change': false,
           'ns/never': false,
+          ...Object.fromEntries(ofChanges.map((key) => [key, false])),
         });
-        expect((await harness.queue().inspect(10)).delayed.map(({ key }) => key)).toEqual(['ns/change']);
-        expect((await harness.queue().counts()).delayed).toBe(1);
+        const { delayed } = await harness.queue().inspect(10);
+        expect(delayed.map(({ key }) => key).toSorted()).toEqual(ofChanges);
+        expect((await harness.queue().counts()).delayed).toBe(3);
       });
 
       it('lets all keys together wait for the token bucket', async () => {

@@ -87,6 +87,19 @@ class World {
   }
 }
 
+/** A change was to come when a retry was; a run that ended well dropped both. */
+const CHANGE_JOINS_RETRY: [Action[], number[], number] = [
+  [
+    { kind: 'addAfter', key: 2, delayMs: 1 },
+    { kind: 'pass', ms: 7 },
+    { kind: 'add', key: 2, priority: 'high' },
+    { kind: 'addAfter', key: 2, delayMs: 8 },
+    { kind: 'pass', ms: 1 },
+  ],
+  [0],
+  1,
+];
+
 /** Random adds, delays, failures and consumers; the seed is in the failure's message. */
 export function workQueueProperties(make: MakeWorkQueueHarness, parameters: PropertyParameters): void {
   it('loses no change and works on no key twice at once, whatever happens', async () => {
@@ -104,7 +117,7 @@ export function workQueueProperties(make: MakeWorkQueueHarness, parameters: Prop
           }
         },
       ),
-      { verbose: 1, ...parameters },
+      { verbose: 1, examples: [CHANGE_JOINS_RETRY], ...parameters },
     );
   });
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/machinery/clock/index.js';
+import type { TestRedisServer } from '../../src/testing/redis-server.js';
+import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkItem } from '../../src/runtime/work-queue/index.js';
 import type { OneStepAdds, StartedLock } from '../../src/runtime/activation/index.js';
@@ -15,7 +17,9 @@ const monitorOf = (redis: Redis): Promise<Redis> =>
 const KEY = 'ns/a';
 
 describe('a queue and actors on one server', () => {
-  const redisUrl = inject('redisUrl');
+  /** Its own: on a busy one, the first thing that is seen may come before the client knows that it monitors. */
+  let server: TestRedisServer;
+  let redisUrl: string;
   let keyPrefix: string;
   let redis: Redis;
   let queue: RedisActivationQueue;
@@ -23,6 +27,12 @@ describe('a queue and actors on one server', () => {
   let runtime: RedisActorRuntime;
   let stop: AbortController;
   let consuming: Promise<void>;
+
+  beforeAll(async () => {
+    server = await startTestRedisServer();
+    redisUrl = server.url;
+  });
+  afterAll(() => server.stop());
 
   beforeEach(async () => {
     keyPrefix = randomUUID();

@@ -32,7 +32,7 @@ export interface MemoryWorkQueueDependencies {
 interface Timer {
   readonly dueMs: number;
   readonly handle: TimerHandle;
-  /** Of superseded adds, only the traces are kept. */
+  /** See {@link mergeDelayed}. */
   options: AddOptions;
 }
 
@@ -250,7 +250,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     const dueMs = this.clock.monotonicNow() + delayMs;
     const pendingTimer = this.timers.get(key);
     if (pendingTimer && pendingTimer.dueMs <= dueMs) {
-      pendingTimer.options = { ...pendingTimer.options, ...mergeTraces(pendingTimer.options, options) };
+      pendingTimer.options = mergeDelayed(pendingTimer.options, options);
       return;
     }
     pendingTimer?.handle.cancel();
@@ -261,7 +261,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     const timer: Timer = {
       dueMs,
       handle,
-      options: { ...options, ...mergeTraces(options, pendingTimer?.options ?? {}) },
+      options: pendingTimer ? mergeDelayed(options, pendingTimer.options) : options,
     };
     this.timers.set(key, timer);
   }
@@ -294,4 +294,14 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   private wake(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+/**
+ * Of two delayed adds, the one that is due first, with the traces of both. If one of the two is of a change, the result is:
+ * a run that ends well must not drop it.
+ */
+function mergeDelayed(first: AddOptions, other: AddOptions): AddOptions {
+  const isChange = REASONS_OF_RUNS.has(first.reason) && !REASONS_OF_RUNS.has(other.reason);
+  const { priority, reason } = isChange ? other : first;
+  return { ...first, priority, reason, ...mergeTraces(first, other) };
 }

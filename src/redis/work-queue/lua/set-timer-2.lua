@@ -1,9 +1,10 @@
 --[[
   Sets the key's timer unless one that is due earlier is pending. Due times are the server's. Of the add that gives way,
-  the traces are kept: they are links of the run.
+  the traces are kept: they are links of the run. If one of the two is of a change, the timer is: a run that ends well
+  must not drop it.
 
   KEYS[1] timers     sorted set: key by due time, epoch milliseconds
-  KEYS[2] timerData  hash: key -> the add to do when due, JSON; read for `traceparent` and `links` alone
+  KEYS[2] timerData  hash: key -> the add to do when due, JSON; read for its reason, priority, `traceparent` and `links`
   ARGV[1] key
   ARGV[2] delay, milliseconds
   ARGV[3] the add to do when due
@@ -14,6 +15,7 @@ local timersKey, timerDataKey = KEYS[1], KEYS[2]
 local key, delay, data = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 --- @include "includes/merge-traces"
+--- @include "includes/timer-of-runs"
 local function tracesOf(add)
   local traces = { add.traceparent }
   for _, link in ipairs(add.links or {}) do table.insert(traces, link) end
@@ -30,6 +32,13 @@ local function keepTraces(kept, other)
   return true
 end
 
+-- Whether only `other` was of a change.
+local function keepChange(kept, other)
+  if not isReasonOfRuns(kept.reason) or isReasonOfRuns(other.reason) then return false end
+  kept.reason, kept.priority = other.reason, other.priority
+  return true
+end
+
 local time = redis.call('TIME')
 local due = time[1] * 1000 + math.floor(time[2] / 1000) + math.ceil(delay)
 local pending = redis.call('ZSCORE', timersKey, key)
@@ -37,7 +46,8 @@ local stored = pending and redis.call('HGET', timerDataKey, key)
 local stays = pending and tonumber(pending) <= due
 if stored then
   local kept, other = cjson.decode(stays and stored or data), cjson.decode(stays and data or stored)
-  local changed = keepTraces(kept, other)
+  local hasNewTraces = keepTraces(kept, other)
+  local changed = keepChange(kept, other) or hasNewTraces
   if changed and stays then redis.call('HSET', timerDataKey, key, cjson.encode(kept)) end
   if changed and not stays then data = cjson.encode(kept) end
 end
