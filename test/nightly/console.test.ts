@@ -286,7 +286,8 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.click('#ask-abort');
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('h2 .chip.complete');
-    expect(await text('#sentence')).toContain('Rolled back');
+    // The state comes with the feed, the explanation a moment after it.
+    await page.waitForSelector('#sentence >> text=Rolled back');
     expect(await text('.revisions li.failed')).toContain('aborted by Anna');
   });
 
