@@ -97,7 +97,7 @@ describe('the rollouts of the admin API', () => {
         steps: [{ step: '1', state: 'done' }, { step: 'approve', state: 'current' }, { state: 'ahead' }],
       },
       history: [{ revision: 2, isCurrent: true }, { revision: 1 }],
-      hasFailed: false,
+      canRetry: false,
     });
     expect((await get('/admin/rollouts/default/other')).status).toBe(404);
   });

@@ -217,7 +217,7 @@ it('ends with the server’s state, by cache and by events alike, whatever goes 
   );
 });
 
-it('does not call a cache current that misses something, whatever broke before', async () => {
+it('never calls a cache current while it misses a change', async () => {
   const audible = fc.array(
     step.filter((each) => each.do !== 'trouble' || each.kind !== 'silence'),
     { maxLength: 30 },

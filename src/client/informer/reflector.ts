@@ -5,12 +5,12 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { BackoffLimits } from './backoff.js';
 import { Backoff } from './backoff.js';
 import type { FailureKind, ListWay, ReflectorState, StepOutcome } from './decide-watch-step.js';
 import type { InformerTrouble } from './informer.js';
+import { MissedChanges } from './missed-changes.js';
 import { INITIAL_STATE, classifyFailure, decideWatchStep } from './decide-watch-step.js';
 import type { ListWatcher } from './list-everything.js';
 import { NotStreamedError, listEverything } from './list-everything.js';
@@ -79,11 +79,7 @@ export class Reflector<T extends KubernetesObject> {
   private readonly backoff: Backoff;
   private openWatch: OpenWatch | undefined;
   private reads = 0;
-  private isUpToDate = false;
-  /** A resumed watch that shows this version has brought everything that was missed. */
-  private provenBy: string | undefined;
-  /** The next step is a list, until one that began after this many reads is complete. */
-  private listAfterReads: number | undefined;
+  private readonly missed = new MissedChanges();
   private endPause: () => void = () => undefined;
   private readonly refusedBackoff: Backoff;
   /** The last reported failure; a persisting one is not reported again. */
@@ -107,18 +103,15 @@ export class Reflector<T extends KubernetesObject> {
     return this.openWatch && this.deps.clock.monotonicNow() - this.openWatch.lastHeardMs;
   }
 
-  /**
-   * Whether the sink has everything but what an open watch brings within moments. False from when a watch or a list
-   * fails until a list is complete, or a resumed watch shows what the server had after the failure.
-   */
+  /** Whether the sink has everything but what an open watch brings within moments: see {@link MissedChanges}. */
   get isCurrent(): boolean {
-    return this.isUpToDate;
+    return !this.missed.arePossible;
   }
 
   /** Lists without delay unless {@link isCurrent}. */
   listUnlessCurrent(): void {
-    if (this.isUpToDate) return;
-    this.listAfterReads = this.reads;
+    if (this.isCurrent) return;
+    this.missed.demandList(this.reads);
     this.openWatch?.doubt('list');
     this.endPause();
   }
@@ -127,10 +120,10 @@ export class Reflector<T extends KubernetesObject> {
   async run(signal: AbortSignal): Promise<void> {
     let state = INITIAL_STATE;
     while (!signal.aborted) {
-      if (this.listAfterReads !== undefined && state.step !== 'list') state = INITIAL_STATE;
+      if (this.missed.wantList && state.step !== 'list') state = INITIAL_STATE;
       const outcome = await this.perform(state, signal);
       if (isAborted(signal)) return;
-      this.note(outcome);
+      this.missed.noteOutcome(outcome);
       const step = decideWatchStep(state, outcome);
       if (step.healthy) {
         this.backoff.reset();
@@ -176,7 +169,8 @@ export class Reflector<T extends KubernetesObject> {
       const request = { client, type, scope: this.scope(), pageSize, receive, signal };
       const { items, resourceVersion } = await listEverything(way, request);
       if (signal.aborted) return { type: 'list-failed', way, failure: 'unavailable' };
-      this.noteList(read);
+      // First, so that the waits that the sink ends find it current.
+      this.missed.endWithList(read);
       sink.replace(items, { read, resourceVersion });
       logger.debug('listed', { count: items.length, resourceVersion, way });
       return { type: 'listed', resourceVersion };
@@ -230,7 +224,7 @@ export class Reflector<T extends KubernetesObject> {
         if (signal.aborted) break;
         open.lastHeardMs = clock.monotonicNow();
         resourceVersion = resourceVersionOf(event) ?? resourceVersion;
-        this.noteShown(resourceVersion);
+        this.missed.endIfShown(resourceVersion);
         sink.apply(event);
       }
       const { livedMs } = life();
@@ -243,31 +237,6 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       this.openWatch = undefined;
       either.close();
-    }
-  }
-
-  /** Before the sink is given the list, so that the waits it ends find it current. */
-  private noteList(read: number): void {
-    if (this.listAfterReads !== undefined && read <= this.listAfterReads) return;
-    this.listAfterReads = undefined;
-    this.provenBy = undefined;
-    this.isUpToDate = true;
-  }
-
-  private noteShown(resourceVersion: string): void {
-    if (this.provenBy === undefined) return;
-    const order = compareResourceVersions(resourceVersion, this.provenBy);
-    if (order === undefined || order < 0) return;
-    this.provenBy = undefined;
-    this.isUpToDate = true;
-  }
-
-  private note(outcome: StepOutcome): void {
-    if (outcome.type === 'listed') return;
-    if (outcome.type === 'checked') this.provenBy = outcome.present;
-    else if (outcome.type !== 'watch-ended' || outcome.early) {
-      this.provenBy = undefined;
-      this.isUpToDate = false;
     }
   }
 

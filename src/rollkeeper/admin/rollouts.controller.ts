@@ -50,7 +50,7 @@ export interface RolloutView {
   /** Newest first. */
   readonly history: readonly RevisionReport[];
   /** Whether a retry would roll out or measure something now. */
-  readonly hasFailed: boolean;
+  readonly canRetry: boolean;
 }
 
 /**
@@ -89,7 +89,7 @@ export class RolloutsController {
     return {
       track: rolloutTrack(deployment, replicaSets, defaults?.metadata.annotations),
       history: rolloutHistory(deployment, replicaSets).toReversed(),
-      hasFailed: hasSomethingToRetry(deployment),
+      canRetry: hasSomethingToRetry(deployment),
     };
   }
 

@@ -1,7 +1,7 @@
 // The objects of a kind, and beside them the page of the one that is open.
 import { html, nothing } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
-import { ago, chip, empty } from '/console/parts.js';
+import { ago, chip, empty, groupOf } from '/console/parts.js';
 import { objectPage } from '/console/object.js';
 
 export function objectsView(state, actions) {
@@ -24,7 +24,7 @@ function tools({ kinds = [], objectKind, objectNamespace, objectSearch, objects 
           ${kinds.map(
             ({ kind, word }) =>
               html`<option value=${word} .selected=${word === objectKind}>
-                ${word.includes('.') ? `${kind} (${word.slice(word.indexOf('.') + 1)})` : kind}
+                ${groupOf(word) === '' ? kind : `${kind} (${groupOf(word)})`}
               </option>`,
           )}
         </select></label

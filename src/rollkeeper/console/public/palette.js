@@ -4,7 +4,7 @@ import { ACTS_OF, actWord, pathOfRollout } from '/console/acts.js';
 import { tabsOf } from '/console/bar.js';
 import { fits, parseFind } from '/console/find.js';
 import { partsOf } from '/console/object.js';
-import { STATES, nameOf } from '/console/parts.js';
+import { STATES, groupOf, nameOf } from '/console/parts.js';
 
 const SHOWN = 12;
 
@@ -122,7 +122,7 @@ function namedObject(text, { kinds = [] }, actions) {
     return [
       {
         words: `${kind.kind}s called ${parts[0]}`,
-        hint: `list${groupOf(kind.word)}`,
+        hint: listHint(kind.word),
         does: () => actions.listAs({ kind: kind.word, find: parts[0] }),
       },
     ];
@@ -137,14 +137,14 @@ function views(state, actions) {
 function kindLists({ kinds = [] }, actions) {
   return kinds.map(({ kind, word }) => ({
     words: `${kind}s`,
-    hint: `list${groupOf(word)}`,
+    hint: listHint(word),
     does: () => actions.listAs({ kind: word }),
   }));
 }
 
-/** Of a kind that two groups have: `, apps.example.com`. */
-function groupOf(word) {
-  return word.includes('.') ? `, ${word.slice(word.indexOf('.') + 1)}` : '';
+function listHint(word) {
+  const group = groupOf(word);
+  return group === '' ? 'list' : `list, ${group}`;
 }
 
 /** What can be done to the object that is shown. */

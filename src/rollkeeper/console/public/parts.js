@@ -136,3 +136,9 @@ export function empty(title, hint) {
     <p>${hint}</p>
   </div>`;
 }
+
+/** The group in the word of a kind that two groups have: `example.com` of `deployments.example.com`; otherwise empty. */
+export function groupOf(word) {
+  const dot = word.indexOf('.');
+  return dot < 0 ? '' : word.slice(dot + 1);
+}

@@ -30,7 +30,7 @@ export function track(item, view, why, actions) {
   const offers = [
     ...(waits.includes('waits-for-approval') || waits.includes('check-failed') ? ['promote'] : []),
     ...(isMoving ? ['abort'] : []),
-    ...(view.hasFailed ? ['retry'] : []),
+    ...(view.canRetry ? ['retry'] : []),
   ];
   if (!view.track && offers.length === 0) return nothing;
   return html`<div class=${view.track ? 'rollout-track' : 'rollout-offers'}>
