@@ -103,7 +103,7 @@ async function tryOnce(
     context.admission.completeBehind({ ...attributes, subresource: admission.subresource });
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
-  writeEmpties(candidate, context.schemas, target.kind.schema);
+  writeEmpties(candidate, context.schemas, target.kind.schema, current);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;

@@ -30,6 +30,8 @@ class PackageFiles<T> {
   private readonly folder: URL;
   private readonly read = new Map<string, Readonly<Record<string, T>> | undefined>();
   private readonly packages: ReadonlySet<string>;
+  /** By full name: each write asks for its kind's. */
+  private readonly found = new Map<string, T>();
 
   constructor(name: string) {
     this.folder = new URL(`${name}/`, GENERATED);
@@ -37,6 +39,14 @@ class PackageFiles<T> {
   }
 
   get(name: string): T | undefined {
+    const known = this.found.get(name);
+    if (known) return known;
+    const entry = this.entry(name);
+    if (entry) this.found.set(name, entry);
+    return entry;
+  }
+
+  private entry(name: string): T | undefined {
     const at = name.lastIndexOf('.');
     const entries = this.contents(name.slice(0, at));
     const key = name.slice(at + 1);

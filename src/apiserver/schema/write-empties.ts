@@ -7,9 +7,20 @@ import type { SchemaRegistry } from './object-schema.js';
 /**
  * Adds to an object that is right what Go writes of its empty fields: structs as `{}`, lists and times as null. Done last,
  * so that nothing that looks at an object before has to expect a null.
+ * @param stored its state so far: the parts that both share are complete
  */
-export function writeEmpties(object: UnstructuredObject, schemas: SchemaRegistry, schemaName: string): void {
-  writeStruct(object, fieldDecoder(schemas, schemaName));
+export function writeEmpties(
+  object: UnstructuredObject,
+  schemas: SchemaRegistry,
+  schemaName: string,
+  stored?: Readonly<UnstructuredObject>,
+): void {
+  const decoder = fieldDecoder(schemas, schemaName);
+  for (const [name, field] of nestedOf(decoder)) {
+    const value = object[name];
+    if (value !== undefined && value !== stored?.[name]) write(value, field);
+  }
+  addMissing(object, decoder);
 }
 
 function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
@@ -19,6 +30,10 @@ function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): vo
       const field = below.get(name);
       if (field) write(object[name], field);
     }
+  addMissing(object, decoder);
+}
+
+function addMissing(object: Record<string, unknown>, decoder: FieldDecoder): void {
   for (const { name, struct, value } of decoder.always) {
     if (object[name] !== undefined) continue;
     if (struct) writeStruct((object[name] = {}), struct);

@@ -34,8 +34,16 @@ export const LAST_RFC3339_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
  * The instant as RFC 3339 with whole seconds, the form of Kubernetes' `metav1.Time`; capped at {@link LAST_RFC3339_MS}.
  */
 export function toRfc3339(epochMs: number): string {
-  return `${new Date(Math.min(epochMs, LAST_RFC3339_MS)).toISOString().slice(0, -'.000Z'.length)}Z`;
+  const second = Math.floor(Math.min(epochMs, LAST_RFC3339_MS) / 1000);
+  if (second !== lastSecond.epoch) {
+    const text = `${new Date(second * 1000).toISOString().slice(0, -'.000Z'.length)}Z`;
+    lastSecond = { epoch: second, text };
+  }
+  return lastSecond.text;
 }
+
+/** Everything that is written within a second has the same text. */
+let lastSecond = { epoch: NaN, text: '' };
 
 /** The instant as RFC 3339 with microseconds, the form of Kubernetes' `metav1.MicroTime`. */
 export function toRfc3339Micro(epochMs: number): string {

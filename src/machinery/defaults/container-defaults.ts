@@ -28,13 +28,15 @@ const REFERENCE = new RegExp(
 );
 /** The part before the first slash is a host only if it looks like one; otherwise the whole name has to be lower case. */
 const LOOKS_LIKE_HOST = /^(?:[^/]*[.:A-Z][^/]*|localhost)\//;
-/** Of the path of a repository, which begins with `library/` in a name without any slash. */
+/** How the path of a repository begins in a name without any slash. */
+const LIBRARY = 'library/';
+/** Of the path of a repository. */
 const MAX_PATH_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 1024;
 
 function isReference(image: string): boolean {
   if (image.length > MAX_REFERENCE_LENGTH || !REFERENCE.test(image)) return false;
-  if (pathLength(image) > MAX_PATH_LENGTH) return false;
+  if (image.length > MAX_PATH_LENGTH - LIBRARY.length && pathLength(image) > MAX_PATH_LENGTH) return false;
   return !/^[a-f0-9]{64}$/.test(image) && (!/^[^/]*[A-Z]/.test(image) || LOOKS_LIKE_HOST.test(image));
 }
 
@@ -43,7 +45,7 @@ function pathLength(image: string): number {
     .replace(/@.*$/, '')
     .replace(/:[^:/]*$/, '')
     .replace(LOOKS_LIKE_HOST, '');
-  return path.length + (image.includes('/') ? 0 : 'library/'.length);
+  return path.length + (image.includes('/') ? 0 : LIBRARY.length);
 }
 
 /** An image without a tag means `latest`; one with only a digest has no tag, and what is no reference has none either. */

@@ -16,6 +16,7 @@ const LABEL_PATTERN = whole(DNS_1123_LABEL);
 const SUBDOMAIN_PATTERN = whole(SUBDOMAIN);
 const UNDERSCORE_PATTERN = whole(WITH_UNDERSCORES);
 const QUALIFIED_PATTERN = whole(QUALIFIED);
+const KEY_PATTERN = whole(`(${SUBDOMAIN}/)?${QUALIFIED}`);
 const LABEL_VALUE_PATTERN = whole(LABEL_VALUE);
 const LABEL_1035_PATTERN = whole(DNS_1035_LABEL);
 const WILDCARD_PATTERN = whole(`\\*\\.${SUBDOMAIN}`);
@@ -141,7 +142,8 @@ export function checkLabelValue(text: string): readonly string[] {
 
 /** `name` or `prefix/name`: the keys of labels and annotations. */
 export function checkQualifiedName(text: string): readonly string[] {
-  if (text.length <= 63 && QUALIFIED_PATTERN.test(text)) return OK;
+  // So short that neither part can be too long.
+  if (text.length <= 63 && KEY_PATTERN.test(text)) return OK;
   if (text.length > LONGEST_MATCHED) return [`name part ${tooLongFor(63, 'bytes')}`];
   const parts = text.split('/');
   if (parts.length > 2) {

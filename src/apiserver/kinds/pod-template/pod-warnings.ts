@@ -57,32 +57,27 @@ type Annotations = Readonly<Record<string, string>>;
 function specWarnings(spec: Decoded<PodSpec>, annotations: Annotations, prefix: string): string[] {
   const path = `${prefix}spec`;
   const containers = containersOf(spec, path);
-  return [
-    ...placementWarnings(spec, path),
-    ...annotationWarnings(annotations, `${prefix}metadata.annotations`),
-    ...(spec.volumes ?? []).flatMap((volume, index) => volumeWarnings(volume, `${path}.volumes[${index}]`)),
-    ...(spec.volumes ?? []).flatMap(projectedWarnings),
-    ...repeated(
-      spec.hostAliases,
-      ({ ip = '' }) => ip,
-      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${goQuote(ip)}`,
-    ),
-    ...pullSecretWarnings(spec, path),
-    ...byteWarnings(spec.overhead, `${path}.overhead`),
-    ...containers.flatMap(({ container, at }) => containerWarnings(container, at)),
-    ...portWarnings(containers),
-    ...graceWarnings(spec, path),
-    ...podAffinityWarnings(spec.affinity, `${path}.affinity`),
-  ];
+  const { hostAliases, imagePullSecrets, overhead, volumes = [] } = spec;
+  const warnings = placementWarnings(spec, path);
+  warnings.push(...annotationWarnings(annotations, `${prefix}metadata.annotations`));
+  volumes.forEach((volume, index) => warnings.push(...volumeWarnings(volume, `${path}.volumes[${index}]`)));
+  for (const volume of volumes) if (volume.projected) warnings.push(...projectedWarnings(volume));
+  if (hostAliases) warnings.push(...hostAliasWarnings(hostAliases, path));
+  if (imagePullSecrets) warnings.push(...pullSecretWarnings(imagePullSecrets, path));
+  if (overhead) warnings.push(...byteWarnings(overhead, `${path}.overhead`));
+  for (const { container, at } of containers) warnings.push(...containerWarnings(container, at));
+  warnings.push(...portWarnings(containers), ...graceWarnings(spec, path));
+  if (spec.affinity) warnings.push(...podAffinityWarnings(spec.affinity, `${path}.affinity`));
+  return warnings;
 }
 
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
 function containersOf(spec: Decoded<PodSpec>, path: string): PlacedContainer[] {
-  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
-    (spec[list] ?? []).map((container, index) => ({
-      container: container,
-      at: `${path}.${list}[${index}]`,
-    })),
-  );
+  const placed: PlacedContainer[] = [];
+  for (const list of CONTAINER_LISTS)
+    spec[list]?.forEach((container, index) => placed.push({ container, at: `${path}.${list}[${index}]` }));
+  return placed;
 }
 
 /** Source: pkg/api/node/util.go. */
@@ -143,12 +138,12 @@ function termWarnings({ matchExpressions = [] }: Decoded<NodeSelectorTerm>, path
   });
 }
 
-function podAffinityWarnings(affinity: Decoded<Affinity> | undefined, path: string): string[] {
+function podAffinityWarnings(affinity: Decoded<Affinity>, path: string): string[] {
   return (['podAffinity', 'podAntiAffinity'] as const).flatMap((side) => {
     const {
       requiredDuringSchedulingIgnoredDuringExecution: required = [],
       preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
-    } = affinity?.[side] ?? {};
+    } = affinity[side] ?? {};
     const blind = ({ labelSelector }: Decoded<PodAffinityTerm>, at: string): string[] =>
       labelSelector ? [] : [`${at}.labelSelector: ${SELECTS_NOTHING}`];
     return [
@@ -182,7 +177,9 @@ const OLD_ANNOTATIONS = [
 ] as const;
 
 function annotationWarnings(annotations: Annotations, path: string): string[] {
-  const ofContainer = Object.keys(annotations).find((key) => key.startsWith(SECCOMP_OF_CONTAINER));
+  const keys = Object.keys(annotations);
+  if (!keys.some((key) => key.includes('.alpha.kubernetes.io/'))) return [];
+  const ofContainer = keys.find((key) => key.startsWith(SECCOMP_OF_CONTAINER));
   return OLD_ANNOTATIONS.flatMap(([key, old]) => [
     ...(annotations[key] === undefined ? [] : [`${path}[${key}]: ${old}`]),
     ...(old === SECCOMP && ofContainer !== undefined ? [`${path}[${ofContainer}]: ${old}`] : []),
@@ -202,22 +199,33 @@ const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
 ];
 
 function volumeWarnings(volume: Decoded<Volume>, path: string): string[] {
-  return OLD_VOLUMES.flatMap(([source, text]) =>
-    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${text}`],
+  const warnings: string[] = [];
+  for (const [source, text] of OLD_VOLUMES)
+    if (volume[source] !== undefined)
+      warnings.push(`${path}.${source === 'storageos' ? 'storageOS' : source}: ${text}`);
+  return warnings;
+}
+
+function hostAliasWarnings(aliases: NonNullable<Decoded<PodSpec>['hostAliases']>, path: string): string[] {
+  return repeated(
+    aliases,
+    ({ ip = '' }) => ip,
+    (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${goQuote(ip)}`,
   );
 }
 
-function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string): string[] {
+function pullSecretWarnings(
+  secrets: NonNullable<Decoded<PodSpec>['imagePullSecrets']>,
+  path: string,
+): string[] {
   const at = (index: number): string => `${path}.imagePullSecrets[${index}].name`;
   return [
     ...repeated(
-      imagePullSecrets,
+      secrets,
       ({ name = '' }) => name,
       (index, name) => `${at(index)}: duplicate name ${goQuote(name)}`,
     ),
-    ...(imagePullSecrets ?? []).flatMap(({ name }, index) =>
-      name ? [] : [`${at(index)}: invalid empty name ""`],
-    ),
+    ...secrets.flatMap(({ name }, index) => (name ? [] : [`${at(index)}: invalid empty name ""`])),
   ];
 }
 
@@ -246,14 +254,18 @@ function envWarnings(env: readonly Decoded<EnvVar>[], path: string): string[] {
   });
 }
 
+const COUNTED_IN_BYTES = ['memory', 'ephemeral-storage'] as const;
+
 function byteWarnings(amounts: Readonly<Record<string, Amount>> | undefined, path: string): string[] {
-  return ['memory', 'ephemeral-storage'].flatMap((resource) => {
+  const warnings: string[] = [];
+  for (const resource of COUNTED_IN_BYTES) {
     const amount = amounts?.[resource];
-    if (amount === undefined || nanosOf(amount) % NANOS === 0n) return [];
-    return [
+    if (amount === undefined || nanosOf(amount) % NANOS === 0n) continue;
+    warnings.push(
       `${path}[${resource}]: fractional byte value ${goQuote(String(amount))} is invalid, must be an integer`,
-    ];
-  });
+    );
+  }
+  return warnings;
 }
 
 function graceWarnings({ terminationGracePeriodSeconds: seconds }: Decoded<PodSpec>, path: string): string[] {
@@ -264,12 +276,12 @@ function graceWarnings({ terminationGracePeriodSeconds: seconds }: Decoded<PodSp
 }
 
 function repeated<T>(
-  list: readonly T[] | undefined,
+  list: readonly T[],
   keyOf: (item: T) => string,
   warning: (index: number, key: string) => string,
 ): string[] {
   const seen = new Set<string>();
-  return (list ?? []).flatMap((item, index) => {
+  return list.flatMap((item, index) => {
     const key = keyOf(item);
     if (seen.has(key)) return [warning(index, key)];
     seen.add(key);

@@ -25,7 +25,11 @@ function numberWarnings(ports: readonly PlacedPort[]): string[] {
   return ports.flatMap((placed) => {
     const { containerPort, protocol = 'TCP' } = placed.port;
     const key = `${containerPort}/${protocol}`;
-    const others = seen.get(key) ?? [];
+    const others = seen.get(key);
+    if (!others) {
+      seen.set(key, [placed]);
+      return [];
+    }
     seen.set(key, [...others, placed]);
     return others.flatMap((other) => {
       const verdict = clash(placed.port, other.port);

@@ -2,10 +2,12 @@ import type { Volume, VolumeProjection } from '@rollkeeper/machinery/types/core-
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import { goQuote } from '@rollkeeper/machinery/kubernetes';
 
-/** A file of a projected volume, and what it is made of as messages name it. */
+/** A file of a projected volume, and the kind of its source. */
 interface ProjectedFile {
   readonly path: string;
-  readonly source: string;
+  readonly kind: 'Secret' | 'ConfigMap' | 'DownwardAPI' | 'ServiceAccountToken';
+  /** Name of the Secret or ConfigMap. */
+  readonly from?: string;
 }
 
 /**
@@ -13,42 +15,45 @@ interface ProjectedFile {
  * Source: checkVolumeMappingForOverlap in pkg/api/pod/warnings.go.
  */
 export function projectedWarnings({ name = '', projected }: Decoded<Volume>): string[] {
-  const volume = `volume ${goQuote(name)} (Projected)`;
   const warnings: string[] = [];
   const before: ProjectedFile[] = [];
+  const warn = (what: string): void => void warnings.push(`volume ${goQuote(name)} (Projected)${what}`);
   for (const source of projected?.sources ?? []) {
-    if (Object.keys(source).length === 0) {
-      warnings.push(`${volume} has no sources provided`);
-      continue;
-    }
     const files = filesOf(source);
+    if (files.length === 0 && Object.keys(source).length === 0) warn(' has no sources provided');
     for (const file of files) {
       const hidden = before.find(({ path }) => overlaps(path, file.path));
-      if (hidden) warnings.push(`${volume}: overlapping paths: ${shown(file)} with ${shown(hidden)}`);
+      if (hidden) warn(`: overlapping paths: ${shown(file)} with ${shown(hidden)}`);
     }
     before.push(...files);
   }
   return warnings;
 }
 
-function shown({ path, source }: ProjectedFile): string {
-  return `${goQuote(path)} (${source})`;
+/** Made for a warning alone: almost every pod has a projected volume, of its token. */
+function shown({ path, kind, from }: ProjectedFile): string {
+  return `${goQuote(path)} (${from === undefined ? kind : `${kind} ${goQuote(from)}`})`;
 }
 
 /** Whether two files are one, or one is where the other has a folder. */
 function overlaps(one: string, other: string): boolean {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
-  return longer === shorter || longer.startsWith(`${shorter.replace(/\/$/, '')}/`);
+  if (!longer.startsWith(shorter)) return false;
+  return longer.length === shorter.length || shorter.endsWith('/') || longer[shorter.length] === '/';
 }
 
-function filesOf(source: Decoded<VolumeProjection>): ProjectedFile[] {
-  const { configMap, downwardAPI, secret, serviceAccountToken } = source;
-  const listed = (items: readonly { readonly path?: string }[] | undefined, kind: string): ProjectedFile[] =>
-    (items ?? []).map(({ path = '' }) => ({ path, source: kind }));
-  return [
-    ...listed(secret?.items, `Secret ${goQuote(secret?.name ?? '')}`),
-    ...listed(configMap?.items, `ConfigMap ${goQuote(configMap?.name ?? '')}`),
-    ...listed(downwardAPI?.items, 'DownwardAPI'),
-    ...(serviceAccountToken ? listed([serviceAccountToken], 'ServiceAccountToken') : []),
-  ];
+function filesOf({
+  configMap,
+  downwardAPI,
+  secret,
+  serviceAccountToken,
+}: Decoded<VolumeProjection>): ProjectedFile[] {
+  const files: ProjectedFile[] = [];
+  for (const { path = '' } of secret?.items ?? [])
+    files.push({ path, kind: 'Secret', from: secret?.name ?? '' });
+  for (const { path = '' } of configMap?.items ?? [])
+    files.push({ path, kind: 'ConfigMap', from: configMap?.name ?? '' });
+  for (const { path = '' } of downwardAPI?.items ?? []) files.push({ path, kind: 'DownwardAPI' });
+  if (serviceAccountToken) files.push({ path: serviceAccountToken.path ?? '', kind: 'ServiceAccountToken' });
+  return files;
 }

@@ -1,5 +1,10 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import type { ProjectedVolumeSource, VolumeProjection } from '@rollkeeper/machinery/types/core-v1';
+import type {
+  ConfigMapProjection,
+  ProjectedVolumeSource,
+  SecretProjection,
+  VolumeProjection,
+} from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateFileMode, validateLocalFile } from '../validation/paths.js';
@@ -19,10 +24,15 @@ export function validateProjected(
   sources?.forEach((source, index) => {
     const at = `${path}.sources[${index}]`;
     validateSource(source, at, path, errors);
-    for (const [file, shown] of filesOf(source)) {
+    const place = (file = '', shown = file): void => {
       if (file !== '' && files.has(file)) errors.push(invalid(path, shown, 'conflicting duplicate paths'));
       files.add(file);
-    }
+    };
+    // Messages show the name of the Secret or ConfigMap, and of a field the file.
+    const { configMap, downwardAPI, secret } = source;
+    for (const item of secret?.items ?? []) place(item.path, secret?.name ?? '');
+    for (const item of configMap?.items ?? []) place(item.path, configMap?.name ?? '');
+    for (const item of downwardAPI?.items ?? []) place(item.path);
     if (Object.keys(source).length > 1)
       errors.push(forbidden(at, 'may not specify more than 1 volume type per source'));
   });
@@ -34,11 +44,8 @@ function validateSource(
   volume: string,
   errors: FieldError[],
 ): void {
-  for (const [field, source] of Object.entries({ secret, configMap })) {
-    if (!source) continue;
-    if (!source.name) errors.push(required(`${path}.${field}.name`));
-    validateItems(source.items, `${path}.${field}.items`, errors);
-  }
+  if (secret) validateKeys(secret, `${path}.secret`, errors);
+  if (configMap) validateKeys(configMap, `${path}.configMap`, errors);
   downwardAPI?.items?.forEach((item) => validateDownwardFile(item, `${path}.downwardAPI`, errors));
   if (serviceAccountToken) {
     const { expirationSeconds = MIN_TOKEN_SECONDS, path: file } = serviceAccountToken;
@@ -67,14 +74,11 @@ function validateSource(
     errors.push(required(`${path}.clusterTrustBundle.path`));
 }
 
-/** The files, and what messages show of one that is there twice: the name of what it is from. */
-function filesOf({
-  secret,
-  configMap,
-  downwardAPI,
-}: Decoded<VolumeProjection>): (readonly [file: string, shown: string])[] {
-  const named = [secret, configMap].flatMap((source) =>
-    (source?.items ?? []).map(({ path = '' }) => [path, source?.name ?? ''] as const),
-  );
-  return [...named, ...(downwardAPI?.items ?? []).map(({ path = '' }) => [path, path] as const)];
+function validateKeys(
+  { name, items }: Decoded<ConfigMapProjection | SecretProjection>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!name) errors.push(required(`${path}.name`));
+  validateItems(items, `${path}.items`, errors);
 }

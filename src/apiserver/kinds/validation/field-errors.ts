@@ -31,7 +31,7 @@ export function collectErrors(validate: (errors: FieldError[]) => void): FieldEr
   const errors = new BoundedErrors();
   try {
     validate(errors);
-    return Array.from(errors);
+    return errors.length === 0 ? [] : Array.from(errors);
   } catch (error) {
     if (!(error instanceof EnoughErrors)) throw error;
     return [...errors, tooManyErrors(errors.length)];

@@ -13,14 +13,15 @@ const completed = new WeakSet<object>();
  * and mutateTopologySpreadConstraints in pkg/registry/core/pod/strategy.go.
  */
 export function mergeLabelKeys({ metadata, spec }: DecodedObject<Pod>): void {
-  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
+  if (!spec?.affinity && !spec?.topologySpreadConstraints) return;
+  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const terms: (Term | undefined)[] = [podAffinity, podAntiAffinity].flatMap((affinity) => [
     ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
       ({ podAffinityTerm }) => podAffinityTerm,
     ),
     ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
   ]);
-  for (const term of [...terms, ...(spec?.topologySpreadConstraints ?? [])])
+  for (const term of [...terms, ...(spec.topologySpreadConstraints ?? [])])
     if (term?.labelSelector && !completed.has(term)) complete(term, metadata.labels ?? {});
 }
 
