@@ -2,7 +2,6 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';
 import type { ApiRequest, RequestSort } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
-import { parseResourcePath } from './routing/resource-path.js';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const METHODS: ReadonlySet<string> = new Set([...READS, 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -56,7 +55,7 @@ function isLongRunning({ verb, subresource }: ServedRequest, request: ApiRequest
 function describeRequest(request: ApiRequest, kinds: KindRegistry): ServedRequest {
   const method = METHODS.has(request.method) ? request.method : 'other';
   const nothing = { verb: method, group: '', version: '', resource: '', subresource: '', scope: '' } as const;
-  const path = tryParse(request.path);
+  const path = targetOf(request);
   const kind = path && kinds.find(path.group, path.version, path.resource);
   if (!path || !kind) return nothing;
   const { group, name, namespace, prefix, resource, subresource, version } = path;
@@ -76,9 +75,9 @@ function verbOf(method: string, name: string, request: ApiRequest): string {
   return method === 'DELETE' ? 'DELETECOLLECTION' : method;
 }
 
-function tryParse(path: string): ReturnType<typeof parseResourcePath> {
+function targetOf(request: ApiRequest): ApiRequest['target'] {
   try {
-    return path.startsWith('/api') ? parseResourcePath(path) : undefined;
+    return request.target;
   } catch {
     return undefined;
   }

@@ -4,7 +4,6 @@ import type { ApiRequest, ApiResponse } from './http/index.js';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import { StatusError } from './errors/index.js';
 import { isCovered, readTraceHeaders } from '@rollkeeper/machinery/trace-context';
-import { parseResourcePath } from './routing/resource-path.js';
 
 const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -60,8 +59,7 @@ interface RequestedResource {
 
 function resourceOf(request: ApiRequest): RequestedResource {
   try {
-    const path = parseResourcePath(request.path);
-    const { name = '', namespace = '', resource = '', subresource = '' } = path ?? {};
+    const { name = '', namespace = '', resource = '', subresource = '' } = request.target ?? {};
     return { resource: subresource ? `${resource}/${subresource}` : resource, namespace, name };
   } catch {
     // Malformed: the request itself will say so.

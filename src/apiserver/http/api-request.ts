@@ -4,6 +4,8 @@ import { ANONYMOUS } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
+import { parseResourcePath } from './resource-path.js';
+import type { ResourcePath } from './resource-path.js';
 
 /** Largest body taken, bytes: what etcd lets a genuine server take, twice. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -49,6 +51,7 @@ export class ApiRequest implements Holder {
   private warnings: string[] | undefined;
   private ownSignal: AbortSignal | undefined;
   private body: Promise<Buffer> | undefined;
+  private parsedPath: { readonly target: ResourcePath | undefined } | undefined;
 
   constructor(
     private readonly message: IncomingMessage,
@@ -62,6 +65,16 @@ export class ApiRequest implements Holder {
     this.headers = message.headers;
     this.isWatch = this.flag('watch') || OLD_WATCH_PATH.test(this.path);
     this.room = host.roomFor(this.isWatch);
+  }
+
+  /**
+   * What the path addresses, before checking that the resource exists; undefined for paths that address no resource.
+   * @throws StatusError 400 for a path that is not well-formed
+   */
+  get target(): ResourcePath | undefined {
+    const { path } = this;
+    this.parsedPath ??= { target: path.startsWith('/api') ? parseResourcePath(path) : undefined };
+    return this.parsedPath.target;
   }
 
   /** Aborts when the client disconnects or the server stops. */

@@ -22,6 +22,8 @@ export { yamlItem, yamlText } from './yaml-writer.js';
 export type { Format, Negotiated } from './negotiate.js';
 export { flowOf, RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';
+export { parseResourcePath } from './resource-path.js';
+export type { ResourcePath } from './resource-path.js';
 export { commonHeaders, send, sendError } from './send.js';
 export { RequestSignals } from './request-signals.js';
 export { compileServerLimits } from './server-limits.js';

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import { parseResourcePath } from '../http/index.js';
 import { attributesOf } from './request-attributes.js';
 
 function ask(method: string, url: string): unknown {
   const [path = '', query] = url.split('?');
   const parameters = new URLSearchParams(query);
   const flag = (name: string): boolean => parameters.get(name) === 'true';
-  return attributesOf({ method, path, query: parameters, flag });
+  return attributesOf({ method, path, query: parameters, flag, target: parseResourcePath(path) });
 }
 
 const pods = { group: '', resource: 'pods', subresource: '', namespace: 'shop', name: '' };

@@ -1,7 +1,6 @@
 import type { AccessAttributes } from '../authorization/index.js';
 import type { ApiRequest } from '../http/index.js';
 import { requiredFields, requiredName } from '../selectors/index.js';
-import { parseResourcePath } from './resource-path.js';
 
 const VERBS: Readonly<Record<string, string>> = {
   GET: 'get',
@@ -16,7 +15,7 @@ const VERBS: Readonly<Record<string, string>> = {
 const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
 
 /** The parts of a request that say what it asks for. */
-export type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'flag'>;
+export type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'target' | 'flag'>;
 
 /** The verbs that a selector says more of. */
 const SELECTING = new Set(['list', 'watch', 'deletecollection']);
@@ -39,13 +38,12 @@ export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
  * @throws StatusError 400 for a path that is not well-formed
  */
 export function attributesOf(request: AskedFor): AccessAttributes {
-  const { method, path, query } = request;
-  const found = path.startsWith('/api') ? parseResourcePath(path) : undefined;
-  if (!found) return { path, verb: method.toLowerCase() };
-  const { group, name, prefix, resource, subresource } = found;
+  const { method, path, query, target } = request;
+  if (!target) return { path, verb: method.toLowerCase() };
+  const { group, name, prefix, resource, subresource } = target;
   const verb = prefix || verbOf(request, name);
   // A namespace is in itself: a user who may read all in it may read it.
-  const namespace = found.namespace || (resource === 'namespaces' ? name : '');
+  const namespace = target.namespace || (resource === 'namespaces' ? name : '');
   // A right on one name allows lists and watches of that name. It must not allow a creation or the deletion of a collection.
   const isRead = name === '' && prefix === '' && (verb === 'list' || verb === 'watch');
   const selected = isRead ? requiredName(query.get('fieldSelector')) : undefined;

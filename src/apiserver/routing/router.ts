@@ -29,7 +29,7 @@ import {
   tagged,
   unlessKnown,
 } from '../http/index.js';
-import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
+import type { ApiRequest, ApiResponse, RawResponse, ResourcePath } from '../http/index.js';
 import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
 import { handleBinding } from '../handlers/binding.js';
 import { isDefinedByUsers } from '../kinds/index.js';
@@ -53,8 +53,6 @@ import type { StatusFacts } from './status-pages.js';
 import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
-import { parseResourcePath } from './resource-path.js';
-import type { ResourcePath } from './resource-path.js';
 import { isStorageUnreadable } from '../storage/index.js';
 import type { StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
@@ -144,7 +142,7 @@ export class Router {
   }
 
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
-    const path = parseResourcePath(request.path);
+    const path = request.target;
     if (!path) return this.discover(request);
     const isProxied = path.subresource === 'proxy';
     if ((path.rest.length > 0 && !isProxied) || path.prefix === 'proxy') throw nothingBelow(path.group);

@@ -1,4 +1,4 @@
-import { attributesOf } from '@rollkeeper/apiserver';
+import { attributesOf, parseResourcePath } from '@rollkeeper/apiserver';
 import type { IncomingMessage } from 'node:http';
 
 /** What a request of a client asks for, as an authoriser would see it. */
@@ -37,7 +37,7 @@ export function seenRequest({ method = 'GET', url = '/' }: IncomingMessage): See
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
   const flag = (name: string): boolean => ![null, 'false', '0'].includes(query.get(name));
   try {
-    const asked = attributesOf({ method, path, query, flag });
+    const asked = attributesOf({ method, path, query, flag, target: parseResourcePath(path) });
     if (asked.path !== undefined) return undefined;
     const { group, name, namespace, resource, subresource, verb } = asked;
     return { verb, group, resource, subresource, namespace, name };
