@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import type { FailedTemplate } from '../../controllers/deployment/index.js';
-import { failureSentence } from '../../controllers/deployment/index.js';
+import { failureSentence, templateHashOf } from '../../controllers/deployment/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { RolloutPhase, RolloutView } from './decide-rollout-end.js';
@@ -70,9 +70,16 @@ function ownedSet(deployment: Deployment, annotations: Record<string, string>): 
   };
 }
 
+/** Of the template that is asked for. */
+const CURRENT = templateHashOf(aDeployment({ replicas: 5 }));
 const FAILURE: FailedTemplate = {
   ...{ template: 'bad', replicaSet: 'web-2', revision: '2', at: at(0), cause: 'no such image' },
-  to: { template: 'good', replicaSet: 'web-1', revision: '1' },
+  to: { template: CURRENT, replicaSet: 'web-1', revision: '1' },
+};
+/** What is asked for has failed, and what ran before runs again. */
+const FAILED_NOW: FailedTemplate = {
+  ...{ ...FAILURE, template: CURRENT, replicaSet: 'web-1' },
+  to: { template: 'before', replicaSet: 'web-0', revision: '2' },
 };
 const failed = (...failures: readonly FailedTemplate[]) => ({
   'rollkeeper.dev/failed': JSON.stringify(failures),
@@ -221,7 +228,7 @@ describe('the phase of a rollout', () => {
       name: 'its failure has been recorded, and nothing has been seen of that',
       shape: {
         ...{ reason: 'ReplicaSetUpdated', observed: 1, updated: 2 },
-        annotations: failed({ ...FAILURE, replicaSet: 'web-1', to: { ...FAILURE, replicaSet: 'web-0' } }),
+        annotations: failed(FAILED_NOW),
       },
       phase: 'rolling-back',
       says: 'failed: no such image. Going back to revision 2',
@@ -232,7 +239,7 @@ describe('the phase of a rollout', () => {
       shape: {
         ...{ reason: 'ProgressDeadlineExceeded', observed: 1, updated: 2 },
         annotations: {
-          ...failed({ ...FAILURE, replicaSet: 'web-1', to: { ...FAILURE, replicaSet: 'web-0' } }),
+          ...failed(FAILED_NOW),
           'rollkeeper.dev/retry': 'alice',
         },
       },
@@ -292,7 +299,7 @@ describe('the phase of a rollout', () => {
       shape: {
         reason: 'ReplicaSetUpdated',
         available: 1,
-        annotations: failed({ ...FAILURE, replicaSet: 'web-1', to: undefined, stopped: true }),
+        annotations: failed({ ...FAILED_NOW, to: undefined, stopped: true }),
       },
       phase: 'failed',
       says: 'It is what an earlier failure went back to',
@@ -303,6 +310,15 @@ describe('the phase of a rollout', () => {
       shape: {
         ...COMPLETE,
         annotations: failed({ ...FAILURE, to: { template: 'x', replicaSet: 'web-0', revision: '1' } }),
+      },
+      phase: 'complete',
+      says: 'successfully rolled out',
+    },
+    {
+      name: 'the ReplicaSet that was gone back to has been resized in place',
+      shape: {
+        ...COMPLETE,
+        annotations: failed({ ...FAILURE, to: { template: 'smaller', replicaSet: 'web-1', revision: '1' } }),
       },
       phase: 'complete',
       says: 'successfully rolled out',
@@ -427,6 +443,8 @@ describe('the phase of a rollout', () => {
 
   it('is told from the Deployment alone where nothing else may be read', () => {
     const pods: readonly Pod[] = [];
+    const wentBack = { ...aView({ annotations: failed(FAILURE) }), replicaSets: [], pods };
+    expect(decideRolloutEnd(wentBack).phase).toBe('rolled-back');
     const alone = { ...aView({ ...COMPLETE, annotations: MARKED }), replicaSets: [], pods };
     expect(decideRolloutEnd(alone).phase).toBe('baking');
     expect(decideRolloutEnd({ ...alone, nowMs: T0 + 630_000 }).phase).toBe('complete');

@@ -30,6 +30,7 @@ import {
   needsGoodRevisions,
   readFailures,
   replicasOf,
+  templateHashOf,
 } from '@rollkeeper/controllers/deployment';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import { decideRolloutState } from './decide-rollout-state.js';
@@ -101,9 +102,11 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
   const draft = draftOf(view);
   const latest = latestOf(draft, draft.replicaSets);
   const [newest] = readFailures(metadata.annotations ?? {});
-  const target = newest?.to?.replicaSet === latest?.name ? newest?.to : undefined;
+  const current = templateHashOf(deployment);
+  // By the template, as the policies do: a ReplicaSet keeps its name when its pods are resized in place.
+  const target = newest?.to?.template === current ? newest.to : undefined;
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
-    return decideUnseen(view, newest, latest?.name);
+    return decideUnseen(view, newest, current);
   const progressing = findCondition(status?.conditions, 'Progressing');
   const { message = '', reason = '' } = progressing ?? {};
   const waits = WAITS[reason];
@@ -113,7 +116,7 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
   if (waits && !spec.paused) return { phase: waits, message };
   if (reason === ROLLED_BACK) return rolledBack(name, message, newest);
   if (reason === PROGRESS_DEADLINE_EXCEEDED) return exceeded(view, message);
-  if (newest && newest.replicaSet === latest?.name && newest.stopped && state.state !== 'complete') {
+  if (newest && newest.template === current && newest.stopped && state.state !== 'complete') {
     const failed = `${failureSentence(newest)}. It is what an earlier failure went back to, so it is left as it is`;
     return { phase: 'failed', message: `${name} failed. ${failed}`, failure: newest.cause };
   }
@@ -132,11 +135,11 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
 function decideUnseen(
   { deployment }: RolloutView,
   newest: FailedTemplate | undefined,
-  latest: string | undefined,
+  current: string,
 ): RolloutPosition {
   const { annotations, name } = deployment.metadata;
-  const isAskedFor = newest?.replicaSet === latest && annotations?.[RETRY] === undefined;
-  if (newest?.to && latest !== undefined && (isAskedFor || newest.to.replicaSet === latest))
+  const isAskedFor = newest?.template === current && annotations?.[RETRY] === undefined;
+  if (newest?.to && (isAskedFor || newest.to.template === current))
     return goingBack(`deployment "${name}"`, newest, newest.to.revision, false);
   return { phase: 'progressing', message: decideRolloutState(deployment).message };
 }
