@@ -53,10 +53,11 @@ export function checkRepresentable(
   { first = [], hasStreams }: { readonly first?: readonly string[]; readonly hasStreams: boolean },
 ): void {
   if (!accept) return;
-  const known = [...first, ...REPRESENTATIONS];
-  const asked = accept.split(',').map((clause) => clause.split(';', 1)[0]?.trim() ?? '');
-  if (asked.some((type) => type === '*/*' || known.includes(type))) return;
-  throw pageNotAcceptable([...known, ...(hasStreams ? STREAMS : [])].join(', '));
+  for (const clause of accept.split(',')) {
+    const type = clause.split(';', 1)[0]?.trim() ?? '';
+    if (type === '*/*' || REPRESENTATIONS.includes(type) || first.includes(type)) return;
+  }
+  throw pageNotAcceptable([...first, ...REPRESENTATIONS, ...(hasStreams ? STREAMS : [])].join(', '));
 }
 
 function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
