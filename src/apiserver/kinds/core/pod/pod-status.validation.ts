@@ -59,8 +59,9 @@ function validateAddresses(
   ips.forEach((ip, index) => {
     if (!known.has(ip)) validateSyntax(ip, checkIp, `${path}[${index}]`, errors);
   });
+  if (ips.length < 2) return;
   const families = ips.filter((ip) => checkIp(ip).length === 0).map(familyOf);
-  if (ips.length > 1 && (ips.length > 2 || new Set(families).size < 2))
+  if (ips.length > 2 || new Set(families).size < 2)
     errors.push(
       invalid(
         path,
