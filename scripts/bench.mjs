@@ -12,12 +12,14 @@
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
+// `npm run bench:api -- --beside v0.2.0`: what its requests cost beside another version of the history, in turns.
 // `npm run bench -- --definitions`: what large CustomResourceDefinitions cost, and those who read OpenAPI documents after them.
 // `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
 // `npm run bench -- --operator`: what memory and CPU the smallest operator of the kit takes.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
-import { run } from './lib/run.mjs';
+import { earlierBuild } from './lib/earlier-build.mjs';
+import { fail, run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
 
 await ensureDependencies();
@@ -47,7 +49,19 @@ const scripts = {
   '--tracing': 'tracing.ts',
 };
 const chosen = args.find((arg) => arg in scripts);
-const script = chosen ? scripts[chosen] : 'main.ts';
+const besideAt = chosen === '--api' ? args.indexOf('--beside') : -1;
+const script = besideAt >= 0 ? 'api-beside.ts' : chosen ? scripts[chosen] : 'main.ts';
 // Which kinds is an option of that script as well as its name.
 const options = chosen === '--kinds' ? args : args.filter((arg) => arg !== chosen);
+if (besideAt >= 0) options.push('--main', mainOf(args[besideAt + 1]));
 process.exitCode = await run(node, [tsx, join(ROOT, 'bench', script), ...options], { cwd: ROOT });
+
+/** The program of another version. Ends the process where there is none. */
+function mainOf(ref) {
+  if (!ref || ref.startsWith('-')) fail('--beside takes a commit or a tag');
+  try {
+    return join(earlierBuild(ref, node).dist, 'main.js');
+  } catch (error) {
+    return fail(error.message);
+  }
+}

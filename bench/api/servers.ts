@@ -17,6 +17,8 @@ const TSX = ['--conditions=rollkeeper:source', '--import', 'tsx'];
 export interface ApiServersOptions {
   /** Further arguments of the API server's Node. */
   readonly execArgv: readonly string[];
+  /** The program, `dist/main.js`. @default the one built here */
+  readonly main?: string;
 }
 
 /** An API server and its Redis, a bare HTTPS server, and the load generator: one process each, and nothing else. */
@@ -34,7 +36,7 @@ export class ApiServers {
   private floorPid = 0;
   private load!: ChildProcess;
 
-  static async start({ execArgv }: ApiServersOptions): Promise<ApiServers> {
+  static async start({ execArgv, main = MAIN }: ApiServersOptions): Promise<ApiServers> {
     const dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-bench-api-'));
     const logFd = openSync(join(dataDir, 'log'), 'a');
     const clock = new SystemClock();
@@ -47,7 +49,7 @@ export class ApiServers {
     });
     const servers = new ApiServers(dataDir, redis);
     try {
-      await servers.startChildren(execArgv, logFd);
+      await servers.startChildren({ execArgv, main }, logFd);
       return servers;
     } catch (error) {
       await servers.stop();
@@ -83,7 +85,7 @@ export class ApiServers {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  private async startChildren(execArgv: readonly string[], logFd: number): Promise<void> {
+  private async startChildren({ execArgv, main }: Required<ApiServersOptions>, logFd: number): Promise<void> {
     const { dataDir } = this;
     const start = (file: string, args: string[], options: readonly string[]): ChildProcess => {
       const child = fork(file, args, {
@@ -95,7 +97,7 @@ export class ApiServers {
       return child;
     };
     const args = ['--port', '0', '--data-dir', dataDir, '--kubeconfig', this.kubeconfig];
-    const server = start(MAIN, ['apiserver', ...args], execArgv);
+    const server = start(main, ['apiserver', ...args], execArgv);
     const { url } = await ready(server);
     const [token, ca] = ['token', 'ca.crt'].map((name) => readFileSync(join(dataDir, name), 'utf8').trim());
     this.apiPid = server.pid ?? 0;
