@@ -26,7 +26,8 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
 
 /**
  * A command's output without what differs between any two runs: times, ages, repetitions, generated names, addresses that the server has chosen,
- * and the widths of columns, which follow from these. Lines and paragraphs that are in the order of generated names are sorted.
+ * and the widths of columns, which follow from these. Lines and paragraphs that are in the order of generated names are sorted,
+ * and so are the limits of each type in a LimitRange, which kubectl prints in the order of one of Go's maps: another each time.
  */
 export function shownText(text: string): readonly string[] {
   const replaced = REPLACED.reduce((shown, [pattern, by]) => shown.replace(pattern, by), text);
@@ -42,20 +43,28 @@ function narrow(line: string): string {
   return line.replace(/(?<=\S) {2,}/g, '  ').trimEnd();
 }
 
-/** Puts lines in a row that all have generated names into an order that these do not change. */
+/** Type, resource, minimum, maximum, two defaults and a ratio. */
+const LIMIT = /^ ?(Container|Pod|PersistentVolumeClaim)(?: {2}\S+){6}$/;
+
+/** Of lines in a row that have the same, any order is right; undefined: theirs is. */
+function sortOf(line: string): string | undefined {
+  return /-HASH|-RANDOM/.test(line) ? 'generated' : LIMIT.exec(line)?.[1];
+}
+
+/** Puts lines in a row whose order says nothing into one that no run changes. */
 function sortedRuns(lines: readonly string[]): readonly string[] {
   const sorted: string[] = [];
   let run: string[] = [];
+  let sortOfRun: string | undefined;
   const flush = (): void => {
     sorted.push(...run.sort());
     run = [];
   };
   for (const line of lines) {
-    if (/-HASH|-RANDOM/.test(line)) run.push(line);
-    else {
-      flush();
-      sorted.push(line);
-    }
+    const sort = sortOf(line);
+    if (sort === undefined || sort !== sortOfRun) flush();
+    sortOfRun = sort;
+    run.push(line);
   }
   flush();
   return sorted;
