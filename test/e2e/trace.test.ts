@@ -50,8 +50,7 @@ describe('the trace of one change', () => {
     await rolledOut();
     await setImage('web:2');
     await rolledOut();
-    const pods = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=web' });
-    expect(pods.items.map(({ spec }) => spec.containers[0]?.image)).toEqual(Array(10).fill('web:2'));
+    await oldPodsGone();
     await quiet();
     root = receiver.spans.find(isSetImage) as ReceivedSpan;
     tree = receiver.spans.filter(({ traceId }) => traceId === root.traceId);
@@ -98,6 +97,18 @@ describe('the trace of one change', () => {
         );
       },
       { what: 'the rollout' },
+    );
+  }
+
+  /** A rollout does not wait for them: pods that terminate count no more. */
+  function oldPodsGone(): Promise<unknown> {
+    return waitFor(
+      async () => {
+        const pods = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=web' });
+        const images = pods.items.map(({ spec }) => spec.containers[0]?.image);
+        return images.length === 10 && images.every((image) => image === 'web:2');
+      },
+      { what: 'the pods of web:1 to be gone' },
     );
   }
 
