@@ -177,13 +177,13 @@ const OLD_ANNOTATIONS = [
 ] as const;
 
 function annotationWarnings(annotations: Annotations, path: string): string[] {
-  const keys = Object.keys(annotations);
-  if (!keys.some((key) => key.includes('.alpha.kubernetes.io/'))) return [];
-  const ofContainer = keys.find((key) => key.startsWith(SECCOMP_OF_CONTAINER));
-  return OLD_ANNOTATIONS.flatMap(([key, old]) => [
-    ...(annotations[key] === undefined ? [] : [`${path}[${key}]: ${old}`]),
-    ...(old === SECCOMP && ofContainer !== undefined ? [`${path}[${ofContainer}]: ${old}`] : []),
-  ]);
+  const ofContainer = Object.keys(annotations).find((key) => key.startsWith(SECCOMP_OF_CONTAINER));
+  const warnings: string[] = [];
+  for (const [key, old] of OLD_ANNOTATIONS) {
+    if (annotations[key] !== undefined) warnings.push(`${path}[${key}]: ${old}`);
+    if (old === SECCOMP && ofContainer !== undefined) warnings.push(`${path}[${ofContainer}]: ${old}`);
+  }
+  return warnings;
 }
 
 const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
