@@ -21,6 +21,12 @@ export const DEFAULT_DRAIN_TIMEOUT_MS = 3000;
 /** How long a sync waits for its caches, milliseconds. */
 export const DEFAULT_CAUGHT_UP_TIMEOUT_MS = 5000;
 
+/**
+ * After this time, milliseconds, a cache shows a write or its replica knows that the watch has failed: by default, a
+ * watch that has fallen silent is noticed after 25 s at most. Versions that a sync must have seen are not needed longer.
+ */
+export const CACHES_SHOW_WITHIN_MS = 60_000;
+
 /** How long replicas that do not lead leave a key to the leader, milliseconds. 0: every replica takes keys at once. */
 export const DEFAULT_SPREAD_AFTER_MS = 0;
 

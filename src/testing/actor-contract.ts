@@ -43,6 +43,7 @@ function sorted(writes: readonly UnansweredWrite[]): UnansweredWrite[] {
 
 const CONTROLLER = 'deployment';
 const KEY = 'ns/a';
+const OTHER_KEY = 'ns/b';
 const never = new AbortController().signal;
 
 /** Options of the contract suite. */
@@ -63,8 +64,8 @@ export function runActorContract(
   describe(`${name}: the contract of an actor runtime`, () => {
     let harness: ActorHarness;
 
-    const setUp = async (): Promise<ActorRuntime> => {
-      harness = await make({ lockDurationMs: lockMs });
+    const setUp = async (options: ActorOptions = {}): Promise<ActorRuntime> => {
+      harness = await make({ lockDurationMs: lockMs, ...options });
       return harness.runtime();
     };
     /** Runs an activation that only reads its input. */
@@ -126,10 +127,14 @@ export function runActorContract(
         expect(await runtime.activate(CONTROLLER, KEY, never, async () => 42)).toBe(42);
       });
 
-      it('gives every activation of a key a greater token, also after everything was forgotten', async () => {
-        const runtime = await setUp();
-        const tokens = [(await look(runtime)).token, (await look(harness.runtime())).token];
-        await runtime.forget(CONTROLLER, KEY);
+      it('gives every activation of a key a greater token, also after everything has expired', async () => {
+        const runtime = await setUp({ goneTtlMs: lockMs });
+        const tokens = [(await look(runtime)).token];
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          tokens.push(activation.token);
+          activation.noteObjectGone();
+        });
+        await harness.pass(lockMs + 50);
         tokens.push((await look(runtime)).token);
         expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
         expect(new Set(tokens).size).toBe(3);
@@ -547,22 +552,32 @@ export function runActorContract(
         expect((await look(runtime)).intents).toBeUndefined();
       });
 
-      it('forgets everything about an actor that is not locked', async () => {
-        const runtime = await setUp();
-        await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
-        await runtime.activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['x']));
-        await runtime.forget(CONTROLLER, KEY);
-        expect(await look(runtime)).toMatchObject({ mustHaveSeen: {}, intents: undefined });
+      it('keeps the state of an object that no longer exists until every cache shows what was written', async () => {
+        const runtime = await setUp({ goneTtlMs: lockMs });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.recordOwnWrite('pods', '5');
+          activation.noteObjectGone();
+        });
+        expect((await look(runtime)).mustHaveSeen).toEqual({ pods: '5' });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => activation.noteObjectGone());
+        await harness.pass(lockMs + 50);
+        expect((await look(runtime)).mustHaveSeen).toEqual({});
       });
 
-      it('forgets nothing about an actor that is locked', async () => {
-        const runtime = await setUp();
-        const { activation, finish, ended } = await begin(runtime);
-        await activation.storeIntents(['x']);
-        await harness.runtime().forget(CONTROLLER, KEY);
-        finish();
-        expect(await ended).toBeUndefined();
-        expect((await look(runtime)).intents).toEqual(['x']);
+      it('keeps the state of an object that no longer exists for longer if it has intents or an unanswered write', async () => {
+        const runtime = await setUp({ goneTtlMs: lockMs });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.noteUnanswered(anUnansweredWrite('web-1'));
+          activation.noteObjectGone();
+        });
+        await runtime.activate(CONTROLLER, OTHER_KEY, never, async (activation) => {
+          await activation.storeIntents(['x']);
+          activation.noteObjectGone();
+        });
+        await harness.pass(lockMs + 50);
+        expect(sorted((await look(runtime)).unanswered)).toEqual([anUnansweredWrite('web-1')]);
+        const other = await runtime.activate(CONTROLLER, OTHER_KEY, never, async ({ intents }) => intents);
+        expect(other).toEqual(['x']);
       });
 
       it('leaves an actor whose state a newer release has written to that release', async () => {

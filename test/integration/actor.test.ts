@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { ActorOptions, ActorRuntime } from '../../src/runtime/activation/index.js';
+import type { Activation, ActorOptions, ActorRuntime } from '../../src/runtime/activation/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
 import { RedisActorRuntime } from '../../src/redis/index.js';
 import { RedisActorSteps } from '../../src/redis/activation/redis-activation-queue.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
@@ -51,10 +52,6 @@ class RuntimeWithEarlyLocks implements ActorRuntime {
 
   recordCauses(...args: Parameters<ActorRuntime['recordCauses']>): Promise<void> {
     return this.runtime.recordCauses(...args);
-  }
-
-  forget(...args: Parameters<ActorRuntime['forget']>): Promise<void> {
-    return this.runtime.forget(...args);
   }
 }
 
@@ -112,6 +109,33 @@ describe('RedisActorRuntime: what stays in Redis', () => {
       const ttl = await redis.pttl(actorKey(prefix, 'deployment', key));
       expect(ttl).toBeGreaterThan(3000);
       expect(ttl).toBeLessThanOrEqual(4000);
+    }
+  });
+
+  it('vanishes soon after an activation that found no object, but not with a write that has no answer', async () => {
+    const idleTtlMs = 3_600_000;
+    const goneTtlMs = 60_000;
+    const long = new RedisActorRuntime({
+      redisUrl: inject('redisUrl'),
+      keyPrefix: prefix,
+      clock,
+      options: { idleTtlMs, goneTtlMs },
+    });
+    const ttlAfter = async (work: (a: Activation) => void): Promise<number> => {
+      await long.activate('deployment', 'ns/a', signal, async (a) => work(a));
+      return redis.pttl(actorKey(prefix, 'deployment', 'ns/a'));
+    };
+    const unanswered = { verb: 'delete', type: PODS, ref: { namespace: 'ns', name: 'a' } } as const;
+    try {
+      expect(await ttlAfter((a) => a.recordOwnWrite('pods', '1'))).toBeGreaterThan(idleTtlMs / 2);
+      expect(await ttlAfter((a) => a.noteObjectGone())).toBeLessThanOrEqual(goneTtlMs);
+      const late = await ttlAfter((a) => {
+        a.noteUnanswered({ ...unanswered, mayBeUnderWay: true, notedAtMs: 1 });
+        a.noteObjectGone();
+      });
+      expect(late).toBeGreaterThan(idleTtlMs / 2);
+    } finally {
+      await long.close();
     }
   });
 

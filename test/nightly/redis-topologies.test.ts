@@ -119,7 +119,7 @@ describe.each(topologies)('on $name', ({ start }) => {
         ),
       );
       await waitFor(() =>
-        runtime.forget('test', 'warm-up').then(
+        runtime.recordCauses('test', 'warm-up', {}).then(
           () => true,
           () => false,
         ),

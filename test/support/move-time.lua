@@ -78,6 +78,6 @@ for _, key in ipairs(keys) do
     redis.call('ZADD', string.gsub(key, 'delayed$', 'marker'), 0, '0')
   end
   local left = redis.call('PTTL', key)
-  if left > 0 then redis.call('PEXPIRE', key, digits(math.max(left - ms, 1))) end
+  if left > ms then redis.call('PEXPIRE', key, digits(left - ms)) elseif left > 0 then redis.call('DEL', key) end
 end
 return #keys

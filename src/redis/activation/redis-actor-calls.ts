@@ -19,7 +19,6 @@ const scripts = {
   release: new LuaScript(new URL('./lua/release-1.lua', import.meta.url)),
   storeIntents: new LuaScript(new URL('./lua/store-intents-1.lua', import.meta.url)),
   recordCause: new LuaScript(new URL('./lua/record-cause-1.lua', import.meta.url)),
-  forget: new LuaScript(new URL('./lua/forget-1.lua', import.meta.url)),
 };
 
 /** Prefix of the fields that hold unanswered writes; see the scripts. */

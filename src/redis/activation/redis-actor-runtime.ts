@@ -23,7 +23,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
 
   constructor(dependencies: RedisActorRuntimeDependencies) {
     const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;
-    const { idleTtlMs, lockDurationMs } = compileActorOptions(options);
+    const { goneTtlMs, idleTtlMs, lockDurationMs } = compileActorOptions(options);
     const redis = createRedisConnection({
       url: redisUrl,
       connectionName: 'rollkeeper-actors',
@@ -31,7 +31,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
       commandTimeoutMs: Math.ceil(lockDurationMs / 3),
       logger,
     });
-    const store = new RedisActorStore(redis, keyPrefix, idleTtlMs);
+    const store = new RedisActorStore(redis, keyPrefix, { goneTtlMs, idleTtlMs });
     super({ store, newOwner: randomUUID, clock, logger, options });
     this.redis = redis;
   }

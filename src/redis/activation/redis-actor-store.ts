@@ -8,6 +8,8 @@ import type {
   FinalState,
   LockProof,
 } from '@rollkeeper/runtime/activation/actor-store';
+import type { CompiledActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import { stateTtlMs } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
 
@@ -18,9 +20,9 @@ export class RedisActorStore implements ActorStore {
   constructor(
     private readonly redis: RedisConnection,
     keyPrefix: string,
-    private readonly idleTtlMs: number,
+    private readonly ttl: Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs'>,
   ) {
-    this.calls = new RedisActorCalls(keyPrefix, idleTtlMs);
+    this.calls = new RedisActorCalls(keyPrefix, ttl.idleTtlMs);
   }
 
   async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
@@ -28,14 +30,14 @@ export class RedisActorStore implements ActorStore {
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
-    return (await this.run('renew', id, [...proofArgs(proof), lockDurationMs, this.idleTtlMs])) === 1;
+    return (await this.run('renew', id, [...proofArgs(proof), lockDurationMs, this.ttl.idleTtlMs])) === 1;
   }
 
   async release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean> {
     const clear = state.clearIntents ? 1 : 0;
     const args = [
       ...proofArgs(proof),
-      this.idleTtlMs,
+      stateTtlMs(state, this.ttl),
       STATE_VERSION,
       clear,
       ...encoded(state.settled),
@@ -52,7 +54,7 @@ export class RedisActorStore implements ActorStore {
     ownWrites: ResourceVersions,
   ): Promise<boolean> {
     const json = intents === undefined ? '' : stringifyJson(intents);
-    const args = [...proofArgs(proof), this.idleTtlMs, STATE_VERSION, json, ...pairs(ownWrites)];
+    const args = [...proofArgs(proof), this.ttl.idleTtlMs, STATE_VERSION, json, ...pairs(ownWrites)];
     return (await this.run('storeIntents', id, args)) === 1;
   }
 
@@ -62,10 +64,6 @@ export class RedisActorStore implements ActorStore {
     unanswered: readonly UnansweredWrite[] = [],
   ): Promise<void> {
     await this.send(this.calls.recordCauses(id, causes, unanswered));
-  }
-
-  async forget(id: ActorId): Promise<void> {
-    await this.run('forget', id, []);
   }
 
   private run(

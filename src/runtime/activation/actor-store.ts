@@ -36,11 +36,14 @@ export interface FinalState {
   readonly unanswered: readonly UnansweredWrite[];
   /** The settled ones of those that came with the lock. */
   readonly settled: readonly UnansweredWrite[];
+  /** The state is needed only until every cache shows what was written; see `Activation.noteObjectGone`. */
+  readonly isObjectGone: boolean;
 }
 
 /**
  * Stores locks and state of actors. Every method is atomic, and all times are by the store's own clock. An actor's
- * state expires `idleTtlMs` after its last use, but never while it is locked or has intents. Own writes and causes keep
+ * state expires `idleTtlMs` after its last use, or `goneTtlMs` after an activation that found no object, but never while it is locked or
+ * has intents. Own writes and causes keep
  * the newest resourceVersion per resource.
  */
 export interface ActorStore {
@@ -62,6 +65,4 @@ export interface ActorStore {
    * @default none
    */
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered?: readonly UnansweredWrite[]): Promise<void>;
-  /** No-op while the actor is locked. */
-  forget(id: ActorId): Promise<void>;
 }

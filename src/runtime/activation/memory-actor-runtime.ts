@@ -1,10 +1,11 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { ExpiringMap } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-import type { ActorOptions } from './stored-actor-runtime.js';
-import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
+import type { ActorOptions, CompiledActorOptions } from './stored-actor-runtime.js';
+import { StoredActorRuntime, compileActorOptions, stateTtlMs } from './stored-actor-runtime.js';
 import type { ActorState } from './activation.js';
 import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
@@ -18,20 +19,28 @@ interface Entry {
   token: number | undefined;
   owner: string | undefined;
   lockedUntilMs: number;
-  expiresAtMs: number;
 }
+
+/** How often expired entries are removed, milliseconds. */
+const SWEEP_EVERY_MS = 30_000;
 
 /** Actors in one process's memory; several runtimes on one store simulate several replicas. */
 export class MemoryActorStore implements ActorStore {
-  private readonly entries = new Map<string, Entry>();
-  private readonly idleTtlMs: number;
+  private readonly entries: ExpiringMap<Entry>;
+  private readonly options: CompiledActorOptions;
   private lastToken = 0;
 
   constructor(
     private readonly clock: Clock,
     options?: ActorOptions,
   ) {
-    this.idleTtlMs = compileActorOptions(options).idleTtlMs;
+    this.options = compileActorOptions(options);
+    this.entries = new ExpiringMap(() => clock.monotonicNow(), SWEEP_EVERY_MS);
+  }
+
+  /** How many actors are stored, including those that have expired lately. */
+  get size(): number {
+    return this.entries.size;
   }
 
   async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
@@ -45,7 +54,7 @@ export class MemoryActorStore implements ActorStore {
     entry.token = ++this.lastToken;
     entry.owner = owner;
     entry.lockedUntilMs = nowMs + lockDurationMs;
-    this.touch(entry);
+    this.keep(id, entry);
     const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
     const unanswered = [...entry.unanswered].map(([text, recordedAtMs]) => ({
       ...parseUnansweredWrite(text),
@@ -58,7 +67,7 @@ export class MemoryActorStore implements ActorStore {
     const entry = this.heldBy(id, proof);
     if (!entry) return false;
     entry.lockedUntilMs = this.clock.monotonicNow() + lockDurationMs;
-    this.touch(entry);
+    this.keep(id, entry);
     return true;
   }
 
@@ -73,7 +82,7 @@ export class MemoryActorStore implements ActorStore {
     for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
     addUnanswered(entry, final.unanswered, this.clock.monotonicNow());
     entry.owner = undefined;
-    this.touch(entry);
+    this.keep(id, entry, stateTtlMs(final, this.options));
     return true;
   }
 
@@ -90,7 +99,7 @@ export class MemoryActorStore implements ActorStore {
       ownWrites: newestOfEach(entry.state.ownWrites, ownWrites),
       intents: intents === undefined ? undefined : parseJson(stringifyJson(intents)),
     };
-    this.touch(entry);
+    this.keep(id, entry);
     return true;
   }
 
@@ -102,13 +111,7 @@ export class MemoryActorStore implements ActorStore {
     const entry = this.entryOf(id);
     entry.causes = newestOfEach(entry.causes, causes);
     addUnanswered(entry, unanswered, this.clock.monotonicNow());
-    this.touch(entry);
-  }
-
-  async forget(id: ActorId): Promise<void> {
-    const entry = this.entryOf(id);
-    if (entry.owner !== undefined && entry.lockedUntilMs > this.clock.monotonicNow()) return;
-    this.entries.delete(nameOf(id));
+    this.keep(id, entry);
   }
 
   intentsOf(id: ActorId): unknown {
@@ -117,9 +120,11 @@ export class MemoryActorStore implements ActorStore {
 
   /** The actors with writes whose outcome is unknown. */
   unanswered(): (readonly [ActorId, readonly UnansweredWrite[]])[] {
-    return [...this.entries].flatMap(([name, { unanswered }]) =>
-      unanswered.size > 0 ? [[idOf(name), [...unanswered.keys()].map(parseUnansweredWrite)] as const] : [],
-    );
+    return this.entries
+      .all()
+      .flatMap(([name, { unanswered }]) =>
+        unanswered.size > 0 ? [[idOf(name), [...unanswered.keys()].map(parseUnansweredWrite)] as const] : [],
+      );
   }
 
   /**
@@ -130,15 +135,20 @@ export class MemoryActorStore implements ActorStore {
     intents: readonly (readonly [ActorId, unknown])[],
     unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[],
   ): void {
-    const own = [...this.entries].filter(([, entry]) => entry.unanswered.size > 0);
+    const own = this.entries.all().filter(([, entry]) => entry.unanswered.size > 0);
     this.entries.clear();
-    for (const [name, { unanswered: writes }] of own) {
-      const entry = this.entryOf(idOf(name));
-      entry.unanswered = writes;
-      this.touch(entry);
+    for (const [name, { unanswered: writes }] of own)
+      this.keep(idOf(name), { ...newEntry(), unanswered: writes });
+    for (const [id, stored] of intents) {
+      const entry = this.entryOf(id);
+      entry.state.intents = stored;
+      this.keep(id, entry);
     }
-    for (const [id, stored] of intents) this.entryOf(id).state.intents = stored;
-    for (const [id, writes] of unanswered) addUnanswered(this.entryOf(id), writes);
+    for (const [id, writes] of unanswered) {
+      const entry = this.entryOf(id);
+      addUnanswered(entry, writes);
+      this.keep(id, entry);
+    }
   }
 
   /** For tests: simulates state stored by a newer release. */
@@ -148,32 +158,29 @@ export class MemoryActorStore implements ActorStore {
   }
 
   private heldBy(id: ActorId, proof: LockProof): Entry | undefined {
-    const entry = this.entryOf(id);
-    return entry.token === proof.token && entry.owner === proof.owner ? entry : undefined;
+    const entry = this.entries.get(nameOf(id));
+    return entry?.token === proof.token && entry.owner === proof.owner ? entry : undefined;
   }
 
   private entryOf(id: ActorId): Entry {
-    const name = nameOf(id);
-    const found = this.entries.get(name);
-    const keeps =
-      found && (found.state.intents !== undefined || found.expiresAtMs > this.clock.monotonicNow());
-    if (keeps) return found;
-    const entry: Entry = {
-      state: { version: 1, ownWrites: {}, intents: undefined },
-      causes: {},
-      unanswered: new Map(),
-      token: undefined,
-      owner: undefined,
-      lockedUntilMs: 0,
-      expiresAtMs: Infinity,
-    };
-    this.entries.set(name, entry);
-    return entry;
+    return this.entries.get(nameOf(id)) ?? newEntry();
   }
 
-  private touch(entry: Entry): void {
-    entry.expiresAtMs = this.clock.monotonicNow() + this.idleTtlMs;
+  /** Intents never expire. */
+  private keep(id: ActorId, entry: Entry, ttlMs = this.options.idleTtlMs): void {
+    this.entries.set(nameOf(id), entry, entry.state.intents === undefined ? ttlMs : Infinity);
   }
+}
+
+function newEntry(): Entry {
+  return {
+    state: { version: 1, ownWrites: {}, intents: undefined },
+    causes: {},
+    unanswered: new Map(),
+    token: undefined,
+    owner: undefined,
+    lockedUntilMs: 0,
+  };
 }
 
 export interface MemoryActorRuntimeDependencies {

@@ -3,7 +3,7 @@ import { compileActorOptions } from './stored-actor-runtime.js';
 
 describe('actor options', () => {
   it('have the documented defaults', () => {
-    expect(compileActorOptions()).toEqual({ lockDurationMs: 2500, idleTtlMs: 3_600_000 });
+    expect(compileActorOptions()).toEqual({ lockDurationMs: 2500, idleTtlMs: 3_600_000, goneTtlMs: 60_000 });
   });
 
   it.each([

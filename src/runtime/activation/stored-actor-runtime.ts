@@ -5,7 +5,8 @@ import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
-import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
+import { CACHES_SHOW_WITHIN_MS } from '../defaults.js';
+import type { ActorId, ActorStore, AcquireOutcome, FinalState, LockProof } from './actor-store.js';
 import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './activation.js';
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
@@ -19,6 +20,11 @@ export interface ActorOptions {
   lockDurationMs?: number;
   /** Actor state expires after this idle time. @default 3600000 */
   idleTtlMs?: number;
+  /**
+   * Actor state expires this long after an activation that found no object; long enough for every cache to show what
+   * was written. @default 60000
+   */
+  goneTtlMs?: number;
 }
 
 export type CompiledActorOptions = Readonly<Required<ActorOptions>>;
@@ -30,6 +36,7 @@ const schema = z
   .object({
     lockDurationMs: z.int().min(MIN_LOCK_DURATION_MS).default(2500),
     idleTtlMs: z.int().positive().default(3_600_000),
+    goneTtlMs: z.int().positive().default(CACHES_SHOW_WITHIN_MS),
   })
   .refine((options) => options.idleTtlMs >= 10 * options.lockDurationMs, {
     path: ['idleTtlMs'],
@@ -39,6 +46,14 @@ const schema = z
 /** @throws InvalidOptionError naming the option */
 export function compileActorOptions(options: ActorOptions = {}): CompiledActorOptions {
   return compileOptions(schema, options, 'actor');
+}
+
+/** How long the state of an actor stays after its release, milliseconds, unless it has intents. */
+export function stateTtlMs(
+  { isObjectGone }: Pick<FinalState, 'isObjectGone'>,
+  { goneTtlMs, idleTtlMs }: Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs'>,
+): number {
+  return isObjectGone ? goneTtlMs : idleTtlMs;
 }
 
 export interface StoredActorRuntimeDependencies {
@@ -105,10 +120,6 @@ export class StoredActorRuntime implements ActorRuntime {
 
   recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void> {
     return this.store.recordCauses({ controller, key }, causes);
-  }
-
-  forget(controller: string, key: string): Promise<void> {
-    return this.store.forget({ controller, key });
   }
 
   private async acquire(id: ActorId, signal: AbortSignal): Promise<EarlyAcquisition> {
@@ -185,6 +196,7 @@ class StoredActivation implements Activation {
   private currentIntents: unknown;
   private clearIntents = false;
   private isOver = false;
+  private isObjectGone = false;
   private readonly settled: UnansweredWrite[] = [];
 
   constructor(
@@ -229,6 +241,10 @@ class StoredActivation implements Activation {
     this.currentIntents = undefined;
   }
 
+  noteObjectGone(): void {
+    this.isObjectGone = true;
+  }
+
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
     const written = { [qualifiedResource]: resourceVersion };
     this.ownWrites = newestOfEach(this.ownWrites, written);
@@ -259,7 +275,12 @@ class StoredActivation implements Activation {
       clearIntents: this.clearIntents,
       unanswered: this.unansweredNow,
       settled: this.settled,
+      isObjectGone: this.isObjectGone && this.hasAllAnswers,
     });
+  }
+
+  private get hasAllAnswers(): boolean {
+    return this.unansweredNow.length === 0 && this.settled.length >= this.unanswered.length;
   }
 
   private recordLate(written: ResourceVersions, unanswered: readonly UnansweredWrite[]): void {

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime, QueuedActivations } from '../activation/index.js';
+import { MemoryActorRuntime, MemoryActorStore, QueuedActivations } from '../activation/index.js';
 import { withWriteGuard } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { PODS } from '../../machinery/kubernetes/index.js';
@@ -58,6 +58,55 @@ function aController({ listens }: { listens: boolean }) {
   void controller.run(stop.signal);
   return { actors, clock, cluster, controller, counts, end, logged, queue, stop, syncs };
 }
+
+describe('the state of a key whose object is gone', () => {
+  /** Runs the key once, and returns how many actors are stored a minute later. */
+  async function actorsAfter({
+    exists,
+    requeueAfterMs,
+  }: {
+    exists: boolean;
+    requeueAfterMs?: number;
+  }): Promise<number> {
+    const clock = new FakeClock();
+    const store = new MemoryActorStore(clock);
+    const queue = new MemoryWorkQueue({ name: 'test', clock });
+    const consumer = new MemoryWorkQueueConsumer(queue);
+    const actors = new MemoryActorRuntime({ clock, store });
+    const cluster = new FakeCluster(clock);
+    const controller = new Controller({
+      name: 'test',
+      sync: async () => ({ ...(requeueAfterMs !== undefined && { requeueAfterMs }) }),
+      objectOf: () => (exists ? aPod() : undefined),
+      activations: new QueuedActivations({ queue, consumer, actors, clock, logger: silentLogger }),
+      clientFor: () => cluster,
+      informerOf: () => undefined,
+      clock,
+      logger: silentLogger,
+      tracer: trace.getTracer('test'),
+      workers: 1,
+      caughtUpTimeoutMs: 1000,
+      replica: 'replica-1',
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    await queue.add(KEY);
+    await clock.advance(60_001);
+    stop.abort();
+    await running;
+    await store.recordCauses({ controller: 'test', key: 'default/other' }, {});
+    return store.size - 1;
+  }
+
+  it('expires as soon as every cache must show what was written', async () => {
+    expect(await actorsAfter({ exists: false })).toBe(0);
+  });
+
+  it('stays if the object exists, or if the key comes back', async () => {
+    expect(await actorsAfter({ exists: true })).toBe(1);
+    expect(await actorsAfter({ exists: false, requeueAfterMs: 3_600_000 })).toBe(1);
+  });
+});
 
 describe('a sync without end', () => {
   it('is told to end after two minutes, and its key is tried again with backoff', async () => {

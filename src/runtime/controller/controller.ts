@@ -154,7 +154,14 @@ export class Controller {
         activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
     const access = { signal: activation.signal, client, intents };
-    return this.follow({ key, ...ref }, access, span);
+    const result = await this.follow({ key, ...ref }, access, span);
+    if (result.requeueAfterMs === undefined && this.isObjectGone(key)) activation.noteObjectGone();
+    return result;
+  }
+
+  private isObjectGone(key: string): boolean {
+    const { objectOf } = this.options;
+    return objectOf !== undefined && objectOf(key) === undefined;
   }
 
   /** Runs the sync and reports its progress to the observers. */

@@ -137,6 +137,29 @@ describe('the enqueuer', () => {
     expect(calls).toEqual(['cause default/web pods 9', 'add default/web normal']);
   });
 
+  it('remembers what needed no run only until every cache shows it, however many keys there were', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    needed = false;
+    let most = 0;
+    for (let index = 0; index < 2000; index++) {
+      const name = `service-${index}`;
+      const cause = { type: PODS, resourceVersion: `${index + 1}` };
+      enqueue({ ref: { namespace: 'default', name }, cause, onlyIfNeeded: true });
+      await clock.advance(1000);
+      most = Math.max(most, enqueuer.unneededSize);
+    }
+    expect(most).toBeLessThanOrEqual(121);
+    needed = true;
+    enqueue({ ref: { namespace: 'default', name: 'service-1999' }, onlyIfNeeded: true });
+    enqueue({ ref: { namespace: 'default', name: 'service-1900' }, onlyIfNeeded: true });
+    await clock.advance(0);
+    expect(calls).toEqual([
+      'cause default/service-1999 pods 2000',
+      'add default/service-1900 normal',
+      'add default/service-1999 normal',
+    ]);
+  });
+
   it('adds all the same where a change has joined that is always worth a sync', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     needed = false;

@@ -1,6 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
+import { ExpiringMap, doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
 import type { VersionScope } from '@rollkeeper/client/informer/informer';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
@@ -9,6 +9,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ActivationAdds } from '../activation/index.js';
 import type { AddOptions } from '../work-queue/index.js';
 import { mergeAdds, rankOf } from '../work-queue/index.js';
+import { CACHES_SHOW_WITHIN_MS } from '../defaults.js';
 import { ChangeSpan } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
 import type { Burst } from './decide-burst.js';
@@ -63,12 +64,17 @@ export interface EnqueuerOptions {
  */
 export class Enqueuer {
   private readonly held = new Map<string, HeldAdd>();
-  /** Causes of adds that were not needed, by key: the key's next run must have seen these as well. */
-  private readonly unneeded = new Map<string, HeldAdd['causes']>();
+  /**
+   * Causes of adds that were not needed, by key: the key's next run must have seen these as well. Later every cache
+   * shows them anyway.
+   */
+  private readonly unneeded: ExpiringMap<HeldAdd['causes']>;
   private readonly timers = new Map<string, TimerHandle & { readonly dueMs: number }>();
   private readonly flushing = new Set<string>();
 
-  constructor(private readonly options: EnqueuerOptions) {}
+  constructor(private readonly options: EnqueuerOptions) {
+    this.unneeded = new ExpiringMap(() => options.clock.monotonicNow(), CACHES_SHOW_WITHIN_MS);
+  }
 
   /** The function to pass to a controller's `watch`; a no-op once `signal` has aborted, which also drops held adds. */
   enqueueUntil(signal: AbortSignal): Enqueue {
@@ -105,6 +111,11 @@ export class Enqueuer {
     }
     held?.span?.end();
     return ChangeSpan.start(request, { clock, controller, tracer });
+  }
+
+  /** Number of keys remembered although they need no run now. */
+  get unneededSize(): number {
+    return this.unneeded.size;
   }
 
   /** Number of keys not in Redis yet. */
@@ -177,7 +188,7 @@ export class Enqueuer {
       this.unneeded.delete(key);
       return { ...add, causes };
     }
-    this.unneeded.set(key, causes);
+    this.unneeded.set(key, causes, CACHES_SHOW_WITHIN_MS);
     return undefined;
   }
 

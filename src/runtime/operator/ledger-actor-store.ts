@@ -78,9 +78,4 @@ export class LedgerActorStore implements ActorStore {
   ): Promise<void> {
     await this.memory.recordCauses(id, causes, unanswered);
   }
-
-  async forget(id: ActorId): Promise<void> {
-    await this.memory.forget(id);
-    if (this.memory.intentsOf(id) === undefined) this.ledger.drop(id);
-  }
 }

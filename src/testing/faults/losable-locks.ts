@@ -165,6 +165,10 @@ class LosableActivation implements Activation {
     if (!this.lost.aborted) this.inner.clearIntentsOnRelease();
   }
 
+  noteObjectGone(): void {
+    this.inner.noteObjectGone();
+  }
+
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
     this.inner.recordOwnWrite(qualifiedResource, resourceVersion);
   }

@@ -6,7 +6,7 @@
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] token
   ARGV[2] owner
-  ARGV[3] idle time to live, milliseconds
+  ARGV[3] time to live from now on unless there are intents, milliseconds
   ARGV[4] the version of the state that the caller writes
   ARGV[5] 1 to clear the intents, else 0
   ARGV[6] how many settled writes follow, then these
