@@ -17,6 +17,8 @@ export interface RecordedRequest {
   readonly body?: Json;
   /** Text that is sent as it is, in place of `body`. */
   readonly raw?: string;
+  /** @default 'application/json' */
+  readonly accept?: string;
 }
 
 export interface ServerAnswer {
@@ -24,6 +26,8 @@ export interface ServerAnswer {
   /** Texts of the `Warning` headers. */
   readonly warnings: readonly string[];
   readonly body: JsonObject;
+  /** The body as it was sent. */
+  readonly text: string;
 }
 
 /** Time for a request under way when the server stops, milliseconds. */
@@ -35,6 +39,8 @@ const USER = { token: 'recorder', username: 'admin', uid: 'admin', groups: ['sys
 /** An API server in this process, on memory, with admission as it ships and without controllers. */
 export class AnswerServer {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  /** Watches last until their time is over, so that they do not share a connection. */
+  private readonly watchAgent = new Agent();
 
   private constructor(
     private readonly url: string,
@@ -66,6 +72,7 @@ export class AnswerServer {
 
   async stop(): Promise<void> {
     this.agent.destroy();
+    this.watchAgent.destroy();
     await this.end();
   }
 
@@ -76,6 +83,7 @@ export class AnswerServer {
   }
 
   send({
+    accept = 'application/json',
     body,
     method,
     path,
@@ -85,15 +93,19 @@ export class AnswerServer {
   }: RecordedRequest): Promise<ServerAnswer> {
     const text = raw ?? (typeof body === 'string' ? body : body === undefined ? '' : stringifyJson(body));
     const headers: Record<string, string | number> = {
-      accept: 'application/json',
+      accept,
       authorization: `Bearer ${USER.token}`,
       'user-agent': 'recorder/1',
       ...(type !== 'none' && { 'content-type': type }),
       ...(text !== '' && { 'content-length': Buffer.byteLength(text) }),
     };
-    const url = `${this.url}${path}${query === '' ? '' : `?${query}`}`;
+    const { hostname, port } = new URL(this.url);
+    // The path is sent as it is, even if it does not begin with a slash.
+    const target = `${path}${query === '' ? '' : `?${query}`}`;
+    const agent = /[?&]watch=/.test(target) ? this.watchAgent : this.agent;
     return new Promise((resolve, reject) => {
-      const request = httpRequest(url, { method, headers, agent: this.agent }, (response) => {
+      const options = { hostname, port, path: target, method, headers, agent };
+      const request = httpRequest(options, (response) => {
         readAnswer(response).then(resolve, reject);
       });
       request.on('error', reject);
@@ -110,7 +122,7 @@ async function readAnswer(response: IncomingMessage): Promise<ServerAnswer> {
   const parts: Buffer[] = [];
   for await (const part of response) parts.push(part as Buffer);
   const text = Buffer.concat(parts).toString('utf8');
-  return { code: response.statusCode ?? 0, warnings: warningsOf(response), body: asObject(text) };
+  return { code: response.statusCode ?? 0, warnings: warningsOf(response), body: asObject(text), text };
 }
 
 /** An answer that is no JSON is a text. */

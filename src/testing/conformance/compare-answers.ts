@@ -124,7 +124,7 @@ const CURRENT_VERSION = /(Too large resource version: \d+, current: |in record \
 const SHOWN_NUMBER = /\(\d+\)$/;
 
 /** A text without what is another one at every server. */
-function normalText(text: string): string {
+export function normalText(text: string): string {
   return text
     .replace(SHOWN_OBJECT, '"OBJECT"')
     .replace(TIME, 'TIME')
@@ -142,7 +142,7 @@ function compareObject({ method, object, path }: GenuineAnswer, ours: ServerAnsw
   return lines.length === 0 ? {} : { object: lines };
 }
 
-function hasStatus(method: string, path: string): boolean {
+export function hasStatus(method: string, path: string): boolean {
   return method === 'POST' || /\/(?:status|approval|scale)$/.test(path);
 }
 

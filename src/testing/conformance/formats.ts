@@ -7,6 +7,7 @@ import { schedulerCases } from './scheduler-cases.js';
 import { kubectlCases } from './kubectl/kubectl-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { recordedAnswers } from './recorded-answers.js';
+import { recordedExactAnswers } from './recorded-exact-answers.js';
 import { recordedDefaults } from './recorded-defaults.js';
 import { surfaceCases } from './surface-cases.js';
 
@@ -26,6 +27,7 @@ export const formats: readonly ConformanceFormat[] = [
   deploymentCases,
   replicaSetCases,
   disruptionCases,
+  recordedExactAnswers,
   recordedAnswers,
   recordedDefaults,
   schedulerCases,

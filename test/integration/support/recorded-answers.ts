@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { AnswerPart } from '../../../src/testing/conformance/compare-answers.js';
 import { RecordedAnswers } from '../../../src/testing/conformance/recorded-answers.js';
+import { RecordedExactAnswers } from '../../../src/testing/conformance/recorded-exact-answers.js';
+import type { ExactPart } from '../../../src/testing/conformance/recorded-exact-answers.js';
 import { runConformance } from '../../../src/testing/conformance/run-conformance.js';
 
 /**
@@ -15,6 +17,12 @@ export const FLOORS: Readonly<Record<AnswerPart, number>> = {
   object: 98.3,
 };
 
+/** How many answers to requests with two mistakes agree in each part, and in all, percent. */
+export const EXACT_FLOORS: Readonly<Partial<Record<ExactPart, number>>> = { all: 0.7, code: 80 };
+
+/** A file of test/vectors: requests with two mistakes, odd patches, deletions and watches. */
+const EXACT_RECORDING = 'answers-double-1.36.jsonl.gz';
+
 export interface Recording {
   /** A file of test/vectors. */
   readonly recording: string;
@@ -27,9 +35,29 @@ export interface Recording {
 /** In what the answers of the embedded server agree with the recording less often than they have to: `object 98.1 < 98.3`. */
 export async function answersBelowFloors({ floors, oneOf = 1, recording }: Recording): Promise<string[]> {
   const answers = new RecordedAnswers({ oneOf });
-  const file = fileURLToPath(new URL(`../../vectors/${recording}`, import.meta.url));
-  await runConformance(file, [answers], () => undefined);
-  const parts = Object.entries(floors) as [AnswerPart, number][];
+  await runConformance(fileOf(recording), [answers], () => undefined);
+  return belowFloors(answers, floors);
+}
+
+/** As {@link answersBelowFloors}, of every part of the answers to one request in `oneOf`. */
+export async function exactAnswersBelowFloors(
+  oneOf: number,
+  floors: Readonly<Partial<Record<ExactPart, number>>> = EXACT_FLOORS,
+): Promise<string[]> {
+  const answers = new RecordedExactAnswers({ oneOf });
+  await runConformance(fileOf(EXACT_RECORDING), [answers], () => undefined);
+  return belowFloors(answers, floors);
+}
+
+function fileOf(recording: string): string {
+  return fileURLToPath(new URL(`../../vectors/${recording}`, import.meta.url));
+}
+
+function belowFloors<Part extends string>(
+  answers: { share(part: Part): number },
+  floors: Readonly<Partial<Record<Part, number>>>,
+): string[] {
+  const parts = Object.entries(floors) as [Part, number][];
   return parts
     .map(([part, floor]) => ({ part, floor, share: 100 * answers.share(part) }))
     .filter(({ floor, share }) => share < floor)
