@@ -9,6 +9,7 @@ import {
   BULLMQ_LAYOUT,
   BullMqInternals,
   ObservedWorker,
+  wakeUpKeysOf,
   withCopies,
 } from '../../src/redis/work-queue/bullmq-internals.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -104,6 +105,17 @@ describe('BullMQ, as our file on its insides knows it,', () => {
     const hash = await observer.hgetall(keyOf(first.id ?? ''));
     expect(hash['priority']).toBe(String(priority));
     expect(Number(hash['timestamp'])).toBeGreaterThanOrEqual(before);
+  });
+
+  it('keeps a delayed job with an id of ours in two places, so that nothing is left when we remove both', async () => {
+    const before = await observer.keys(`${keyOf('')}*`);
+    const { delayed, jobPrefix } = wakeUpKeysOf(prefix, 'test');
+    await queue.add('timer', {}, { delay: 60_000, jobId: 'a-job' });
+    const added = (await observer.keys(`${keyOf('')}*`)).filter((key) => !before.includes(key));
+    const known = [delayed, `${jobPrefix}a-job`, keyOf('id'), keyOf('marker'), keyOf('events')];
+    expect(added.filter((key) => !known.includes(key))).toEqual([]);
+    expect(await observer.zrange(delayed, '0', '-1')).toEqual(['a-job']);
+    expect(await observer.type(`${jobPrefix}a-job`)).toBe('hash');
   });
 
   it('tells workers by the marker that something waits', async () => {

@@ -1,13 +1,13 @@
 import type { JobsOptions, Processor, RedisQueueBackend, WorkerOptions } from 'bullmq';
-import { Job, Queue, Worker } from 'bullmq';
+import { Job, Queue, QueueKeys, Worker } from 'bullmq';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.js';
 import { LuaScript, runInOneStep } from '../connection/index.js';
-import type { QueueStateKeys } from './redis-queue-view.js';
+import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting`, `clear-stray`, `place-in-turn` and `waits-since` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `clear-stray`, `place-in-turn`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
@@ -77,6 +77,12 @@ const STRAY_FINDINGS = [
   'an active job without a successor',
 ] as const;
 export type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
+
+/** @param prefix BullMQ's, with the hash tag */
+export function wakeUpKeysOf(prefix: string, queue: string): WakeUpKeys {
+  const keys = new QueueKeys(prefix);
+  return { delayed: keys.toKey(queue, 'delayed'), jobPrefix: keys.toKey(queue, '') };
+}
 
 /** Operations on BullMQ queues that BullMQ does not offer, on one connection. */
 export class BullMqInternals {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
@@ -7,7 +8,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
 import { createRedisConnection } from '../connection/index.js';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
-import { BullMqInternals } from './bullmq-internals.js';
+import { BullMqInternals, wakeUpKeysOf } from './bullmq-internals.js';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pending-add';
 import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
@@ -151,7 +152,7 @@ export class BullMqWorkQueue<Started extends object = object>
       logger: this.logger,
     });
     this.internals = new BullMqInternals(this.redis);
-    this.state = new RedisQueueState(this.redis, this.prefix);
+    this.state = new RedisQueueState(this.redis, this.prefix, wakeUpKeysOf(this.prefix, name));
   }
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
@@ -372,9 +373,13 @@ export class BullMqWorkQueue<Started extends object = object>
     return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before, [placing]);
   }
 
+  /** The job is removed with its timer: a timer may be due in a day, and its key may be gone in a second. */
   private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
     const queue = await this.open();
-    await queue.add('timer', { key, due, v: JOB_FORMAT }, { delay: Math.ceil(delayMs) });
+    const jobId = randomUUID();
+    const options = { delay: Math.ceil(delayMs), jobId };
+    const linking = this.state.linkingWakeUp(key, due, jobId);
+    await this.internals.addInOneStep(queue, 'timer', { key, due, v: JOB_FORMAT }, options, [], [linking]);
   }
 
   /** BullMQ's queue connects when created and stays broken if that fails, so it is not created before Redis answers. */

@@ -4,7 +4,7 @@ import { LuaScript, pairsOf, runInOneStep } from '../connection/index.js';
 import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
-import type { QueueStateKeys } from './redis-queue-view.js';
+import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from '@rollkeeper/runtime/work-queue/work-queue.options';
 import type { AddOptions, LeaderTerm } from '@rollkeeper/runtime/work-queue/work-queue';
@@ -42,18 +42,19 @@ export class RedisQueueState {
   private readonly take = new LuaScript<[add: string | null, failures: number, comesBack: number]>(
     new URL('./lua/take-pending-4.lua', import.meta.url),
   );
-  private readonly timerSet = new LuaScript<string | null>(new URL('./lua/set-timer-2.lua', import.meta.url));
+  private readonly timerSet = new LuaScript<string | null>(new URL('./lua/set-timer-3.lua', import.meta.url));
   private readonly timerRead = new LuaScript<[leftMs: number, due: string, add: string | null] | null>(
     new URL('./lua/read-timer-2.lua', import.meta.url),
   );
-  private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-2.lua', import.meta.url));
+  private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-3.lua', import.meta.url));
+  private readonly wakeUpLink = new LuaScript(new URL('./lua/link-wake-up-3.lua', import.meta.url));
   private readonly timersOverdue = new LuaScript<string[]>(
     new URL('./lua/overdue-timers-1.lua', import.meta.url),
   );
   private readonly limit = new LuaScript<[isParked: number, delayMs: string]>(
     new URL('./lua/rate-limit-3.lua', import.meta.url),
   );
-  private readonly forgetKey = new LuaScript(new URL('./lua/forget-3.lua', import.meta.url));
+  private readonly forgetKey = new LuaScript(new URL('./lua/forget-4.lua', import.meta.url));
   private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
   private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
@@ -61,10 +62,14 @@ export class RedisQueueState {
   readonly view: RedisQueueView;
   readonly keys: QueueStateKeys;
 
-  /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
+  /**
+   * @param base with the hash tag, for example `{rollkeeper:queue:deployment}`
+   * @param wakeUps with the same hash tag
+   */
   constructor(
     private readonly redis: RedisConnection,
     base: string,
+    private readonly wakeUps: WakeUpKeys,
   ) {
     const key = (name: string): string => `${base}:state:${name}`;
     this.keys = {
@@ -77,7 +82,7 @@ export class RedisQueueState {
       term: key('term'),
       fair: key('fair'),
     };
-    this.view = new RedisQueueView(redis, this.keys);
+    this.view = new RedisQueueView(redis, this.keys, wakeUps);
   }
 
   /** See `WorkQueue.beginTerm`. */
@@ -144,8 +149,16 @@ export class RedisQueueState {
   /** Returns the timer's due time, or undefined if an earlier one stays. */
   async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
     const { timers, timerData } = this.keys;
-    const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
-    return due ?? undefined;
+    const { delayed, jobPrefix } = this.wakeUps;
+    const args = [key, delayMs, JSON.stringify(add), jobPrefix];
+    return (await this.timerSet.run(this.redis, [timers, timerData, delayed], args)) ?? undefined;
+  }
+
+  /** Follows the add of the delayed job that wakes a worker for a timer: the job is removed with the timer. */
+  linkingWakeUp(key: string, due: string, jobId: string): LuaCall {
+    const { timers, timerData } = this.keys;
+    const { delayed, jobPrefix } = this.wakeUps;
+    return this.wakeUpLink.call([timers, timerData, delayed], [key, due, jobId, jobPrefix]);
   }
 
   async readTimer(key: string): Promise<DueTimer | undefined> {
@@ -156,7 +169,9 @@ export class RedisQueueState {
   }
 
   async clearTimer(key: string, due: string): Promise<void> {
-    await this.timerClear.run(this.redis, [this.keys.timers, this.keys.timerData], [key, due]);
+    const { timers, timerData } = this.keys;
+    const { delayed, jobPrefix } = this.wakeUps;
+    await this.timerClear.run(this.redis, [timers, timerData, delayed], [key, due, jobPrefix]);
   }
 
   async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
@@ -185,7 +200,8 @@ export class RedisQueueState {
 
   async forget(key: string): Promise<void> {
     const { failures, timerData, timers } = this.keys;
-    await this.forgetKey.run(this.redis, [failures, timers, timerData], [key]);
+    const { delayed, jobPrefix } = this.wakeUps;
+    await this.forgetKey.run(this.redis, [failures, timers, timerData, delayed], [key, jobPrefix]);
   }
 
   async failures(key: string): Promise<number> {

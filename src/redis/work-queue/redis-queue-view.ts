@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../connection/index.js';
-import { pairsOf } from '../connection/index.js';
+import { LuaScript, pairsOf } from '../connection/index.js';
 import { parsePending, waitingKeyOf } from '@rollkeeper/runtime/work-queue/pending-add';
 import type {
   DelayedKey,
@@ -14,14 +14,25 @@ export type QueueStateKeys = Readonly<
   Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term' | 'fair', string>
 >;
 
+/** BullMQ's keys of the delayed jobs that wake workers for timers. */
+export interface WakeUpKeys {
+  /** The sorted set of delayed jobs. */
+  readonly delayed: string;
+  /** Precedes the id of a job in its key. */
+  readonly jobPrefix: string;
+}
+
 /** Limit of entries read, so that viewing a very long queue has a bounded cost. */
 const LOOK_AT_MOST = 10_000;
 
 /** A view of a queue for people. Read-only, except for `purge`. */
 export class RedisQueueView {
+  private readonly timerDrop = new LuaScript<number>(new URL('./lua/drop-timer-3.lua', import.meta.url));
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly keys: QueueStateKeys,
+    private readonly wakeUps: WakeUpKeys,
   ) {}
 
   async inspect(limit: number): Promise<WorkQueueView> {
@@ -76,10 +87,10 @@ export class RedisQueueView {
   /** Returns whether the key was known. */
   async purge(key: string): Promise<boolean> {
     const { failures, parked, pending, timerData, timers } = this.keys;
+    const { delayed, jobPrefix } = this.wakeUps;
     const removed = await Promise.all([
       this.redis.hdel(pending, key),
-      this.redis.zrem(timers, key),
-      this.redis.hdel(timerData, key),
+      this.timerDrop.run(this.redis, [timers, timerData, delayed], [key, jobPrefix]),
       this.redis.hdel(parked, key),
       this.redis.hdel(failures, key),
     ]);

@@ -4,18 +4,22 @@
   must not drop it.
 
   KEYS[1] timers     sorted set: key by due time, epoch milliseconds
-  KEYS[2] timerData  hash: key -> the add to do when due, JSON; read for its reason, priority, `traceparent` and `links`
+  KEYS[2] timerData  hash: key -> the add to do when due, JSON; read for its reason, priority, `traceparent`,
+                     `links` and `wakeUp`
+  KEYS[3] BullMQ's delayed  sorted set of job ids
   ARGV[1] key
   ARGV[2] delay, milliseconds
   ARGV[3] the add to do when due
+  ARGV[4] prefix of BullMQ's keys
 
   Returns the due time as text when the timer is now this one, nil when an earlier one stays
 ]]
-local timersKey, timerDataKey = KEYS[1], KEYS[2]
-local key, delay, data = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local timersKey, timerDataKey, delayedKey = KEYS[1], KEYS[2], KEYS[3]
+local key, delay, data, jobPrefix = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 
 --- @include "includes/merge-traces"
 --- @include "includes/timer-of-runs"
+--- @include "includes/wake-ups"
 local function tracesOf(add)
   local traces = { add.traceparent }
   for _, link in ipairs(add.links or {}) do table.insert(traces, link) end
@@ -52,6 +56,7 @@ if stored then
   if changed and not stays then data = cjson.encode(kept) end
 end
 if stays then return nil end
+dropWakeUp(delayedKey, jobPrefix, stored)
 redis.call('ZADD', timersKey, string.format('%.0f', due), key)
 redis.call('HSET', timerDataKey, key, data)
 return string.format('%.0f', due)
