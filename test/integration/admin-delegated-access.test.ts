@@ -29,6 +29,7 @@ interface Review {
     readonly user?: string;
     readonly groups?: readonly string[];
     readonly nonResourceAttributes?: { readonly path: string; readonly verb: string };
+    readonly resourceAttributes?: { readonly namespace: string };
   };
 }
 
@@ -39,9 +40,14 @@ interface Right {
   readonly verb: string;
 }
 
-/** An API server's two review endpoints, for callers who may ask it. */
+/** An API server's review endpoints, for callers who may ask it. All of them may list the Deployments of `shop` alone. */
 function reviewing(users: Readonly<Record<string, string>>, rights: readonly Right[]): Answer {
   return (response, request) => {
+    if (request.url === '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews') {
+      const review = JSON.parse(request.body) as Review;
+      const allowed = review.spec.resourceAttributes?.namespace === 'shop';
+      return json(201, { ...review, status: { allowed } })(response, request);
+    }
     if (request.headers.authorization !== `Bearer ${OWN_TOKEN}`)
       return json(403, { kind: 'Status', code: 403, reason: 'Forbidden' })(response, request);
     const review = JSON.parse(request.body) as Review;

@@ -21,6 +21,7 @@ import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
 import { parseBody, parseName } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 /** What an act changes, or has changed. */
 export interface ActAnswer {
@@ -41,6 +42,7 @@ interface Asked {
  * the answer says what would change.
  */
 @Controller('admin/objects')
+@Shows('caller')
 export class ActsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,

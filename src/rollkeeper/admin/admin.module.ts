@@ -1,5 +1,6 @@
 import type { InjectionToken, Provider } from '@nestjs/common';
 import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { TerminusModule } from '@nestjs/terminus';
 import { HealthRegistry } from '@rollkeeper/runtime/health';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
@@ -26,6 +27,7 @@ import { OidcSignInController } from './oidc-sign-in.controller.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
+import { SightInterceptor } from './route-sight.js';
 import { SignInController } from './sign-in.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
@@ -90,6 +92,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     CallerClient,
     CallerSights,
     ConsoleFeed,
+    { provide: APP_INTERCEPTOR, useClass: SightInterceptor },
   ],
   exports: [AdminPorts],
 })

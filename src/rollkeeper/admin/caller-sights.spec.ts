@@ -4,7 +4,7 @@ import type { FakeClock } from '../../machinery/clock/index.js';
 import { anAdminPorts } from '../testing/admin-ports.js';
 import { CallerSights } from './caller-sights.js';
 import type { FeedEvent } from './console-feed.js';
-import { seeing } from './seen-events.js';
+import { seeing } from './seen-answers.js';
 
 interface Asked {
   readonly spec: { readonly resourceAttributes: { readonly namespace: string } };

@@ -34,10 +34,14 @@ export class CallerSights {
     return sight;
   }
 
-  /** @throws ForbiddenException */
+  /**
+   * @param namespace empty: all of them
+   * @throws ForbiddenException
+   */
   async assertSees(caller: CallerApi, namespace: string): Promise<void> {
     if (await this.of(caller).sees(namespace)) return;
-    throw new ForbiddenException({ error: `${caller.user ?? ''} may not list Deployments of ${namespace}` });
+    const where = namespace === ALL_NAMESPACES ? 'all namespaces' : namespace;
+    throw new ForbiddenException({ error: `${caller.user ?? ''} may not list Deployments of ${where}` });
   }
 }
 

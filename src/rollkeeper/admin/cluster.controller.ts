@@ -10,11 +10,13 @@ import type { ClusterSnapshot, LocalView } from './cluster-view.js';
 import { ClusterView } from './cluster-view.js';
 import { parseBody, parseCount, parseKeyText, parseName } from './request-parsing.js';
 import type { ReplicaStatus } from './status-source.js';
+import { Shows } from './route-sight.js';
 
 const logLevelBody = z.object({ level: z.enum(LOG_LEVELS) });
 
 /** Leader, replicas, controllers and workers, configuration, log level. */
 @Controller('admin')
+@Shows('cluster')
 export class ClusterController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
@@ -22,12 +24,14 @@ export class ClusterController {
   ) {}
 
   @Get('local')
+  @Shows('keys')
   local(): Promise<LocalView> {
     return this.cluster.local();
   }
 
   /** This replica's decisions: about one key, or all since a time. */
   @Get('local/decisions')
+  @Shows('keys')
   decisions(@Query() query: Record<string, unknown>): readonly LoggedDecision[] {
     const { decisions } = this.ports;
     if (query['key'] !== undefined)
@@ -41,11 +45,13 @@ export class ClusterController {
   }
 
   @Get('local/traces/:id')
+  @Shows('spans')
   localTrace(@Param('id') id: string): readonly ShownSpan[] {
     return this.ports.traces.of(parseName(id, 'trace id'));
   }
 
   @Get('traces/:id')
+  @Shows('spans')
   trace(@Param('id') id: string): Promise<readonly ShownSpan[]> {
     return this.cluster.trace(parseName(id, 'trace id'));
   }
@@ -62,6 +68,7 @@ export class ClusterController {
   }
 
   @Get('replicas')
+  @Shows('keys')
   replicas(): Promise<ClusterSnapshot> {
     return this.cluster.snapshot();
   }

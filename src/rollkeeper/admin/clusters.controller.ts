@@ -13,6 +13,7 @@ import type { OnModuleDestroy } from '@nestjs/common';
 import type { ClusterAnswer, ClusterHealth, ConsoleCluster, OtherClusters } from '../clusters/index.js';
 import { isSession } from '../sign-in/index.js';
 import { AdminPorts } from './admin-ports.js';
+import { Shows } from './route-sight.js';
 
 /** The session of the other cluster; `Authorization` is that of this one. */
 const SESSION_HEADER = 'x-rollkeeper-cluster-session';
@@ -30,6 +31,7 @@ export interface ClusterList {
  * it to the person. This server adds no rights of its own: see `OtherClusters`.
  */
 @Controller('admin/clusters')
+@Shows('caller')
 export class ClustersController implements OnModuleDestroy {
   constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
 

@@ -9,7 +9,8 @@ import { CallerClient } from './caller-client.js';
 import { CallerSights } from './caller-sights.js';
 import { ConsoleFeed } from './console-feed.js';
 import { EventStreams } from './event-streams.js';
-import { seeing } from './seen-events.js';
+import { seeing } from './seen-answers.js';
+import { Shows } from './route-sight.js';
 
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
@@ -84,6 +85,7 @@ export interface SignInWays {
 
 /** The console: a page, its files, and the events that keep it live. */
 @Controller()
+@Shows('cluster')
 export class ConsoleController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
@@ -127,6 +129,7 @@ export class ConsoleController {
   }
 
   @Get('admin/events')
+  @Shows('caller')
   async events(@Req() request: Request, @Res() response: Response): Promise<void> {
     const isUser = userOf(response) !== undefined;
     const sight = isUser ? this.sights.of(this.callers.of(request, response)) : undefined;

@@ -6,11 +6,13 @@ import type { Response } from 'express';
 import { ConflictException } from '@nestjs/common';
 import { AdminPorts } from './admin-ports.js';
 import { parseCount } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 const LONGEST_PROFILE_S = 60;
 
 /** Inspects the process. The output may contain secrets, so these count as changes: they need the token. */
 @Controller('admin/debug')
+@Shows('everything')
 export class DebugController {
   private busy = false;
 

@@ -9,6 +9,7 @@ import { factsOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { ReasonAccess } from './reason-access.js';
 import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
+import { Shows } from './route-sight.js';
 
 /**
  * `/livez`, `/readyz` and `/healthz` as in Kubernetes (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered by
@@ -16,6 +17,7 @@ import { isWell, renderHealthText, withoutReasons } from './render-health-text.j
  * include why a check fails, for clients that may read the admin pages.
  */
 @Controller()
+@Shows('cluster')
 export class HealthController {
   private readonly reasons: ReasonAccess;
 

@@ -9,6 +9,9 @@ import { AdminHttpAdapter } from './admin-http-adapter.js';
 import { AdminPorts } from './admin-ports.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
+import { CallerClient } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
+import { onlyForAllSeers } from './route-sight.js';
 import { RollkeeperError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { writeIntegers } from '@rollkeeper/machinery/kubernetes';
 
@@ -60,6 +63,7 @@ export async function startAdminServer(
     for (const handler of guardAdminPages(ports, browsers)) app.use(handler);
     app.use(
       BULL_BOARD_PATH,
+      onlyForAllSeers(app.get(CallerClient, { strict: false }), app.get(CallerSights, { strict: false })),
       bullBoard(() => ports.queues()),
     );
     await app.listen(port, host);

@@ -7,6 +7,7 @@ import { isSignedIn } from './access.middleware.js';
 import { answered } from './api-answers.js';
 import { CallerClient, readerOf } from './caller-client.js';
 import { parseName, parseScope, parseText } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 /** A kind whose objects have pages. */
 export interface ObjectKind {
@@ -18,6 +19,7 @@ export interface ObjectKind {
 
 /** The objects of the cluster as people look at them: with the rights of the caller. */
 @Controller('admin/objects')
+@Shows('caller')
 export class ObjectsController {
   constructor(@Inject(CallerClient) private readonly callers: CallerClient) {}
 

@@ -21,6 +21,7 @@ import { AdminPorts } from './admin-ports.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { parseBody } from './request-parsing.js';
 import type { BrowserSession } from './sign-in.controller.js';
+import { Shows } from './route-sight.js';
 
 const sealed = z.string().min(1).max(12_000);
 /** A query and a fragment, so that a person comes back to a view of the console and nowhere else. */
@@ -40,6 +41,7 @@ export interface OidcSession extends BrowserSession {
 
 /** Signs a browser in by an identity provider. Nothing is sent as a cookie: see docs/CONSOLE.md. */
 @Controller('admin/sign-in/oidc')
+@Shows('caller')
 export class OidcSignInController implements OnModuleDestroy {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,

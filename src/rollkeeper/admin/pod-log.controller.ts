@@ -10,6 +10,7 @@ import { CallerClient } from './caller-client.js';
 import type { EventStream } from './event-streams.js';
 import { EventStreams } from './event-streams.js';
 import { parseCount, parseName } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 const LINES_AT_FIRST = 500;
 const MOST_LINES = 5000;
@@ -28,6 +29,7 @@ interface LogQuery {
 
 /** Logs of pods as server-sent events, with the rights of the caller; not for readers that have not signed in. */
 @Controller('admin/objects/pods/:namespace/:name/log')
+@Shows('caller')
 export class PodLogController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,

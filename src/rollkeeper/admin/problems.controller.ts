@@ -10,6 +10,7 @@ import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, readerOf } from './caller-client.js';
 import { parseName, parseScope } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 /** Looks within this time, milliseconds, share one answer: it takes a list of every kind. */
 const SHARED_MS = 2000;
@@ -21,6 +22,7 @@ interface Look {
 
 /** What is wrong, and the explanation of objects of any kind, with the rights of the caller. */
 @Controller('admin')
+@Shows('caller')
 export class ProblemsController {
   private readonly looks = new Map<string, Look>();
 

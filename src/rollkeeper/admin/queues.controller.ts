@@ -9,9 +9,8 @@ import {
   Post,
   Query,
   Req,
-  Res,
 } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type {
   KeyView,
   WorkQueueCounts,
@@ -19,14 +18,10 @@ import type {
   WorkQueueTending,
   WorkQueueView,
 } from '@rollkeeper/runtime/work-queue';
-import { userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
-import { CallerClient } from './caller-client.js';
-import type { Sight } from './caller-sights.js';
-import { CallerSights } from './caller-sights.js';
 import { ClusterView } from './cluster-view.js';
-import { seenOf } from './seen-events.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 /** A key being processed by a replica. */
 export interface RunningKey {
@@ -52,15 +47,15 @@ interface KeyBody {
 
 /** The keys of every queue, and operations on them. */
 @Controller('admin/queues')
+@Shows('key')
 export class QueuesController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(ClusterView) private readonly cluster: ClusterView,
-    @Inject(CallerClient) private readonly callers: CallerClient,
-    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   @Get()
+  @Shows('cluster')
   async list(): Promise<{ controller: string; counts: WorkQueueCounts }[]> {
     const queues = [...this.ports.queues()];
     return Promise.all(
@@ -69,12 +64,8 @@ export class QueuesController {
   }
 
   @Get(':controller')
-  async show(
-    @Param('controller') name: string,
-    @Query('limit') limit: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<QueueAnswer> {
+  @Shows('keys')
+  async show(@Param('controller') name: string, @Query('limit') limit: unknown): Promise<QueueAnswer> {
     const { controller, queue } = this.queueOf(name);
     const [counts, view, { replicas }] = await Promise.all([
       queue.counts(),
@@ -86,9 +77,7 @@ export class QueuesController {
         .filter((sync) => sync.controller === controller)
         .map(({ controller: _, ...sync }) => ({ ...sync, replica: identity })),
     );
-    const answer = { controller, counts, running, ...view };
-    if (userOf(response) === undefined) return answer;
-    return seenQueue(answer, this.sights.of(this.callers.of(request, response)));
+    return { controller, counts, running, ...view };
   }
 
   @Get(':controller/key')
@@ -178,19 +167,6 @@ export class QueuesController {
     if (!queue) throw new NotFoundException({ error: `no controller named ${controller} runs here` });
     return { controller, queue };
   }
-}
-
-/** The keys of namespaces that are seen; the counts are those of all. */
-async function seenQueue(answer: QueueAnswer, sight: Sight): Promise<QueueAnswer> {
-  const byKey = <T extends { readonly key: string }>(things: readonly T[]): Promise<readonly T[]> =>
-    seenOf(sight, things, ({ key }) => key);
-  const [delayed, parked, running, waiting] = await Promise.all([
-    byKey(answer.delayed),
-    byKey(answer.parked),
-    byKey(answer.running),
-    byKey(answer.waiting),
-  ]);
-  return { ...answer, delayed, parked, running, waiting };
 }
 
 function reasonOf({ reason }: KeyBody): string {

@@ -33,15 +33,14 @@ import {
   rolloutHistory,
   rolloutTrack,
 } from '../rollout/index.js';
-import { userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
-import { CallerSights } from './caller-sights.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/index.js';
+import { Shows } from './route-sight.js';
 
 /** What the console shows of a rollout beside its explanation. */
 export interface RolloutView {
@@ -66,11 +65,11 @@ const UNDO = z.strictObject({ ...ACT_BODIES.plain.shape, revision: z.int().posit
 
 /** The rollouts that look after themselves: their steps, their history, and what people say to them. */
 @Controller('admin/rollouts/:namespace/:name')
+@Shows('namespace')
 export class RolloutsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(CallerClient) private readonly callers: CallerClient,
-    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   @Get()
@@ -78,12 +77,8 @@ export class RolloutsController {
     @Param('namespace') namespace: string,
     @Param('name') name: string,
     @Query('api') api: unknown,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<RolloutView> {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
-    if (userOf(response) !== undefined)
-      await this.sights.assertSees(this.callers.of(request, response), namespace);
     const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
     return {

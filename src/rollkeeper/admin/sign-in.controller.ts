@@ -20,6 +20,7 @@ import { isSignedIn, personOf, sessionOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { BrowserSessions, bearerOf } from './browser-sessions.js';
 import { parseBody } from './request-parsing.js';
+import { Shows } from './route-sight.js';
 
 const EXCHANGE = z.strictObject({ code: z.string().min(1).max(100) });
 
@@ -40,6 +41,7 @@ export interface BrowserSession {
 
 /** Signs a browser in with a link, so that no token has to be pasted. */
 @Controller('admin/sign-in')
+@Shows('caller')
 export class SignInController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,

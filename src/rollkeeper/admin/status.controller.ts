@@ -4,12 +4,14 @@ import { StatusSource } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
 import { MetricsSource } from './metrics-source.js';
 import { OPENAPI_DOCUMENT } from './openapi-document.js';
+import { Shows } from './route-sight.js';
 
 /**
  * `/admin/status`: this replica's identity, the leader, informers and queues. `/admin/leadership`: past leaders, since
  * when, and why they changed.
  */
 @Controller('admin')
+@Shows('cluster')
 export class StatusController {
   constructor(
     @Inject(StatusSource) private readonly source: StatusSource,
@@ -30,6 +32,7 @@ export class StatusController {
 
 /** `/metrics` for Prometheus. */
 @Controller()
+@Shows('cluster')
 export class MetricsController {
   constructor(@Inject(MetricsSource) private readonly metrics: MetricsSource) {}
 
@@ -42,6 +45,7 @@ export class MetricsController {
 
 /** The description of everything that the admin port serves. */
 @Controller('admin')
+@Shows('cluster')
 export class OpenApiController {
   @Get('openapi.json')
   document(): typeof OPENAPI_DOCUMENT {

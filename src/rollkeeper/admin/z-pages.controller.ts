@@ -5,6 +5,7 @@ import { VERSION } from '@rollkeeper/machinery/version';
 import { AdminPorts } from './admin-ports.js';
 import { structuredVersionAsked, renderFlagz, renderStatusz } from './z-pages.js';
 import type { ComponentStatus } from './z-pages.js';
+import { Shows } from './route-sight.js';
 
 /** The kind of the options in `/configz`, and the component's name in requests. */
 const CONFIG_KIND = 'RollkeeperControllerConfiguration';
@@ -14,6 +15,7 @@ const PATHS = ['/configz', '/console', '/flagz', '/healthz', '/livez', '/metrics
 
 /** `/configz`, `/flagz` and `/statusz`, as Kubernetes components serve them. Requires the rights of the admin pages. */
 @Controller()
+@Shows('cluster')
 export class ZPagesController {
   constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
 

@@ -22,16 +22,15 @@ export function asTheTeam<T extends FakeCluster>(cluster: T): T {
 }
 
 /** Admin pages that let the team in, with its own rights. */
-export function startTeamsAdmin(
-  ports: Pick<Partial<AdminPorts>, 'client' | 'clientAs'>,
-): Promise<AdminServer> {
-  const all = anAdminPorts({
+export function startTeamsAdmin(ports: Partial<AdminPorts>): Promise<AdminServer> {
+  const all: AdminPorts = {
+    ...anAdminPorts(),
     ...ports,
     delegated: {
       judge: async ({ token }): Promise<AccessVerdict> =>
         token === TEAM_TOKEN ? { verdict: 'allowed', user: 'shop-team' } : { verdict: 'unauthenticated' },
     },
-  });
+  };
   const options = {
     health: new HealthRegistry(),
     metrics: createMetrics(),
