@@ -82,6 +82,11 @@ export class ReplicaSetHarness {
     return this.processes[0].pods;
   }
 
+  /** Whether a change of a pod would cause a sync now, as the first process sees it. */
+  get needsSync(): boolean {
+    return this.processes[0].reconciler.needsSync(this.key);
+  }
+
   /** The caches of process `index`. */
   cachesOf(index: number): Pick<Process, 'pods' | 'replicaSets'> {
     return this.process(index);

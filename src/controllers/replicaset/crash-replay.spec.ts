@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../machinery/clock/index.js';
+import { SeededRandom, toRfc3339 } from '../../machinery/clock/index.js';
 import type { Pod } from '../../machinery/kubernetes/index.js';
 import { PODS, keyOf } from '../../machinery/kubernetes/index.js';
+import { aPod } from '../../testing/pod-builder.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';
+import type { PodIntents } from './pod-intents.js';
 
 const FAULTS: readonly Fault[] = ['killed-before', 'killed-after', 'answer-lost', 'never-arrived', 'refused'];
 
@@ -79,6 +81,84 @@ describe('a sync that is broken between any two effects', () => {
   });
 });
 
+/** Syncs as the pods' events would: only where one is needed. */
+async function syncIfNeeded(harness: ReplicaSetHarness): Promise<void> {
+  harness.catchUp();
+  if (harness.needsSync) await harness.activate();
+}
+
+describe('a creation that was answered', () => {
+  it('is settled by its own write: no intent is left, and the next sync must have seen the pods', async () => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.activate();
+    expect(harness.storedIntents).toBeUndefined();
+    await harness.activate();
+    expect(harness.activePods).toHaveLength(3);
+  });
+
+  it('is not repeated after its pod was deleted, although the status stays equal', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    const names = new Set<string>();
+    for (let round = 0; round < 3; round++) {
+      const [pod] = harness.activePods;
+      names.add(pod!.metadata.name);
+      await harness.cluster.delete(PODS, pod!.metadata);
+      await syncIfNeeded(harness);
+      await syncIfNeeded(harness);
+      expect(harness.storedIntents).toBeUndefined();
+    }
+    expect(names.size).toBe(3);
+  });
+
+  it.each(['exists', 'was deleted since'])(
+    'is looked up where the answer was lost, and not repeated past the backoff: its pod %s',
+    async (what) => {
+      const harness = new ReplicaSetHarness(1, { options: { rejectionBackoffBaseMs: 60_000 } });
+      await harness.activate({ effect: 1, fault: 'answer-lost' });
+      const [pod] = harness.activePods;
+      if (what === 'was deleted since') {
+        harness.cluster.seed(PODS, rejected(harness, 'rejected'));
+        await harness.cluster.delete(PODS, pod!.metadata);
+        harness.catchUp();
+      }
+      harness.cluster.requests.length = 0;
+      await harness.activate();
+      expect(harness.cluster.count('create', PODS)).toBe(0);
+      expect(harness.storedIntents).toBeUndefined();
+    },
+  );
+});
+
+/** A pod of the ReplicaSet that its node has rejected just now. */
+function rejected({ clock, replicaSet }: ReplicaSetHarness, name: string): Pod {
+  const pod = aPod({ name, ownerUid: replicaSet.metadata.uid ?? '' });
+  pod.metadata.creationTimestamp = toRfc3339(clock.now());
+  pod.status = { phase: 'Failed', reason: 'OutOfcpu' };
+  return pod;
+}
+
+describe('a deletion that no change of the status follows', () => {
+  it('touches no other pod of that name, however much later the next sync is', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    harness.cluster.seed(PODS, aPod({ name: 'one-too-many' }));
+    harness.catchUp();
+    await harness.activate();
+    harness.catchUp();
+    const { deletes } = harness.storedIntents as PodIntents;
+    expect({ needsSync: harness.needsSync, deletes }).toMatchObject({ needsSync: false, deletes: [{}] });
+    const survivor = harness.activePods[0]!;
+    for (const { name } of deletes)
+      harness.cluster.seed(PODS, aPod({ name, uid: 'another', ownerUid: harness.replicaSet.metadata.uid }));
+    await harness.cluster.delete(PODS, survivor.metadata);
+    harness.catchUp();
+    await harness.activate();
+    expect(harness.activePods.map(({ metadata }) => metadata.uid)).toEqual(['another']);
+    expect(harness.storedIntents).toBeUndefined();
+  });
+});
+
 describe('a process whose cache is behind', () => {
   it('makes no pod that another has found made', async () => {
     const harness = new ReplicaSetHarness(1, { processes: 3 });
@@ -130,7 +210,9 @@ function setReady(pod: Pod, isReady: boolean): void {
  * Invariants for any faults and cache delays:
  * 1. there are never more pods than the maximum wanted since the last rest;
  * 2. unless others delete pods, there are never fewer than the minimum wanted since then;
- * 3. once there are no more faults, there are as many as wanted within a few syncs, and no intents stay stored.
+ * 3. once there are no more faults, there are as many as wanted within a few syncs, and no intents stay stored;
+ * 4. a sync that ends without an error leaves no creation behind;
+ * 5. no pod comes back under the name of a deleted one, unless its creation was never answered.
  */
 describe('under random faults, stale caches and changes of mind', () => {
   it.each([
@@ -159,13 +241,21 @@ async function runRandomly(seed: number, processes: number): Promise<void> {
       violations.push(`${pods} pods, allowed ${limits.least} to ${limits.most}`);
     }
   });
+  const gone = new Set<string>();
+  harness.cluster.onEvent((_type, { object, type }) => {
+    const { name } = object.metadata;
+    if (type === 'ADDED' && gone.has(name)) violations.push(`${name} is back`);
+  });
+  const openCreates = (): readonly string[] =>
+    (harness.storedIntents as PodIntents | undefined)?.creates ?? [];
   for (let step = 0; step < 40; step++) {
     expect(violations, `seed ${seed}, step ${step}`).toEqual([]);
     const dice = below(10);
     if (dice < 5) {
       const fault = FAULTS[below(FAULTS.length)]!;
       const faultAt = below(2) === 0 ? undefined : { effect: below(8), fault };
-      await harness.activate(faultAt, below(processes));
+      const { error } = await harness.activate(faultAt, below(processes));
+      if (error === undefined && openCreates().length > 0) violations.push(`left ${openCreates().join()}`);
     } else if (dice < 7) {
       const { pods, replicaSets } = harness.cachesOf(below(processes));
       const isAll = below(2) === 0;
@@ -181,6 +271,7 @@ async function runRandomly(seed: number, processes: number): Promise<void> {
       const pod = harness.activePods[below(harness.activePods.length)];
       if (pod && below(2) === 0) {
         limits = { ...limits, least: 0 };
+        if (!openCreates().includes(pod.metadata.name)) gone.add(pod.metadata.name);
         await harness.cluster.delete(PODS, pod.metadata);
       } else if (pod) {
         // Changes which pods are deleted first.

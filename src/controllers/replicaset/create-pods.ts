@@ -1,5 +1,6 @@
 import type { SyncAccess } from '@rollkeeper/runtime';
 import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS } from '@rollkeeper/machinery/kubernetes';
 import type { CreateOutcome, PodControl } from '../shared/index.js';
 import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
@@ -10,8 +11,6 @@ const MAX_NAME_ROUNDS = 3;
 
 interface CreatePodsInput {
   readonly names: readonly string[];
-  /** Those that cannot have been tried before. */
-  readonly fresh: ReadonlySet<string>;
   /** As stored. */
   readonly intents: PodIntents;
   readonly control: PodControl;
@@ -23,40 +22,49 @@ interface CreatePodsInput {
 
 export interface CreatePodsResult {
   /** As stored now. */
-  readonly intents: PodIntents;
+  readonly stored: PodIntents;
   readonly created: number;
-  /** Names that certainly belong to no pod of ours. */
-  readonly dropped: ReadonlySet<string>;
+  /** Names without an answer: their pods may exist. */
+  readonly unanswered: readonly string[];
   readonly failure?: ManageFailure;
 }
 
 /**
- * Creates in slow-start batches; names taken by other pods are replaced, stored, and retried.
- *
- * A name that an earlier sync may have tried stays an intent even if it is refused or not tried now: a quota is checked
- * before the name is, so a refusal does not prove that the pod does not exist.
+ * Creates in slow-start batches; names taken by other pods are replaced, stored, and retried. Only a name without an
+ * answer may have to be looked up later: a refused or untried pod does not exist, and the next sync must have seen one
+ * that was created or found.
  */
 export async function createPods(input: CreatePodsInput): Promise<CreatePodsResult> {
   const { control, context, otherNames, podOf } = input;
-  let { names, fresh, intents } = input;
+  let { intents: stored, names } = input;
   let created = 0;
-  const dropped = new Set<string>();
+  const used = new Set(names);
   for (let round = 0; ; round++) {
     const create = (name: string): Promise<CreateOutcome> => control.tryCreate(podOf(name));
-    const { outcomes, untried } = await slowStartBatch(names, create, stopsBatches);
+    const { outcomes } = await slowStartBatch(names, create, stopsBatches);
     context.signal.throwIfAborted();
     created += namesOf(outcomes, 'created').length;
-    const undone = [...namesOf(outcomes, 'refused', 'pointless'), ...untried];
-    for (const name of undone) if (fresh.has(name)) dropped.add(name);
+    settleFound(outcomes, context);
+    const unanswered = namesOf(outcomes, 'unknown');
     const taken = namesOf(outcomes, 'taken');
-    for (const name of taken) dropped.add(name);
     const error = errorOf(outcomes) ?? (round === MAX_NAME_ROUNDS ? namesTaken(taken) : undefined);
-    if (error) return { intents, created, dropped, failure: { reason: FAILED_CREATE, error } };
-    if (taken.length === 0) return { intents, created, dropped };
-    names = otherNames(taken.length, new Set(intents.creates));
-    fresh = new Set(names);
-    intents = { ...intents, creates: [...intents.creates.filter((name) => !dropped.has(name)), ...names] };
-    await context.intents.store(intents);
+    if (error) return { stored, created, unanswered, failure: { reason: FAILED_CREATE, error } };
+    if (taken.length === 0) return { stored, created, unanswered };
+    names = otherNames(taken.length, used);
+    for (const name of names) used.add(name);
+    stored = { ...stored, creates: names };
+    await context.intents.store(stored);
+  }
+}
+
+/** A pod that existed was found by a read, and not written by this sync: the next one must have seen it as well. */
+function settleFound(
+  outcomes: readonly CreateOutcome[],
+  { intents }: Pick<CreatePodsInput['context'], 'intents'>,
+): void {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'exists' || outcome.resourceVersion === undefined) continue;
+    intents.settledAt(PODS, outcome.resourceVersion);
   }
 }
 

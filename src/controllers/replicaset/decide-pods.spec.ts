@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { describeDecision } from './decide-pods.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 
-const none = { active: [], recreate: [], pendingDeletes: [], creates: [], deletes: [], heldBack: false };
+const none = { active: [], freeNames: [], pendingDeletes: [], creates: [], deletes: [], heldBack: false };
 
 describe('the description of what a ReplicaSet sync decided', () => {
   it('counts what is to be done, and says nothing of what there is none of', () => {
     const replicaSet = aReplicaSet({ replicas: 5 });
     expect(
-      describeDecision(replicaSet, { ...none, active: [1, 2], creates: [1, 2, 3], recreate: [1] }),
+      describeDecision(replicaSet, { ...none, active: [1, 2], creates: [1, 2, 3], freeNames: [1] }),
     ).toEqual({
       branch: 'create-pods',
       summary: 'web: create 3 pods',

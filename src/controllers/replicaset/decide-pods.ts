@@ -40,11 +40,8 @@ export interface Situation {
   readonly active: readonly ReadablePod[];
   /** Controlled, being deleted and not ended. */
   readonly terminating: readonly ReadablePod[];
-  readonly recreate: readonly string[];
   readonly pendingDeletes: readonly DoomedPod[];
-  /** Created according to the API server, but not in the cache. */
-  readonly unseen: readonly string[];
-  /** Stored names without a pod: the first to be reused. */
+  /** Stored names without a pod: the first to be reused, so that a creation which is late can make no second pod. */
   readonly freeNames: readonly string[];
   /** The API server's answer changed the stored intents. */
   readonly corrected: boolean;
@@ -53,8 +50,6 @@ export interface Situation {
 /** The action on the pods. */
 export interface PodPlan {
   readonly creates: readonly string[];
-  /** Those that cannot have been tried before. */
-  readonly fresh: ReadonlySet<string>;
   readonly deletes: readonly DoomedPod[];
   readonly intents: PodIntents;
   readonly mustStore: boolean;
@@ -75,25 +70,23 @@ export function decidePods(
   situation: Situation,
   dependencies: PodDecisionDependencies,
 ): DecidedPods {
-  const { active, controlled, freeNames, pendingDeletes, recreate, unseen } = situation;
+  const { active, controlled, freeNames, pendingDeletes } = situation;
   const { clock, options } = dependencies;
   const desired = desiredReplicas(replicaSet);
-  const running = active.length + recreate.length;
+  const running = active.length;
   const ending = replacesAfterEnd(replicaSet) ? countEnding(situation) : 0;
   const missing = desired - running - ending;
   const nowMs = clock.now();
   const backoff = decideRejectionBackoff({ pods: controlled, missing, nowMs, options });
   const count = decidePodCount({ active: running, ending, desired, burst: options.burstReplicas });
-  const newNames = newPodNames({ replicaSet, count: backoff ? 0 : count.create, freeNames }, dependencies);
+  const creates = newPodNames({ replicaSet, count: backoff ? 0 : count.create, freeNames }, dependencies);
   const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
-  const creates = [...recreate, ...newNames];
   const deletes = [...pendingDeletes, ...victims];
   const plan = {
     creates,
-    fresh: new Set(newNames),
     deletes,
-    intents: { ...situation.intents, creates: [...unseen, ...creates], deletes },
-    mustStore: newNames.length > 0 || victims.length > 0 || situation.corrected,
+    intents: { ...situation.intents, creates, deletes },
+    mustStore: creates.length > 0 || victims.length > 0 || situation.corrected,
   };
   const decision = describeDecision(replicaSet, { ...situation, ...plan, heldBack: backoff !== undefined });
   return { plan, backoff, decision };
@@ -176,11 +169,11 @@ function chooseVictims(
 
 interface Described {
   readonly active: readonly unknown[];
-  /** From stored intents: executed again. */
-  readonly recreate: readonly unknown[];
+  /** Stored names of which the API server has no pod. */
+  readonly freeNames: readonly unknown[];
   readonly pendingDeletes: readonly unknown[];
-  /** Including those of intents. */
   readonly creates: readonly unknown[];
+  /** Including those of intents. */
   readonly deletes: readonly unknown[];
   /** Nodes rejected too many pods. */
   readonly heldBack: boolean;
@@ -188,7 +181,7 @@ interface Described {
 
 /** A sync's decision about a ReplicaSet's pods and its inputs, for people. */
 export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
-  const { active, creates, deletes, pendingDeletes, recreate } = decided;
+  const { active, creates, deletes, freeNames, pendingDeletes } = decided;
   const parts = [
     ...(creates.length > 0 ? [`create ${pods(creates)}`] : []),
     ...(deletes.length > 0 ? [`delete ${pods(deletes)}`] : []),
@@ -204,7 +197,7 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
       ...counted({
         'rollkeeper.pods.create': creates,
         'rollkeeper.pods.delete': deletes,
-        'rollkeeper.intents.create': recreate,
+        'rollkeeper.intents.create': freeNames,
         'rollkeeper.intents.delete': pendingDeletes,
       }),
     },

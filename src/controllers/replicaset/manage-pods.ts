@@ -1,6 +1,13 @@
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isPodActive, keyOf, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
+import {
+  PODS,
+  isPodActive,
+  isPodTerminating,
+  keyOf,
+  newerResourceVersion,
+} from '@rollkeeper/machinery/kubernetes';
+import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { DoomedPod } from '../shared/index.js';
 import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
@@ -16,6 +23,8 @@ import type { ManageFailure } from './status.js';
 type ReadablePod = DeepReadonly<Pod>;
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
 
+/** Concurrent reads of pods whose creation or deletion has no answer. */
+const READS_AT_ONCE = 16;
 /** Limit of state kept for ReplicaSets whose deletion was missed; losing it costs a few requests. */
 const MAX_CONFIRMED = 10_000;
 
@@ -95,27 +104,29 @@ export class PodManager {
     const settledAt = this.versionOf(decision.settledBy, namespace);
     if (settledAt !== undefined) context.intents.settledAt(PODS, settledAt);
     const { probeCreates, probeDeletes } = decision;
-    const found = await Promise.all(probeCreates.map((name) => control.lookUp(name)));
-    const doomed = await Promise.all(probeDeletes.map(({ name }) => control.lookUp(name)));
+    const reads = new ConcurrencyLimit(READS_AT_ONCE);
+    const lookUp = (name: string): Promise<Pod | undefined> => reads.run(() => control.lookUp(name));
+    const found = await Promise.all(probeCreates.map(lookUp));
+    const doomed = await Promise.all(probeDeletes.map(({ name }) => lookUp(name)));
     const spared = new Set(
       doomed
         .filter((pod, index) => pod?.metadata.uid === probeDeletes[index]?.uid && isActive(pod))
         .map(uidOf),
     );
     const existing = found.filter((pod) => pod !== undefined);
+    for (const { metadata } of existing)
+      if (metadata.resourceVersion) context.intents.settledAt(PODS, metadata.resourceVersion);
     return {
       controlled: claimed.controlled,
-      terminating: claimed.terminating,
+      terminating: [...claimed.terminating, ...existing.filter((pod) => isPodTerminating(pod))],
       intents,
       active: [
         ...decision.active,
         ...existing.filter((pod) => isPodActive(pod)),
         ...claimed.active.filter((pod) => spared.has(uidOf(pod))),
       ],
-      recreate: decision.recreate,
       // A completed deletion stays pending until the cache shows it, or its pod would be counted again.
       pendingDeletes: decision.pendingDeletes.filter(({ uid }) => !spared.has(uid)),
-      unseen: existing.map((pod) => pod.metadata.name),
       freeNames: probeCreates.filter((_, index) => found[index] === undefined),
       corrected: probeCreates.length + probeDeletes.length > 0,
     };
@@ -132,7 +143,6 @@ export class PodManager {
     const control = this.control(replicaSet, context);
     const creations = await createPods({
       names: plan.creates,
-      fresh: plan.fresh,
       intents: plan.intents,
       control,
       context,
@@ -146,9 +156,9 @@ export class PodManager {
       if (kind === 'deleted' || kind === 'gone') this.confirm(plan.intents.ownerUid, pod.uid);
     }
     const refused = new Set(deletions.filter(({ kind }) => kind === 'refused').map(({ pod }) => pod.uid));
-    await keepOnlyOpenIntents(context, creations.intents, {
-      creates: creations.intents.creates.filter((name) => !creations.dropped.has(name)),
-      deletes: creations.intents.deletes.filter(({ uid }) => !refused.has(uid)),
+    await keepOnlyOpenIntents(context, creations.stored, {
+      creates: creations.unanswered,
+      deletes: creations.stored.deletes.filter(({ uid }) => !refused.has(uid)),
     });
     const failedDelete = deletions.find(({ kind }) => kind === 'refused' || kind === 'unknown');
     const failure =
@@ -185,7 +195,10 @@ export class PodManager {
   }
 }
 
-/** Rewrites the stored intents only after failures; otherwise they stay until the cache shows the pods. */
+/**
+ * Drops what was answered: with the release of the key if nothing else is left, so that it costs no write. The versions
+ * of the created pods are stored in the same step, and the next sync must have seen them.
+ */
 async function keepOnlyOpenIntents(
   context: Context,
   stored: PodIntents,

@@ -6,7 +6,8 @@ type ReadablePod = DeepReadonly<Pod>;
 
 /**
  * What a sync is about to do, stored before it acts, so that the next run knows what may have happened. `creates` are the names
- * of pods that may exist although the cache does not show them yet.
+ * of pods that may exist: their creation has no answer. One that was answered is settled by its own write, which the
+ * next sync must have seen. The answer to a deletion has no version, so a deletion stays until the cache shows it.
  */
 export interface PodIntents {
   readonly version: 1;
@@ -20,13 +21,11 @@ export interface PodIntents {
 export interface IntentsDecision {
   /** Active pods without those of a stored deletion. */
   readonly active: readonly ReadablePod[];
-  /** Names to create again: wanted, and possibly existing. */
-  readonly recreate: readonly string[];
   /** Deletions that the cache does not show yet. */
   readonly pendingDeletes: readonly DoomedPod[];
   /**
-   * Stored, but no longer wanted: only the API server knows whether they happened. It must be asked before any other
-   * decision.
+   * Creations that the cache does not show, and deletions that are no longer wanted: only the API server knows whether
+   * they happened. It must be asked before any other decision.
    */
   readonly probeCreates: readonly string[];
   readonly probeDeletes: readonly DoomedPod[];
@@ -59,12 +58,13 @@ export function isEmptyIntents(intents: PodIntents): boolean {
 /**
  * Applies the intents to the cached state; pure.
  *
- * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may or may
- * not have happened: as long as that many pods are wanted it is created again under the same name, which cannot make two. A
- * stored deletion is done when the pod of that UID no longer exists or is terminating.
+ * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may
+ * have happened: the pod may exist, or may have been deleted since. It is looked up and not simply created again, which
+ * would bring a deleted pod back, past the backoff of creations. A stored deletion is done when the pod of that UID no
+ * longer exists or is terminating.
  *
- * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. If only 4 were wanted now, `d` and `e` would
- * have to be looked up first; then one of five is deleted, or one is created, or nothing.
+ * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: `d` and `e` are looked up. If `d` exists, one is to be created,
+ * and it is called `e`.
  */
 export function decideFromIntents(input: {
   readonly intents: PodIntents;
@@ -77,7 +77,6 @@ export function decideFromIntents(input: {
   readonly confirmedDeletes: ReadonlySet<string>;
 }): IntentsDecision {
   const { intents, desired, cachedPod, confirmedDeletes } = input;
-  const unseen = intents.creates.filter((name) => cachedPod(name) === undefined);
   const isPending = ({ name, uid }: DoomedPod): boolean => {
     const pod = cachedPod(name);
     return pod !== undefined && pod.metadata.uid === uid && isPodActive(pod);
@@ -88,12 +87,10 @@ export function decideFromIntents(input: {
   const leaving = new Set(pending.map(({ uid }) => uid));
   const active = input.cachedActive.filter((pod) => !leaving.has(pod.metadata.uid ?? ''));
   const missing = desired - active.length;
-  const recreate = unseen.length <= Math.max(missing, 0) ? unseen : [];
   return {
     active,
-    recreate,
     pendingDeletes: pending,
-    probeCreates: recreate.length === unseen.length ? [] : unseen,
+    probeCreates: intents.creates.filter((name) => cachedPod(name) === undefined),
     probeDeletes: missing > 0 ? pending.filter(({ uid }) => !confirmedDeletes.has(uid)) : [],
     settledBy: {
       pods: shown.filter((pod) => pod !== undefined),

@@ -19,8 +19,8 @@ export const FAILED_DELETE = 'FailedDelete';
 /** Outcome of one creation. */
 export type CreateOutcome = { readonly name: string } & (
   | { readonly kind: 'created' }
-  /** It existed already, and is ours: an earlier attempt had succeeded. */
-  | { readonly kind: 'exists' }
+  /** It existed already, and is ours: an earlier attempt had succeeded. The version is that of the pod as it was read. */
+  | { readonly kind: 'exists'; readonly resourceVersion: string | undefined }
   /** Another owner's pod has this name. */
   | { readonly kind: 'taken' }
   /** The server refused: it does not exist. */
@@ -110,7 +110,10 @@ export class PodControl {
 
   private async whoseIs(name: string): Promise<CreateOutcome> {
     try {
-      return { kind: (await this.lookUp(name)) ? 'exists' : 'taken', name };
+      const pod = await this.lookUp(name);
+      return pod
+        ? { kind: 'exists', name, resourceVersion: pod.metadata.resourceVersion }
+        : { kind: 'taken', name };
     } catch (error) {
       return { kind: 'unknown', name, error };
     }

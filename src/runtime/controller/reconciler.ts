@@ -61,7 +61,7 @@ export interface IntentStore {
   /** Durable once resolved. */
   store(intents: unknown): Promise<void>;
   /**
-   * Intents are settled, as the cache of `type` shows at `resourceVersion`. Call it before clearing or replacing them,
+   * Intents are settled, as a cache or the server shows of `type` at `resourceVersion`. Call it before clearing or replacing them,
    * which stores the version in the same step: the next sync may run where the caches are behind, and would find
    * neither the intents nor their results.
    */
