@@ -1,9 +1,8 @@
-import { apiVersionOf, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, isJsonObject, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unexpected } from '../errors/index.js';
-import type { StatusError } from '../errors/index.js';
 import { typedProblems, typedProblemText } from '../managed-fields/index.js';
-import { conversionProblem, decodeConfig, DecodeError } from '../schema/index.js';
+import { conversionProblem, convertObject, DecodeError, readConfig } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { judgeFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
@@ -13,9 +12,23 @@ export interface DecodeAppliedOptions {
   readonly schema: string;
   readonly kind: ResourceType;
   readonly fieldValidation: FieldValidation;
-  /** Of the path. */
-  readonly name: string;
-  readonly namespace: string;
+  /** Refuses a configuration that is of another type. @default for "invalid object type" */
+  readonly checkType?: (config: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A configuration as it is written: an absent field, null and an empty value say three things about ownership. */
+export interface AppliedConfiguration {
+  readonly config: Readonly<Record<string, unknown>>;
+  /**
+   * Makes of the configuration, laid over an object, what the type has. Changes its argument.
+   * @returns with texts for `Warning` headers
+   * @throws StatusError 500, as the genuine server, for values that the type has not; 400 for keys that are written twice,
+   *   where that is asked for
+   */
+  readonly complete: (merged: Record<string, unknown>) => {
+    readonly object: UnstructuredObject;
+    readonly warnings: readonly string[];
+  };
 }
 
 /**
@@ -26,33 +39,46 @@ export interface DecodeAppliedOptions {
 export async function decodeApplied(
   body: Buffer,
   options: DecodeAppliedOptions,
-): Promise<{ readonly object: UnstructuredObject; readonly warnings: readonly string[] }> {
+): Promise<AppliedConfiguration> {
   const { fieldValidation, kind, schema, schemas } = options;
-  const inspect = (document: Record<string, unknown>): void => {
-    checkUnmanaged(document);
-    checkType(document, kind);
-    const problems = typedProblems(document, schemas, schema);
-    if (problems.length > 0)
-      throw unexpected(
-        `failed to create typed patch object ${subject({ ...options, namespace: namespaceIn(document) })}: ${typedProblemText(problems)}`,
-      );
-  };
-  try {
-    const { findings, object } = await decodeConfig(body.toString('utf8'), schemas, schema, {
-      ...{ fieldValidation, inspect },
-    });
+  const { config, findings } = await read(body);
+  checkUnmanaged(config);
+  (options.checkType ?? refuseOtherType(kind))(config);
+  const problems = typedProblems(config, schemas, schema);
+  if (problems.length > 0)
+    throw unexpected(
+      `failed to create typed patch object ${subject(config, kind)}: ${typedProblemText(problems)}`,
+    );
+  const complete = (merged: Record<string, unknown>) => {
+    const object = convert(merged, options);
     return { object, warnings: judgeFindings(findings, fieldValidation, kind) };
+  };
+  return { config, complete };
+}
+
+async function read(body: Buffer): ReturnType<typeof readConfig> {
+  try {
+    return await readConfig(body.toString('utf8'));
   } catch (error) {
-    throw error instanceof DecodeError ? refusalOf(error, options) : error;
+    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
   }
 }
 
-function refusalOf(error: DecodeError, options: DecodeAppliedOptions): StatusError {
-  if (error.problem === 'malformed') return badRequest(error.message, error);
-  const type = `${gvk(options.kind)}`;
-  return unexpected(
-    `failed to convert new object ${subject(options)} to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error)}`,
-  );
+function convert(
+  merged: Record<string, unknown>,
+  { kind, schema, schemas }: DecodeAppliedOptions,
+): UnstructuredObject {
+  const named = subject(merged, kind);
+  const object = uncheckedObject(merged);
+  try {
+    convertObject(object, schemas, schema);
+    return object;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw unexpected(
+      `failed to convert new object ${named} to proper version: unable to convert unstructured object to ${gvk(kind)}: ${conversionProblem(error)}`,
+    );
+  }
 }
 
 /** @throws StatusError 400: only the server sets the owners of fields */
@@ -61,27 +87,24 @@ export function checkUnmanaged({ metadata }: { readonly metadata?: unknown }): v
   if (managed !== undefined && managed !== null) throw badRequest('metadata.managedFields must be nil');
 }
 
-function checkType(document: Readonly<Record<string, unknown>>, type: ResourceType): void {
-  const apiVersion = textOf(document.apiVersion);
-  const kind = textOf(document.kind);
-  if (apiVersion === apiVersionOf(type) && kind === type.kind) return;
-  const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
-  throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
+function refuseOtherType(type: ResourceType): (config: Readonly<Record<string, unknown>>) => void {
+  return (config) => {
+    const apiVersion = textOf(config.apiVersion);
+    const kind = textOf(config.kind);
+    if (apiVersion === apiVersionOf(type) && kind === type.kind) return;
+    const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+    throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
+  };
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** `(namespace/name; apps/v1, Kind=Deployment)` */
-function subject({ kind, name, namespace }: DecodeAppliedOptions): string {
-  return `(${namespace}/${name}; ${gvk(kind)})`;
-}
-
-/** The namespace that a configuration gives itself, which it may leave to the path. */
-function namespaceIn({ metadata }: Readonly<Record<string, unknown>>): string {
-  const named = isJsonObject(metadata) ? metadata.namespace : undefined;
-  return typeof named === 'string' ? named : '';
+/** `(namespace/name; apps/v1, Kind=Deployment)`, of what the object says itself */
+function subject({ metadata }: Readonly<Record<string, unknown>>, type: ResourceType): string {
+  const { name, namespace } = isJsonObject(metadata) ? metadata : {};
+  return `(${textOf(namespace)}/${textOf(name)}; ${gvk(type)})`;
 }
 
 function gvk({ group, kind, version }: ResourceType): string {

@@ -1,6 +1,7 @@
 export { decodeBody } from './decode-body.js';
 export type { DecodeBodyOptions } from './decode-body.js';
 export { checkUnmanaged, decodeApplied } from './decode-config.js';
+export type { AppliedConfiguration } from './decode-config.js';
 export { decodeDeleteOptions } from './decode-delete-options.js';
 export type { DeleteOptionsBody } from './decode-delete-options.js';
 export { judgeFindings, strictErrorText, translateDocumentLimit } from './field-validation.js';

@@ -12,15 +12,11 @@ import { checkPatchedIdentity } from './read-object.js';
 /** `PATCH` with `application/apply-patch+yaml`: server-side apply of an object or of its status. */
 export async function handleApply(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const manager = applyManagerOf(call);
-  const { kind, name, namespace, request } = call;
+  const { kind, request } = call;
   const fieldValidation = checkWriteOptions(request);
-  const { object: config, warnings } = await decodeApplied(await request.readBody(), {
-    ...{ schemas: context.schemas, schema: kind.schema, kind: kind.type },
-    ...{ fieldValidation, name, namespace },
+  const { complete, config } = await decodeApplied(await request.readBody(), {
+    ...{ schemas: context.schemas, schema: kind.schema, kind: kind.type, fieldValidation },
   });
-  config.metadata.name ||= name;
-  checkPatchedIdentity(config, call);
-  for (const warning of warnings) request.warn(warning);
   const { caller } = callerOf(call);
   const applied = await applyObject(context, call, config, {
     manager,
@@ -28,6 +24,13 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
     force: call.request.flag('force'),
     dryRun: isDryRun(call.request.query),
     subresource: changedPartOf(call),
+    complete: (merged) => {
+      const { object, warnings } = complete(merged);
+      object.metadata.name ||= call.name;
+      checkPatchedIdentity(object, call);
+      for (const warning of warnings) request.warn(warning);
+      return object;
+    },
   });
   return respondWithObject(context, call, applied, {
     status: applied.created ? 201 : 200,

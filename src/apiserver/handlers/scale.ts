@@ -1,8 +1,14 @@
 import type { Scale } from '@rollkeeper/machinery/types/autoscaling-v1';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, cloneJson, NON_NEGATIVE, objectOfKind } from '@rollkeeper/machinery/kubernetes';
+import {
+  apiVersionOf,
+  cloneJson,
+  NON_NEGATIVE,
+  objectOfKind,
+  uncheckedObject,
+} from '@rollkeeper/machinery/kubernetes';
 import { StatusError, badRequest, conflict, invalid, unknownPath } from '../errors/index.js';
-import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
+import { checkWriteOptions, decodeApplied, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { SHOWN_SCALE, invalidField, isDefinedByUsers } from '../kinds/index.js';
@@ -90,9 +96,8 @@ async function readScale(
   context: RegistryContext,
   call: ResourceCall,
   body: Buffer,
-  checkVersion: (apiVersion: string | undefined) => void = () => undefined,
 ): Promise<UnstructuredObject> {
-  const object = await decodedScale(context, call, body, checkVersion);
+  const object = await decodedScale(context, call, body);
   checkNamespace(object, call);
   checkName(object, call.name);
   return object;
@@ -106,7 +111,6 @@ async function decodedScale(
   context: RegistryContext,
   call: ResourceCall,
   body: Buffer,
-  checkVersion: (apiVersion: string | undefined) => void,
 ): Promise<UnstructuredObject> {
   const isUnsaid = isDefinedByUsers(call.kind) && call.request.method === 'PUT';
   const { object, warnings } = await decodeBody(body, {
@@ -120,7 +124,6 @@ async function decodedScale(
     throw isUnsaid && isUnread ? badRequest(UNSAID, error) : error;
   });
   for (const warning of warnings) call.request.warn(warning);
-  checkVersion(object.apiVersion);
   try {
     checkType(object, SCALE_TYPE, isKnownType(context));
   } catch (error) {
@@ -158,12 +161,23 @@ async function applied(
   mapping: ScaleMapping,
 ): Promise<ScaleChange> {
   const manager = applyManagerOf(call);
-  const config = await readScale(context, call, body, (apiVersion) =>
-    checkAppliedVersion(apiVersion, apiVersionOf(SCALE_TYPE)),
-  );
-  checkUnmanaged(config);
+  const checkConfigType = (config: UnstructuredObject): void => {
+    checkAppliedVersion(config.apiVersion, apiVersionOf(SCALE_TYPE));
+    checkType(config, SCALE_TYPE, isKnownType(context));
+  };
+  const { complete, config } = await decodeApplied(body, {
+    ...{ schemas: context.schemas, schema: SCALE_SCHEMA, kind: SCALE_TYPE },
+    fieldValidation: checkWriteOptions(call.request),
+    checkType: (document) => checkConfigType(uncheckedObject({ ...document })),
+  });
+  const finished = (merged: Record<string, unknown>): UnstructuredObject => {
+    const { object, warnings } = complete(merged);
+    checkPatchedIdentity(object, call);
+    for (const warning of warnings) call.request.warn(warning);
+    return object;
+  };
   const applying = { config, manager, mapping, schema: SCALE_SCHEMA, force: call.request.flag('force') };
-  return (scale, current) => applyScale(context, call, { ...applying, current, scale });
+  return (scale, current) => applyScale(context, call, { ...applying, current, scale, complete: finished });
 }
 
 function scaled(

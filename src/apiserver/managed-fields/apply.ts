@@ -12,8 +12,9 @@ import type { Shape } from './shape.js';
 import { conflictsOf, takeAway } from './update.js';
 
 export interface AppliedConfig {
-  /** The object as it is; absent when the configuration creates it. */
+  /** The object as it is, complete; when the configuration creates it, an object with nothing in it. */
   readonly live: unknown;
+  /** As it is written. */
   readonly config: unknown;
   readonly owners: Owners;
   readonly shape: Shape;

@@ -2,7 +2,7 @@ import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernet
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
-import { isNothing, itemsByElement, shapeOfValue } from './shape.js';
+import { isHollow, itemsByElement, shapeOfValue } from './shape.js';
 
 /** What differs between two states of an object, as fields. */
 export interface Comparison {
@@ -25,13 +25,14 @@ class Recorder {
   }
 }
 
-/** The same where Go knows no type. */
-const ALWAYS_THERE = new Set(['metadata', 'spec', 'status', 'strategy', 'template', 'containers']);
-
-/** Source of the rules: `compareWalker` of structured-merge-diff. */
+/**
+ * An absent value (`undefined`), null and an empty value are three: a configuration with `[]` differs from an object without
+ * the list. Source of the rules: `compareWalker` of structured-merge-diff.
+ * @param before complete, as are all stored objects: with the empty fields that Go always writes
+ */
 export function compare(before: unknown, after: unknown, shape: Shape): Comparison {
   const found = new Recorder();
-  walk(before, after, shape, found, true);
+  walk(before, after, shape, found);
   return {
     added: found.added.build(),
     modified: found.modified.build(),
@@ -39,38 +40,33 @@ export function compare(before: unknown, after: unknown, shape: Shape): Comparis
   };
 }
 
-/** @param valued the value is there, whether something is in it or not */
-function walk(before: unknown, after: unknown, declared: Shape, found: Recorder, valued: boolean): void {
-  if (before === after || (isNothing(before) && isNothing(after))) return;
-  const shape = shapeOfValue(declared, before, after);
-  const asOne = shape.kind === 'atomic' || (isHollow(before) && isHollow(after));
-  if (asOne) {
-    if (!valued || shape.kind === 'atomic') walkLeaf(before, after, found);
-    return;
+function walk(before: unknown, after: unknown, declared: Shape, found: Recorder): void {
+  if (before === after) return;
+  const was = shapeOfValue(declared, before);
+  const is = shapeOfValue(declared, after);
+  let isLeaf: boolean;
+  if (after === undefined) isLeaf = walkAs(was, before, after, found);
+  else {
+    if (before !== undefined && was.kind !== is.kind) walkAs(was, before, after, found);
+    isLeaf = walkAs(is, before, after, found);
   }
-  if (!valued) {
-    if (isNothing(before)) found.note('added');
-    else if (isNothing(after)) found.note('removed');
-  }
-  if (shape.kind === 'struct' || shape.kind === 'map') walkFields(before, after, shape, found, valued);
+  if (isLeaf) return;
+  if (before === undefined) found.note('added');
+  else if (after === undefined) found.note('removed');
+}
+
+/** @returns whether the value counts as a whole */
+function walkAs(shape: Shape, before: unknown, after: unknown, found: Recorder): boolean {
+  const isLeaf = shape.kind === 'atomic' || (isHollow(before, shape) && isHollow(after, shape));
+  if (isLeaf) walkLeaf(before, after, found);
+  else if (shape.kind === 'struct' || shape.kind === 'map') walkFields(before, after, shape, found);
   else walkItems(before, after, shape, found);
-}
-
-function isAlwaysThere(shape: Shape, name: string): boolean {
-  const always = shape.kind === 'struct' ? shape.always : undefined;
-  return always ? Object.hasOwn(always, name) : ALWAYS_THERE.has(name);
-}
-
-/** Whether Go writes the same for both: `{}` for an empty struct, `""` for a text that is not there. */
-function isWrittenAlike(shape: Shape, name: string, before: unknown, after: unknown): boolean {
-  const empty = shape.kind === 'struct' ? ownField(shape.always, name) : undefined;
-  if (isJsonObject(empty) && isHollow(before) && isHollow(after)) return true;
-  return empty === '' && (before ?? '') === (after ?? '');
+  return isLeaf;
 }
 
 function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
-  if (isNothing(before)) found.note('added');
-  else if (isNothing(after)) found.note('removed');
+  if (before === undefined) found.note('added');
+  else if (after === undefined) found.note('removed');
   else if (!sameJson(before, after)) found.note('modified');
 }
 
@@ -79,7 +75,6 @@ function walkFields(
   after: unknown,
   shape: Extract<Shape, { kind: 'struct' | 'map' }>,
   found: Recorder,
-  valued: boolean,
 ): void {
   const old = isJsonObject(before) ? before : {};
   const now = isJsonObject(after) ? after : {};
@@ -87,11 +82,7 @@ function walkFields(
     const [was, is] = [ownField(old, name), ownField(now, name)];
     if (was === is) return;
     const field = shape.kind === 'map' ? shape.item : shape.field(name);
-    if (!field) return;
-    // What is always written never comes or goes.
-    const isAlways = valued && isAlwaysThere(shape, name);
-    if (isAlways && field.kind === 'atomic' && isWrittenAlike(shape, name, was, is)) return;
-    walkBelow(`f:${name}`, was, is, field, found, isAlways && field.kind !== 'atomic');
+    if (field) walkBelow(`f:${name}`, was, is, field, found);
   };
   for (const name in now) visit(name);
   for (const name in old) if (!Object.hasOwn(now, name)) visit(name);
@@ -107,28 +98,15 @@ function walkItems(
   const now = itemsByElement(after, shape);
   const itemShape: Shape = shape.kind === 'list' ? shape.item : { kind: 'atomic' };
   for (const [element, item] of now) {
-    walkBelow(element, old.get(element), item, itemShape, found, false);
+    walkBelow(element, old.get(element), item, itemShape, found);
   }
   for (const [element, item] of old) {
-    if (!now.has(element)) walkBelow(element, item, undefined, itemShape, found, false);
+    if (!now.has(element)) walkBelow(element, item, undefined, itemShape, found);
   }
 }
 
-function walkBelow(
-  element: string,
-  before: unknown,
-  after: unknown,
-  shape: Shape,
-  found: Recorder,
-  valued: boolean,
-): void {
+function walkBelow(element: string, before: unknown, after: unknown, shape: Shape, found: Recorder): void {
   found.path.push(element);
-  walk(before, after, shape, found, valued);
+  walk(before, after, shape, found);
   found.path.pop();
-}
-
-function isHollow(value: unknown): boolean {
-  if (isNothing(value)) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.keys(value).length === 0;
 }

@@ -119,13 +119,12 @@ export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return builder.build();
 }
 
-/** Every path of the set, in the order of `fieldsV1`. */
+/** Every path of the set: at each level first its members and then what is below them. Source: `Set.Iterate` of structured-merge-diff. */
 export function pathsOf(set: FieldSet): string[][] {
-  const found: string[][] = set.member ? [[]] : [];
-  for (const [element, child] of sortedChildren(set)) {
-    for (const path of pathsOf(child)) found.push([element, ...path]);
-  }
-  return found;
+  const children = sortedChildren(set);
+  const members = children.flatMap(([element, { member }]) => (member ? [[element]] : []));
+  const below = children.flatMap(([element, child]) => pathsOf(child).map((path) => [element, ...path]));
+  return [...members, ...below];
 }
 
 /** Fields first, then keyed items, values and positions; each in the order of their text. */

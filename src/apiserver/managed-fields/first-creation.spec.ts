@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSchemaRegistry } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson, emptyObjectOf } from '../schema/index.js';
 import type { Manager } from './managers.js';
 import { writeOwners } from './managers.js';
 import { shapeOfType } from './shape.js';
@@ -10,7 +10,9 @@ const manager: Manager = { name: 'm', operation: 'Update', apiVersion: 'v1', sub
 
 function fieldsOfNew(schema: string, after: object): unknown {
   const shape = shapeOfType(schemas, schema);
-  const owners = ownersAfterUpdate(new Map(), { before: {}, after, shape }, manager, 'T');
+  const before = emptyObjectOf(schemas, schema);
+  const { object } = decodeJson(JSON.stringify(after), schemas, schema, { empties: 'written' });
+  const owners = ownersAfterUpdate(new Map(), { before, after: object, shape }, manager, 'T');
   return writeOwners(owners)[0]?.fieldsV1;
 }
 
@@ -24,7 +26,10 @@ describe('the fields of a new object, as kube-apiserver 1.36 writes them down', 
           'f:metadata': { '.': {}, 'f:labels': { '.': {}, 'f:a': {} } },
           'f:spec': {
             '.': {},
-            'f:containers': { '.': {}, 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } },
+            'f:containers': {
+              '.': {},
+              'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {}, 'f:resources': {} },
+            },
           },
         },
       },

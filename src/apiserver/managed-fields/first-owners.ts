@@ -7,19 +7,26 @@ import type { Manager, Owners } from './managers.js';
 import type { Shape } from './shape.js';
 import { ownersAfterUpdate } from './update.js';
 
+export interface FirstApply {
+  readonly shape: Shape;
+  /** An object of the type with nothing in it. */
+  readonly empty: unknown;
+  readonly apiVersion: string;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
 /**
  * The owners of an object without tracked ownership before its first apply: fields recorded by client-side apply belong
  * to kubectl, so that kubectl can take over; the rest to a nameless updater, as in a genuine server.
  */
 export function ownersBeforeFirstApply(
   live: unknown,
-  shape: Shape,
-  apiVersion: string,
-  time: string,
+  { apiVersion, empty, shape, time }: FirstApply,
 ): Owners {
   const updater = (name: string): Manager => ({ name, operation: 'Update', apiVersion, subresource: '' });
   const unknown = updater('before-first-apply');
-  const owners = ownersAfterUpdate(new Map(), { before: {}, after: live, shape }, unknown, time);
+  const owners = ownersAfterUpdate(new Map(), { before: empty, after: live, shape }, unknown, time);
   const config = lastAppliedOf(live);
   if (!config) return owners;
   const annotation = setOf(['f:metadata', 'f:annotations', `f:${LAST_APPLIED}`]);

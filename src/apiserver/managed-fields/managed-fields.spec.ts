@@ -12,6 +12,9 @@ import { mergeConfig } from './merge.js';
 import { ownersAfterUpdate } from './update.js';
 import { applied, apply, manager, shape, show } from './thing.fixture.js';
 
+/** A thing with nothing in it, as Go writes it. */
+const EMPTY = { metadata: {}, spec: {} };
+
 describe('the fields of a configuration', () => {
   it.each([
     ['leaves', { spec: { replicas: 1 } }, ['.spec.replicas']],
@@ -24,6 +27,15 @@ describe('the fields of a configuration', () => {
       ['.spec.items[name="a"]', '.spec.items[name="a"].args', '.spec.items[name="a"].name'],
     ],
     ['an empty object', { spec: {} }, ['.spec']],
+    ['zero', { spec: { replicas: 0 } }, ['.spec.replicas']],
+    ['an empty text', { metadata: { labels: { a: '' } } }, ['.metadata.labels.a']],
+    ['null', { spec: { replicas: null, items: null } }, ['.spec.items', '.spec.replicas']],
+    [
+      'an empty atomic list, and no empty list with keys',
+      { spec: { items: [{ name: 'a', args: [] }] } },
+      ['.spec.items[name="a"]', '.spec.items[name="a"].args', '.spec.items[name="a"].name'],
+    ],
+    ['no empty list with keys', { spec: { items: [] } }, []],
   ])('are %s', (_what, config, paths) => {
     expect(pathsOf(fieldsOf(config, shape)).map(pathText)).toEqual(paths);
   });
@@ -60,7 +72,7 @@ describe('a comparison', () => {
     ],
     [
       'a map that comes',
-      {},
+      { metadata: {} },
       { metadata: { labels: { a: '1' } } },
       'added',
       ['.metadata.labels', '.metadata.labels.a'],
@@ -174,7 +186,7 @@ describe('server-side apply', () => {
   it('says in the words of a genuine server who is in the way', () => {
     const owners = ownersAfterUpdate(
       new Map(),
-      { before: {}, after: { spec: { replicas: 3, selector: { a: 'b' } } }, shape },
+      { before: EMPTY, after: { spec: { replicas: 3, selector: { a: 'b' } } }, shape },
       manager('kubectl-edit', 'Update'),
       'T',
     );
@@ -199,6 +211,29 @@ describe('server-side apply', () => {
     );
   });
 
+  it.each([
+    ['zero', { replicas: 3 }, { replicas: 0 }, '.spec.replicas'],
+    ['null', { replicas: 3 }, { replicas: null }, '.spec.replicas'],
+    ['an empty atomic map', { selector: { a: 'b' } }, { selector: {} }, '.spec.selector'],
+    ['null for an atomic map', { selector: { a: 'b' } }, { selector: null }, '.spec.selector'],
+  ])('sets %s like any other value, which conflicts', (_what, theirs, ours, path) => {
+    const { object, owners } = applied(['you', { spec: theirs }]);
+    const outcome = apply(object, { spec: ours }, owners);
+    expect(outcome.object).toEqual({ spec: ours });
+    expect(outcome.conflicts.map(({ fields }) => pathsOf(fields).map(pathText))).toEqual([[path]]);
+  });
+
+  it.each([
+    ['an empty map', { metadata: { labels: {} } }],
+    ['null for a map', { metadata: { labels: null } }],
+    ['an empty list with keys', { spec: { items: [] } }],
+  ])('takes nothing out by %s', (_what, config) => {
+    const theirs = { metadata: { labels: { a: '1' } }, spec: { items: [{ name: 'a' }] } };
+    const { object, owners } = applied(['you', theirs]);
+    expect(apply(object, config, owners).object).toEqual(theirs);
+    expect(apply(object, config, owners).conflicts).toEqual([]);
+  });
+
   it('may never own a status through the object', () => {
     expect(show(applied(['me', { spec: { replicas: 1 }, status: { replicas: 1 } }]).owners)).toEqual({
       me: ['.spec.replicas'],
@@ -211,7 +246,7 @@ describe('server-side apply', () => {
       metadata: { labels: { a: '1' }, annotations: { [LAST_APPLIED]: JSON.stringify(config) } },
       spec: { replicas: 3 },
     };
-    expect(show(ownersBeforeFirstApply(live, shape, 'v1', 'T'))).toEqual({
+    expect(show(ownersBeforeFirstApply(live, { shape, empty: EMPTY, apiVersion: 'v1', time: 'T' }))).toEqual({
       'before-first-apply': ['.metadata.annotations', '.metadata.labels', '.metadata.labels.a'],
       'kubectl-client-side-apply': [`.metadata.annotations.${LAST_APPLIED}`, '.spec.replicas'],
     });

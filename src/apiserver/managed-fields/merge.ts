@@ -1,24 +1,21 @@
 import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Shape } from './shape.js';
-import { isNothing, itemsByElement } from './shape.js';
+import { isHollow, itemsByElement, shapeOfValue } from './shape.js';
 
 /**
- * What is there with a configuration laid over it: what the configuration does not speak of stays. Neither is
- * changed; the result shares parts with both.
+ * An object with a configuration laid over it: everything that the configuration does not name stays. Null and empty values
+ * are values like others, but take nothing out of a struct, a map or a list with keys: their parts are removed because their
+ * owner no longer applies them. Neither argument is changed; the result shares parts with both. Source of the rules:
+ * `mergingWalker` of structured-merge-diff.
  */
-export function mergeConfig(live: unknown, config: unknown, shape: Shape): unknown {
-  if (isNothing(config)) return live;
-  if (isNothing(live)) return config;
-  switch (shape.kind) {
-    case 'struct':
-    case 'map':
-      return isJsonObject(live) && isJsonObject(config) ? mergeFields(live, config, shape) : config;
-    case 'list':
-    case 'set':
-      return mergeItems(live, config, shape);
-    default:
-      return config;
-  }
+export function mergeConfig(live: unknown, config: unknown, declared: Shape): unknown {
+  if (config === undefined) return live;
+  if (live === undefined) return config;
+  const shape = shapeOfValue(declared, config);
+  if (shape.kind === 'atomic' || isHollow(live, shape)) return config;
+  if (isHollow(config, shape)) return live;
+  if (shape.kind === 'list' || shape.kind === 'set') return mergeItems(live, config, shape);
+  return isJsonObject(live) && isJsonObject(config) ? mergeFields(live, config, shape) : config;
 }
 
 function mergeFields(

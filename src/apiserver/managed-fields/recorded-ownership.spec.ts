@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../machinery/kubernetes/index.js';
 import { createKindRegistry } from '../kinds/index.js';
-import { createSchemaRegistry, decodeJson } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson, emptyObjectOf, writeEmpties } from '../schema/index.js';
 import { applyConfig } from './apply.js';
 import type { ManagedFieldsEntry, Manager } from './managers.js';
 import { readOwners, writeOwners } from './managers.js';
@@ -25,6 +25,7 @@ const kinds = createKindRegistry();
 const schemas = createSchemaRegistry();
 const SCHEMA = 'io.k8s.api.apps.v1.Deployment';
 const shape = shapeOfType(schemas, SCHEMA);
+const EMPTY = emptyObjectOf(schemas, SCHEMA);
 
 const exchanges = gunzipSync(readFileSync(VECTORS))
   .toString()
@@ -44,7 +45,9 @@ const deployments = exchanges.filter(
 );
 
 function decoded(value: unknown): UnstructuredObject {
-  return decodeJson(JSON.stringify(value), schemas, SCHEMA).object;
+  const { object } = decodeJson(JSON.stringify(value), schemas, SCHEMA, { empties: 'written' });
+  writeEmpties(object, schemas, SCHEMA);
+  return object;
 }
 
 function entriesOf(object: UnstructuredObject | undefined): ManagedFieldsEntry[] {
@@ -87,7 +90,7 @@ describe('ownership, beside a genuine API server', () => {
     const kind = kinds.findByKind('apps/v1', 'Deployment');
     kind?.applyDefaults(object);
     kind?.prepareForCreate(object);
-    const owners = ownersAfterUpdate(new Map(), { before: {}, after: object, shape }, updater(path), 'T');
+    const owners = ownersAfterUpdate(new Map(), { before: EMPTY, after: object, shape }, updater(path), 'T');
     expect(byName(writeOwners(owners))).toEqual(byName(entriesOf(response)));
   });
 
@@ -118,7 +121,7 @@ describe('ownership, beside a genuine API server', () => {
     ({ path, request, before, response }) => {
       const { owners } = applyConfig({
         live: decoded(before),
-        config: decoded(request),
+        config: request,
         owners: readOwners(entriesOf(before)) ?? new Map(),
         shape,
         manager: updater(path, 'Apply'),

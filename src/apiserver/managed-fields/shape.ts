@@ -7,7 +7,7 @@ export type Shape =
   | {
       readonly kind: 'struct';
       readonly field: (name: string) => Shape | undefined;
-      /** What Go always writes, be there something in it or not. Absent where Go knows no type. */
+      /** Its fields that Go always writes, as they are when empty. */
       readonly always?: Readonly<Record<string, unknown>>;
     }
   /** `deduced`: not declared as a map, so a value that is none counts as a whole. */
@@ -36,7 +36,7 @@ export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   if (!schema) return ATOMIC;
   let shape = known.get(schema);
-  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, alwaysOf(schemas, name))));
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, schemas.goFacts(name).always)));
   return shape;
 }
 
@@ -71,15 +71,10 @@ function makeShape(
   }
 }
 
-/** What Go always writes of a type: of one that it knows and nothing is said of, nothing. */
-function alwaysOf(schemas: SchemaRegistry, name: string): Readonly<Record<string, unknown>> | undefined {
-  return schemas.goFacts(name).always ?? (name.startsWith('io.k8s.') ? {} : undefined);
-}
-
 /** Field by field in this place, although its type counts as one value elsewhere. */
 function granularShape(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
-  return makeShape(schemas, schema && { ...schema, mapType: 'granular' }, alwaysOf(schemas, name));
+  return makeShape(schemas, schema && { ...schema, mapType: 'granular' }, schemas.goFacts(name).always);
 }
 
 /** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */
@@ -119,7 +114,7 @@ function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: 
   const field = (name: string): Shape | undefined =>
     (own.kind === 'struct' ? own.field(name) : undefined) ??
     (rest.kind === 'struct' ? rest.field(name) : undefined);
-  return { kind: 'struct', field, always: { metadata: {} } };
+  return { kind: 'struct', field };
 }
 
 function structuralShape(schema: StructuralSchema): Shape {
@@ -141,8 +136,7 @@ function structuralShape(schema: StructuralSchema): Shape {
   }
   if (typeof additionalProperties === 'object')
     return { kind: 'map', item: structuralShape(additionalProperties) };
-  if (properties)
-    return { ...structShape(structuralShape, properties, isOpen ? DEDUCED : undefined), always: {} } as Shape;
+  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
   if (isOpen || additionalProperties === true) return DEDUCED;
   return ATOMIC;
 }
@@ -165,8 +159,10 @@ export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 
   if (shape.kind === 'set') return `v:${stringifyJson(item)}`;
   const fields = isJsonObject(item) ? item : {};
   const keys: Record<string, unknown> = {};
+  const always = shape.item.kind === 'struct' ? shape.item.always : undefined;
   for (const name of shape.keys) {
-    const value = ownField(fields, name) ?? ownField(shape.defaults ?? KEY_DEFAULTS, name);
+    const value =
+      ownField(fields, name) ?? ownField(shape.defaults ?? KEY_DEFAULTS, name) ?? ownField(always, name);
     if (value !== undefined) setField(keys, name, value);
   }
   return `k:${stringifyJson(keys)}`;
@@ -185,12 +181,16 @@ export function itemsByElement(
   return found;
 }
 
-/** The shape of a value, or of two states of it; deduced from the value if it is not described. */
-export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
+/** The shape of a value; deduced from the value if it is not described. */
+export function shapeOfValue(shape: Shape, value: unknown): Shape {
   if (shape.kind !== 'map' || !shape.deduced) return shape;
-  return states.every((state) => isNothing(state) || isJsonObject(state)) ? shape : ATOMIC;
+  return value === undefined || value === null || isJsonObject(value) ? shape : ATOMIC;
 }
 
-export function isNothing(value: unknown): boolean {
-  return value === undefined || value === null;
+/** Whether there is nothing in a struct, map or list: it is absent, null, empty, or something else. */
+export function isHollow(value: unknown, shape: Shape): boolean {
+  if (shape.kind === 'list' || shape.kind === 'set') return !Array.isArray(value) || value.length === 0;
+  if (!isJsonObject(value)) return true;
+  for (const _name in value) return false;
+  return true;
 }

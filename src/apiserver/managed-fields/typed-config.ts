@@ -1,4 +1,12 @@
-import { goQuote, goTypeOf, goValue, isJsonObject, isList, ownField } from '@rollkeeper/machinery/kubernetes';
+import {
+  goQuote,
+  goSyntax,
+  goTypeOf,
+  goValue,
+  isJsonObject,
+  isList,
+  ownField,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
 import { structuralKeyDefaults } from './shape.js';
 
@@ -39,12 +47,13 @@ class TypedWalk {
 
   object(fields: Fields, schema: ObjectSchema | undefined, path: string): void {
     if (schema?.type !== 'object') return;
-    for (const [field, value] of Object.entries(fields)) {
+    for (const [field, value] of inOrder(fields)) {
       const at = `${path}.${field}`;
       const property = ownField(schema.properties, field);
       if (property) this.value(value, property, at);
-      else if (schema.structural) this.userField(value, field, schema.structural, at);
-      else this.fail(at, 'field not declared in schema');
+      else if (schema.structural) {
+        if (!this.userField(value, field, schema.structural, at)) return;
+      } else return this.fail(at, UNDECLARED);
     }
   }
 
@@ -57,7 +66,7 @@ class TypedWalk {
         return this.fields(value, path, (fields) => this.object(fields, schema, path));
       case 'map':
         return this.fields(value, path, (fields) => {
-          for (const [key, entry] of Object.entries(fields))
+          for (const [key, entry] of inOrder(fields))
             this.value(entry, schema.items ?? ANYTHING, `${path}.${key}`);
         });
       case 'array':
@@ -83,19 +92,27 @@ class TypedWalk {
     { items = ANYTHING, listMapKeys, listType }: ObjectSchema,
     path: string,
   ): void {
-    if (!isList(value)) return this.fail(path, `expected list, got ${shown(value)}`);
+    const elementOf = (item: unknown): string => this.keyOf(item, items, listMapKeys);
+    this.items(value, { listType, elementOf }, path, (item, at) => this.value(item, items, at));
+  }
+
+  /** An item that cannot be a member of the list is the last that is looked at. */
+  private items(
+    list: unknown,
+    { elementOf, listType }: { readonly listType?: string; readonly elementOf: (item: unknown) => string },
+    path: string,
+    look: (item: unknown, path: string) => void,
+  ): void {
+    if (!isList(list)) return this.fail(path, `expected list, got ${shown(list)}`);
     const seen = new Set<string>();
-    value.forEach((item, index) => {
-      const element =
-        listType === 'set'
-          ? `[=${keyText(item)}]`
-          : listType === 'map'
-            ? this.keyOf(item, items, listMapKeys)
-            : '';
+    for (const [index, item] of list.entries()) {
+      const problem = memberProblem(item, listType);
+      if (problem !== undefined) return this.fail(path, `element ${index}: ${problem}`);
+      const element = listType === 'set' ? `[=${keyText(item)}]` : listType === 'map' ? elementOf(item) : '';
       if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
       seen.add(element);
-      this.value(item, items, `${path}${element || `[${index}]`}`);
-    });
+      look(item, `${path}${element || `[${index}]`}`);
+    }
   }
 
   /** `[containerPort=80,protocol="TCP"]` */
@@ -125,13 +142,17 @@ class TypedWalk {
       this.fail(path, `expected numeric (int or float), got ${goTypeOf(value)}`);
   }
 
-  private userField(value: unknown, field: string, schema: StructuralSchema, path: string): void {
+  /** @returns whether it is declared */
+  private userField(value: unknown, field: string, schema: StructuralSchema, path: string): boolean {
     const { additionalProperties, properties } = schema;
     const property = ownField(properties, field);
-    if (property) return this.user(value, property, path);
-    if (typeof additionalProperties === 'object') return this.user(value, additionalProperties, path);
-    if (schema['x-kubernetes-preserve-unknown-fields'] || additionalProperties === true) return;
-    this.fail(path, 'field not declared in schema');
+    if (property) this.user(value, property, path);
+    else if (typeof additionalProperties === 'object') this.user(value, additionalProperties, path);
+    else if (!schema['x-kubernetes-preserve-unknown-fields'] && additionalProperties !== true) {
+      this.fail(path, UNDECLARED);
+      return false;
+    }
+    return true;
   }
 
   private user(value: unknown, schema: StructuralSchema, path: string): void {
@@ -146,8 +167,8 @@ class TypedWalk {
         return this.fields(value, path, (fields) => {
           const isOpen = !schema.properties && schema.additionalProperties === undefined;
           if (isOpen) return;
-          for (const [field, entry] of Object.entries(fields))
-            this.userField(entry, field, schema, `${path}.${field}`);
+          for (const [field, entry] of inOrder(fields))
+            if (!this.userField(entry, field, schema, `${path}.${field}`)) return;
         });
       case 'array':
         return this.userList(value, schema, path);
@@ -162,18 +183,34 @@ class TypedWalk {
   }
 
   private userList(value: unknown, schema: StructuralSchema, path: string): void {
-    if (!isList(value)) return this.fail(path, `expected list, got ${shown(value)}`);
-    const listType = schema['x-kubernetes-list-type'];
-    const seen = new Set<string>();
-    value.forEach((item, index) => {
-      const element =
-        listType === 'set' ? `[=${keyText(item)}]` : listType === 'map' ? userKey(item, schema) : '';
-      if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
-      seen.add(element);
-      if (typeof schema.items === 'object')
-        this.user(item, schema.items, `${path}${element || `[${index}]`}`);
+    const { items } = schema;
+    const list = {
+      listType: schema['x-kubernetes-list-type'],
+      elementOf: (item: unknown) => userKey(item, schema),
+    };
+    this.items(value, list, path, (item, at) => {
+      if (typeof items === 'object') this.user(item, items, at);
     });
   }
+}
+
+const UNDECLARED = 'field not declared in schema';
+
+/** Go visits the fields of a map in any order, and stops at the first that is not declared. */
+function inOrder(fields: Fields): [string, unknown][] {
+  return Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Why an item cannot be a member of such a list. Source: `listItemToPathElement` of structured-merge-diff. */
+function memberProblem(item: unknown, listType: string | undefined): string | undefined {
+  if (listType === 'map') {
+    if (item === null) return 'associative list with keys may not have a null element';
+    return isJsonObject(item) ? undefined : 'associative list with keys may not have non-map elements';
+  }
+  if (listType !== 'set') return undefined;
+  if (item === null) return "associative list without keys has an element that's an explicit null";
+  if (isList(item)) return 'not supported: associative list with lists as elements';
+  return isJsonObject(item) ? "associative list without keys has an element that's a map type" : undefined;
 }
 
 const ANYTHING: ObjectSchema = { type: 'any' };
@@ -199,6 +236,5 @@ function shown(value: unknown): string {
 
 /** The same by `%#v`. */
 function shownWithType(value: unknown): string {
-  const text = typeof value === 'object' ? `${goTypeOf(value)}{…}` : goValue(value);
-  return `&value.valueUnstructured{Value:${text}}`;
+  return `&value.valueUnstructured{Value:${goSyntax(value)}}`;
 }

@@ -1,6 +1,13 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, cloneJson, stringifyJson, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  apiVersionOf,
+  cloneJson,
+  isJsonObject,
+  isList,
+  ownField,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Caller } from '../admission/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
@@ -18,6 +25,7 @@ import {
 } from '../managed-fields/index.js';
 import type { AppliedConfig, ApplyOutcome, Manager, Owners, Shape } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
+import { emptyObjectOf } from '../schema/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { createObject } from './create-object.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
@@ -32,7 +40,12 @@ export interface ApplyOptions {
   readonly force: boolean;
   readonly dryRun: boolean;
   readonly subresource: Subresource;
+  /** Makes of the configuration, laid over the object, what its type has. Changes its argument, and may refuse it. */
+  readonly complete: (merged: Record<string, unknown>) => UnstructuredObject;
 }
+
+/** What a manager applies, as it is written. */
+export type Config = Readonly<Record<string, unknown>>;
 
 export interface Applied extends ObjectState {
   readonly created: boolean;
@@ -48,7 +61,7 @@ const KUBECTL = 'kubectl';
 export async function applyObject(
   context: RegistryContext,
   target: ObjectTarget,
-  config: Readonly<UnstructuredObject>,
+  config: Config,
   options: ApplyOptions,
 ): Promise<Applied> {
   for (let attempt = 1; ; attempt++) {
@@ -66,7 +79,7 @@ class OvertakenError extends Error {}
 async function tryApply(
   context: RegistryContext,
   target: ObjectTarget,
-  config: Readonly<UnstructuredObject>,
+  config: Config,
   options: ApplyOptions,
 ): Promise<Applied> {
   const { caller, dryRun, subresource } = options;
@@ -90,21 +103,26 @@ async function tryApply(
 async function createApplied(
   context: RegistryContext,
   target: ObjectTarget,
-  config: Readonly<UnstructuredObject>,
-  { manager, dryRun, subresource, caller }: ApplyOptions,
+  config: Config,
+  { manager, dryRun, subresource, caller, complete }: ApplyOptions,
 ): Promise<ObjectState> {
   if (subresource !== '') throw notFound(target.kind.type, target.name);
-  if (config.metadata.uid) {
+  const uid = ownField(metadataOf(config), 'uid');
+  if (typeof uid === 'string' && uid !== '') {
     throw conflict(
       target.kind.type,
       target.name,
-      `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   }
-  const time = toRfc3339(context.clock.now());
-  const shape = shapeOfType(context.schemas, target.kind.schema);
-  const { owners } = applyConfig({ live: undefined, config, owners: new Map(), shape, manager, time });
-  const object: UnstructuredObject = cloneJson(config);
+  const { schemas } = context;
+  const { schema } = target.kind;
+  const outcome = applyConfig({
+    ...{ live: emptyObjectOf(schemas, schema), config, owners: new Map(), manager },
+    ...{ shape: shapeOfType(schemas, schema), time: toRfc3339(context.clock.now()) },
+  });
+  const { owners } = outcome;
+  const object = complete(cloneJson(outcome.object) as Record<string, unknown>);
   return createObject(context, target, object, { dryRun, caller, managedFields: writeOwners(owners) }).catch(
     (error: unknown) => {
       const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
@@ -121,8 +139,12 @@ export function ownersBeforeApply(
 ): Owners {
   const known = readOwners(current.metadata.managedFields ?? []);
   if (known && known.size > 0) return known;
-  const shape = shapeOfType(context.schemas, kind.schema);
-  return ownersBeforeFirstApply(current, shape, apiVersionOf(kind.type), toRfc3339(context.clock.now()));
+  return ownersBeforeFirstApply(current, {
+    shape: shapeOfType(context.schemas, kind.schema),
+    empty: emptyObjectOf(context.schemas, kind.schema),
+    apiVersion: apiVersionOf(kind.type),
+    time: toRfc3339(context.clock.now()),
+  });
 }
 
 /** @throws StatusError 409 when others own what would change, and `force` is not set */
@@ -140,17 +162,17 @@ function appliedTo(
   current: Readonly<UnstructuredObject>,
   context: RegistryContext,
   target: ObjectTarget,
-  config: Readonly<UnstructuredObject>,
-  { manager, force }: ApplyOptions,
+  config: Config,
+  { manager, force, complete }: ApplyOptions,
 ): UnstructuredObject {
   const shape = shapeOfType(context.schemas, target.kind.schema);
   const time = toRfc3339(context.clock.now());
   const owners = ownersBeforeApply(current, context, target);
   const outcome = mergeApplied({ live: current, config, owners, shape, manager, time }, force);
   // What is shared with the current state may be changed afterwards.
-  const candidate = uncheckedObject(cloneJson(outcome.object));
+  const candidate = complete(cloneJson(outcome.object) as Record<string, unknown>);
   candidate.metadata.managedFields = writeOwners(outcome.owners);
-  if (!config.metadata.resourceVersion) candidate.metadata.resourceVersion = undefined;
+  if (!ownField(metadataOf(config), 'resourceVersion')) candidate.metadata.resourceVersion = undefined;
   if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);
   return candidate;
 }
@@ -174,11 +196,25 @@ function refuseConflicts(
   throw applyConflict(message, causes);
 }
 
-/** Keeps last-applied current for a return to client-side apply. */
-function renewLastApplied(candidate: UnstructuredObject, config: Readonly<UnstructuredObject>): void {
-  const metadata = { ...config.metadata, annotations: { ...config.metadata.annotations } };
-  delete metadata.annotations[LAST_APPLIED];
-  const { annotations, ...rest } = metadata;
-  const written = { ...config, metadata: Object.keys(annotations).length > 0 ? metadata : rest };
-  (candidate.metadata.annotations ??= {})[LAST_APPLIED] = `${stringifyJson(written)}\n`;
+/** Keeps last-applied current for a return to client-side apply: the configuration as it is written. */
+function renewLastApplied(candidate: UnstructuredObject, config: Config): void {
+  const metadata = { ...metadataOf(config) };
+  if (isJsonObject(metadata.annotations)) {
+    const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
+    metadata.annotations = annotations;
+  }
+  const written = `${stringifyJson(inKeyOrder({ ...config, metadata }))}\n`;
+  (candidate.metadata.annotations ??= {})[LAST_APPLIED] = written;
+}
+
+/** As Go writes maps. */
+function inKeyOrder(value: unknown): unknown {
+  if (isList(value)) return value.map(inKeyOrder);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inKeyOrder(value[name])]));
+}
+
+function metadataOf({ metadata }: Config): Record<string, unknown> {
+  return isJsonObject(metadata) ? metadata : {};
 }

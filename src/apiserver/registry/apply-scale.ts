@@ -1,10 +1,11 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kinds/index.js';
 import { ownersAfterScale, ownersOfScale, setOf, shapeOfType, writeOwners } from '../managed-fields/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { mergeApplied, ownersBeforeApply } from './apply-object.js';
+import type { ApplyOptions, Config } from './apply-object.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 export interface AppliedScale {
@@ -14,10 +15,12 @@ export interface AppliedScale {
   readonly scale: UnstructuredObject;
   readonly schema: string;
   readonly mapping: ScaleMapping;
-  readonly config: Readonly<UnstructuredObject>;
+  readonly config: Config;
   readonly manager: Manager;
   /** Take the replica count from its owner. */
   readonly force: boolean;
+  /** As for {@link ApplyOptions}. */
+  readonly complete: ApplyOptions['complete'];
 }
 
 /**
@@ -27,7 +30,7 @@ export interface AppliedScale {
 export function applyScale(
   context: RegistryContext,
   target: Pick<ObjectTarget, 'kind'>,
-  { config, current, force, manager, mapping, scale, schema }: AppliedScale,
+  { complete, config, current, force, manager, mapping, scale, schema }: AppliedScale,
 ): { readonly scale: UnstructuredObject; readonly managedFields: ManagedFieldsEntry[] } {
   const owners = ownersBeforeApply(current, context, target);
   const replicas = setOf(mapping.replicasPath.map((name) => `f:${name}`));
@@ -42,7 +45,7 @@ export function applyScale(
   );
   const place = { replicas, apiVersion: apiVersionOf(target.kind.type) };
   return {
-    scale: uncheckedObject(outcome.object),
+    scale: complete(cloneJson(outcome.object) as Record<string, unknown>),
     managedFields: writeOwners(ownersAfterScale(owners, outcome.owners, place)),
   };
 }

@@ -2,6 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { ownersAfterUpdate, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
 import type { ManagedFieldsEntry, Manager, Owners } from '../managed-fields/index.js';
+import { emptyObjectOf } from '../schema/index.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 const NOBODY: Owners = new Map();
@@ -19,9 +20,10 @@ export function ownersOfNew(
   if (!manager || kind.ownershipFrom !== 'creation') return undefined;
   const shape = shapeOfType(context.schemas, kind.schema);
   const time = toRfc3339(context.clock.now());
+  const before = emptyObjectOf(context.schemas, kind.schema);
   const { status, ...rest } = object;
   const after = kind.subresources.includes('status') || status === undefined ? rest : object;
-  return writeOwners(ownersAfterUpdate(NOBODY, { before: {}, after, shape }, manager, time));
+  return writeOwners(ownersAfterUpdate(NOBODY, { before, after, shape }, manager, time));
 }
 
 /**

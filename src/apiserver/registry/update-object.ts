@@ -218,10 +218,29 @@ function isUnchanged(
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
 ): boolean {
-  if (isDefinedByUsers(kind)) return sameJson(candidate, current);
-  // In the sets of owned fields, what looks empty says something.
-  const { managedFields } = candidate.metadata;
-  return sameJson(managedFields, current.metadata.managedFields) && semanticEqual(candidate, current);
+  if (!haveSameOwners(candidate, current)) return false;
+  const unowned = withOwnersOf(candidate, current);
+  return isDefinedByUsers(kind) ? sameJson(unowned, current) : semanticEqual(unowned, current);
+}
+
+/**
+ * In the sets of owned fields, what looks empty says something; the times do not: an apply that changes nothing else is none.
+ * Source: `ignoreManagedFieldsTimestampsTransformer` of apiserver.
+ */
+function haveSameOwners(candidate: UnstructuredObject, current: Readonly<UnstructuredObject>): boolean {
+  return sameJson(timeless(candidate), timeless(current));
+}
+
+function timeless({ metadata: { managedFields } }: Readonly<UnstructuredObject>): unknown {
+  return managedFields?.map((entry) => ({ ...(entry as object), time: undefined }));
+}
+
+function withOwnersOf(
+  candidate: UnstructuredObject,
+  { metadata: { managedFields } }: Readonly<UnstructuredObject>,
+): UnstructuredObject {
+  if (candidate.metadata.managedFields === managedFields) return candidate;
+  return { ...candidate, metadata: { ...candidate.metadata, managedFields } };
 }
 
 /** Carries over what this part may not change, and validates the new state. */

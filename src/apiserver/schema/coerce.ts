@@ -33,19 +33,28 @@ export interface CoerceResult {
  * Makes a freshly parsed document what decoding into Go types and encoding again would make of it, in place:
  * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
  * canonical form.
- * @param fractions whole numbers that are no integers, as they are written. @default none
- * @param empties what becomes of empty fields. @default 'absent'
  * @throws FieldTypeError
  */
 export function coerce(
   object: Record<string, unknown>,
   decoder: FieldDecoder,
-  fractions: WrittenFractions = NO_FRACTIONS,
-  empties: Empties = 'absent',
+  { empties = 'absent', fractions = NO_FRACTIONS, from = 'json' }: CoerceOptions = {},
 ): CoerceResult {
-  const coercer = new Coercer(decoder, fractions, empties === 'written');
+  const coercer = new Coercer(decoder, fractions, empties === 'written', from);
   coercer.struct(object, decoder);
   return coercer;
+}
+
+export interface CoerceOptions {
+  /** Whole numbers that are no integers, as they are written. @default none */
+  readonly fractions?: WrittenFractions;
+  /** @default 'absent' */
+  readonly empties?: Empties;
+  /**
+   * `map`: as apimachinery converts a map into a type, without JSON between them. An integer that does not fit loses its upper
+   * bits, and a whole fraction is an integer. @default 'json'
+   */
+  readonly from?: 'json' | 'map';
 }
 
 /** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
@@ -73,6 +82,7 @@ class Coercer implements CoerceResult {
     private readonly root: FieldDecoder,
     private readonly fractions: WrittenFractions,
     private readonly writesEmpties: boolean,
+    private readonly from: 'json' | 'map',
   ) {}
 
   struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
@@ -251,6 +261,10 @@ class Coercer implements CoerceResult {
 
   private int32(value: unknown, field: FieldDecoder): number {
     if (!isNumber(value)) return this.mismatch(value, field);
+    if (this.from === 'map') {
+      const whole = wholeNumber(value);
+      if (whole !== undefined) return Number(BigInt.asIntN(32, whole));
+    }
     const fits = Number.isInteger(value) && value <= INT32_MAX && value >= -INT32_MAX - 1;
     return fits ? Number(value) : this.mismatch(value, field, `number ${value}`);
   }
@@ -277,6 +291,12 @@ class Coercer implements CoerceResult {
 function scalarTypeOf({ kind }: FieldDecoder): string | undefined {
   if (kind === 'int-or-string') return 'int32';
   return kind === 'time' || kind === 'micro-time' ? 'string' : undefined;
+}
+
+/** A number without a fraction. Undefined beyond 64 bits, where the result of Go depends on the processor. */
+function wholeNumber(value: Int64): bigint | undefined {
+  const integer = toInt64(value);
+  return integer === undefined ? undefined : BigInt(integer);
 }
 
 function quantity(value: unknown): string {
@@ -346,7 +366,7 @@ function isEmpty(value: unknown, field: FieldDecoder): boolean {
   return true;
 }
 
-function countOwnKeys(value: unknown): number {
+export function countOwnKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let keys = 0;
   if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 import { goQuote, isJsonObject, toInt64, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
-import { FieldTypeError, coerce } from './coerce.js';
-import type { CoerceResult, Empties } from './coerce.js';
+import { FieldTypeError, coerce, countOwnKeys } from './coerce.js';
+import type { CoerceOptions, CoerceResult, Empties } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
 import { JsonSyntaxError, countKeys, inspectJson, readJsonText, readJsonWithFractions } from './json-text.js';
@@ -45,40 +45,43 @@ export async function decodeObject(
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
 }
 
-export interface DecodeConfigOptions {
-  /** As in {@link DecodeOptions}. @default 'Warn' */
-  readonly fieldValidation?: DecodeOptions['fieldValidation'];
-  /** Looks at the document before it becomes what the type makes of it. */
-  readonly inspect: (document: Record<string, unknown>) => void;
-}
-
 /**
- * Reads what is applied: YAML, which nearly always is JSON, and then read a good deal faster.
- * @throws DecodeError for what is no document, and for values of a wrong type
+ * Reads a configuration to be applied, as it is written: YAML, which nearly always is JSON, and then is read a good deal
+ * faster. Nothing is removed from it.
+ * @returns with the keys that are written twice
+ * @throws DecodeError for what is no document
  * @throws DocumentLimitError
  */
-export async function decodeConfig(
+export async function readConfig(
   text: string,
-  schemas: SchemaRegistry,
-  schemaName: string,
-  { fieldValidation, inspect }: DecodeConfigOptions,
-): Promise<DecodedObject> {
-  const { duplicates, value } = await readConfig(text);
+): Promise<{ readonly config: Record<string, unknown>; readonly findings: readonly FieldFinding[] }> {
+  const { duplicates, value } = await readConfigText(text);
   if (typeof value !== 'object' || Array.isArray(value))
     throw notYaml(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
     );
-  const object = uncheckedObject(value ?? {});
-  inspect(object);
-  const decoder = fieldDecoder(schemas, schemaName);
-  const { keys, unknown } = coerceAs(object, decoder);
-  if (fieldValidation === 'Ignore') return { object, findings: [] };
-  const repeated = duplicates ?? (countKeys(text) === keys ? [] : inspectJson(text));
-  return { object, findings: [...repeated, ...unknown] };
+  const config = (value ?? {}) as Record<string, unknown>;
+  const findings = duplicates ?? (countKeys(text) === countOwnKeys(config) ? [] : inspectJson(text));
+  return { config, findings };
+}
+
+/**
+ * Makes of a configuration that has been laid over an object what its type has: as {@link normalizeObject}, by the converter
+ * of apimachinery, to which one number is as good as another. Changes the object.
+ * @throws DecodeError
+ */
+export function convertObject(
+  object: UnstructuredObject,
+  schemas: SchemaRegistry,
+  schemaName: string,
+): readonly FieldFinding[] {
+  return coerceAs(object, fieldDecoder(schemas, schemaName), { empties: 'written', from: 'map' }).unknown;
 }
 
 /** @returns without duplicates where they have not been looked for */
-async function readConfig(text: string): Promise<{ value: unknown; duplicates?: readonly FieldFinding[] }> {
+async function readConfigText(
+  text: string,
+): Promise<{ value: unknown; duplicates?: readonly FieldFinding[] }> {
   if (/^\s*\{/.test(text))
     try {
       return { value: readJsonText(text) };
@@ -131,7 +134,7 @@ function coerceDocument(
   // In Go, null leaves an object as it was: empty.
   const object = uncheckedObject(value ?? {});
   checkTypeFields(object, text, decoder);
-  const { keys, unknown } = coerceAs(object, decoder, fractions, empties);
+  const { keys, unknown } = coerceAs(object, decoder, { fractions, empties });
   return { keys, object, unknown };
 }
 
@@ -163,7 +166,7 @@ export function normalizeObject(
   schemas: SchemaRegistry,
   schemaName: string,
 ): readonly FieldFinding[] {
-  return coerceAs(object, fieldDecoder(schemas, schemaName), undefined, 'written').unknown;
+  return coerceAs(object, fieldDecoder(schemas, schemaName), { empties: 'written' }).unknown;
 }
 
 /**
@@ -238,14 +241,9 @@ function goKind({ kind }: FieldDecoder): string {
   return kind === 'boolean' ? 'bool' : kind === 'number' ? 'float64' : kind;
 }
 
-function coerceAs(
-  object: UnstructuredObject,
-  decoder: FieldDecoder,
-  fractions?: WrittenFractions,
-  empties?: Empties,
-): CoerceResult {
+function coerceAs(object: UnstructuredObject, decoder: FieldDecoder, options?: CoerceOptions): CoerceResult {
   try {
-    const result = coerce(object, decoder, fractions, empties);
+    const result = coerce(object, decoder, options);
     // In Go, metadata is always there.
     const read: { metadata?: Partial<ObjectMeta> } = object;
     if (decoder.properties.has('metadata')) read.metadata ??= {};

@@ -1,6 +1,6 @@
 export {
   conversionProblem,
-  decodeConfig,
+  convertObject,
   DecodeError,
   decodeJson,
   decodeObject,
@@ -8,6 +8,7 @@ export {
   documentProblemOf,
   normalizeObject,
   problemOf,
+  readConfig,
   readMessage,
   summaryOfBytes,
   typeFieldProblem,
@@ -18,7 +19,7 @@ export { checkJsonText, checkValue, DocumentLimitError, MAX_DEPTH, MAX_VALUES } 
 export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export type { LinearPattern } from './linear-pattern.js';
-export { writeEmpties } from './write-empties.js';
+export { emptyObjectOf, writeEmpties } from './write-empties.js';
 export { createSchemaRegistry } from './schema-registry.js';
 export { isResourceField, pruned } from './structural-schema.js';
 export type { StructuralSchema } from './structural-schema.js';

@@ -23,6 +23,23 @@ export function writeEmpties(
   addMissing(object, decoder);
 }
 
+const emptyObjects = new WeakMap<FieldDecoder, Readonly<Record<string, unknown>>>();
+
+/** An object of a type with nothing in it, as Go writes it. Shared, and never changed. */
+export function emptyObjectOf(
+  schemas: SchemaRegistry,
+  schemaName: string,
+): Readonly<Record<string, unknown>> {
+  const decoder = fieldDecoder(schemas, schemaName);
+  let empty = emptyObjects.get(decoder);
+  if (!empty) {
+    const object = {};
+    addMissing(object, decoder);
+    emptyObjects.set(decoder, (empty = object));
+  }
+  return empty;
+}
+
 function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
   const below = nestedOf(decoder);
   if (below.size > 0)

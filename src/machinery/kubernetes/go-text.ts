@@ -65,6 +65,17 @@ export function goValue(value: unknown): string {
   return `map[${entries.map(([name, field]) => `${name}:${goValue(field)}`).join(' ')}]`;
 }
 
+/** The same as `%#v` shows it: `map[string]interface {}{"a":1}`. */
+export function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return 'interface {}(nil)';
+  if (typeof value === 'string') return goQuote(value);
+  const type = goTypeOf(value);
+  if (Array.isArray(value)) return `${type}{${value.map(goSyntax).join(', ')}}`;
+  if (!isJsonObject(value)) return stringifyJson(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${type}{${entries.map(([name, field]) => `${goQuote(name)}:${goSyntax(field)}`).join(', ')}}`;
+}
+
 /** As Go's `%T` names the type of a value that was decoded from JSON. */
 export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';

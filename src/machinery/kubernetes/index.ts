@@ -62,7 +62,7 @@ export {
   subtractAmounts,
   sumOfCommon,
 } from './amounts.js';
-export { goJsonEscapes, goQuote, goQuoteChar, goTypeOf, goValue, isPrintable } from './go-text.js';
+export { goJsonEscapes, goQuote, goQuoteChar, goSyntax, goTypeOf, goValue, isPrintable } from './go-text.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type { Decoded, DecodedObject } from './decoded.js';

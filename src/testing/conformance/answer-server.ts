@@ -47,7 +47,8 @@ export class AnswerServer {
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async start(): Promise<AnswerServer> {
+  /** @param uid the user's. @default 'admin', as in most recordings */
+  static async start({ uid = USER.uid }: { readonly uid?: string } = {}): Promise<AnswerServer> {
     const clock = new SystemClock();
     const storage = new MemoryStorage({ clock });
     const server = new ApiServer({
@@ -59,7 +60,7 @@ export class AnswerServer {
       logger: silentLogger,
       drainTimeoutMs: DRAIN_MS,
       token: 'administrator',
-      users: [USER],
+      users: [{ ...USER, uid }],
     });
     const stop = new AbortController();
     const run = Promise.all([storage.run(stop.signal), server.run(stop.signal)]);
