@@ -100,11 +100,33 @@ export const PLAIN_FIELDS = {
   'io.k8s.api.flowcontrol.v1.ResourcePolicyRule': ['clusterScope'],
   'io.k8s.api.networking.v1.ServiceBackendPort': ['number'],
   'io.k8s.api.policy.v1.PodDisruptionBudgetStatus': ['observedGeneration'],
+  'io.k8s.api.resource.v1.DeviceSubRequest': ['count'],
+  'io.k8s.api.resource.v1.ExactDeviceRequest': ['count'],
   'io.k8s.api.scheduling.v1.PriorityClass': ['globalDefault'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition': ['priority'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition': [
+    'observedGeneration',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec': [
+    'preserveUnknownFields',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus': [
+    'observedGeneration',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': ['deprecated'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps': [
+    'exclusiveMaximum',
+    'exclusiveMinimum',
+    'uniqueItems',
+    'nullable',
+    'x-kubernetes-embedded-resource',
+    'x-kubernetes-int-or-string',
+  ],
   'io.k8s.apimachinery.pkg.apis.meta.v1.Condition': ['observedGeneration'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': ['generation'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.Status': ['code'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails': ['retryAfterSeconds'],
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec': ['insecureSkipTLSVerify'],
 };
 
 /** Optional texts that are pointers: an empty one is a value. All others are left out when empty. */
@@ -208,7 +230,7 @@ export const POINTER_TEXTS = {
   'io.k8s.api.storage.v1.StorageClass': ['reclaimPolicy', 'volumeBindingMode'],
   'io.k8s.api.storage.v1.VolumeAttachmentSource': ['persistentVolumeName'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions': ['propagationPolicy'],
-  'io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions': ['resourceVersion'],
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions': ['uid', 'resourceVersion'],
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': [
     'deprecationWarning',
   ],

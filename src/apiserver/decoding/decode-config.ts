@@ -4,7 +4,7 @@ import { badRequest, unexpected } from '../errors/index.js';
 import { typedProblems, typedProblemText } from '../managed-fields/index.js';
 import { conversionProblem, convertObject, DecodeError, readConfig } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import { judgeFindings } from './field-validation.js';
+import { judgeAppliedFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
 
 export interface DecodeAppliedOptions {
@@ -51,7 +51,7 @@ export async function decodeApplied(
     );
   const complete = (merged: Record<string, unknown>) => {
     const object = convert(merged, options);
-    return { object, warnings: judgeFindings(findings, fieldValidation, kind) };
+    return { object, warnings: judgeAppliedFindings(findings, fieldValidation) };
   };
   return { config, complete };
 }

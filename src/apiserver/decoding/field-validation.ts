@@ -8,9 +8,31 @@ const MAX_SHOWN = 200;
 
 /** `strict decoding error: unknown field "spec.foo", …` */
 export function strictErrorText(findings: readonly FieldFinding[]): string {
-  const shown = findings.slice(0, MAX_SHOWN).map(describeFinding);
+  const shown = findings.slice(0, MAX_SHOWN);
   const rest = findings.length - shown.length;
-  return `strict decoding error: ${shown.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+  const repeated = shown.filter(({ problem }) => problem === 'repeated');
+  const fields = shown.filter(({ problem }) => problem !== 'repeated').map(describeFinding);
+  const texts = repeated.length > 0 ? [repeatedText(repeated), ...fields] : fields;
+  return `strict decoding error: ${texts.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+}
+
+/** Keys that a text of YAML repeats are one error. */
+function repeatedText(repeated: readonly FieldFinding[]): string {
+  return `yaml: unmarshal errors:\n  ${repeated.map(describeFinding).join('\n  ')}`;
+}
+
+/**
+ * Refuses, or reports, keys that an applied configuration repeats.
+ * @returns texts for `Warning` headers
+ * @throws StatusError 400
+ */
+export function judgeAppliedFindings(findings: readonly FieldFinding[], level: FieldValidation): string[] {
+  if (findings.length === 0 || level === 'Ignore') return [];
+  if (level === 'Strict')
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: ${repeatedText(findings.slice(0, MAX_SHOWN))}`,
+    );
+  return findings.map(describeFinding);
 }
 
 /**

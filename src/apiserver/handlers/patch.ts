@@ -15,6 +15,7 @@ import {
   describeFinding,
   normalizeObject,
   problemOf,
+  sortFindings,
   typeFieldProblem,
 } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
@@ -87,19 +88,12 @@ export function patchedObject(context: RegistryContext, patching: Patching): Pat
   const isCustom = schemas.get(schema)?.structural !== undefined;
   checkPatchedType(object, current, refuse, { type: kind, isCustom });
   try {
-    const found = normalizeObject(object, schemas, schema);
-    const findings = found.length < 2 ? found : inOrder(found, isCustom);
+    const findings = sortFindings(normalizeObject(object, schemas, schema), isCustom);
     return { object, findings, refuse };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(type === 'strategic' ? conversionProblem(error) : problemOf(error));
   }
-}
-
-/** By their paths; of what users define, metadata is read apart from the rest, and first. */
-function inOrder(findings: readonly FieldFinding[], isDefinedByUsers: boolean): FieldFinding[] {
-  const isLate = ({ path }: FieldFinding): boolean => isDefinedByUsers && !path.startsWith('metadata.');
-  return [...findings].sort((a, b) => Number(isLate(a)) - Number(isLate(b)) || (a.path < b.path ? -1 : 1));
 }
 
 /** A patch may leave out what the object calls itself, and not change it. */

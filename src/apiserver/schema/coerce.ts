@@ -1,4 +1,10 @@
-import { toInt64, QUANTITY_SYNTAX, canonicalQuantity, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  toInt64,
+  QUANTITY_SYNTAX,
+  canonicalQuantity,
+  isJsonObject,
+  parseJsonWithFractions,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldDecoder } from './field-decoder.js';
 import { Base64Error, canonicalBase64 } from './base64.js';
@@ -57,17 +63,38 @@ export interface CoerceOptions {
   readonly from?: 'json' | 'map';
 }
 
+/** A value at its position in a document. */
+export interface PlacedValue {
+  /** JSON. */
+  readonly text: string;
+  readonly field: FieldDecoder;
+  /** From `root` to the value. */
+  readonly path: FieldPath;
+  /** Name of the struct that has the field. */
+  readonly owner: string;
+}
+
+/**
+ * Checks a value that does not become part of the object, as if it did.
+ * @throws FieldTypeError
+ */
+export function checkPlaced({ field, owner, path, text }: PlacedValue, root: FieldDecoder): void {
+  const { fractions, value } = parseJsonWithFractions(`[${text}]`);
+  new Coercer(root, fractions, false, 'json', { owner, path }).only(value as readonly unknown[], field);
+}
+
 /** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
 export type Empties = 'written' | 'absent';
 
 const NO_FRACTIONS: WrittenFractions = new Map();
 
 /** A key of a map, which Go has in the paths of unknown fields alone. */
-interface MapKey {
+export interface MapKey {
   readonly key: string;
 }
 
 type Path = (string | number | MapKey)[];
+export type FieldPath = readonly (string | number | MapKey)[];
 const INT32_MAX = 2 ** 31 - 1;
 
 const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
@@ -75,15 +102,25 @@ const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', '
 class Coercer implements CoerceResult {
   readonly unknown: FieldFinding[] = [];
   keys = 0;
-  private readonly path: Path = [];
-  private owner = '';
+  private readonly path: Path;
+  private owner: string;
 
   constructor(
     private readonly root: FieldDecoder,
     private readonly fractions: WrittenFractions,
     private readonly writesEmpties: boolean,
     private readonly from: 'json' | 'map',
-  ) {}
+    { owner = '', path = [] }: Partial<Pick<PlacedValue, 'owner' | 'path'>> = {},
+  ) {
+    this.path = [...path];
+    this.owner = owner;
+  }
+
+  /** The only value of a list, which is no list of the document. */
+  only(list: readonly unknown[], field: FieldDecoder): void {
+    const [value] = list;
+    if (value !== null) this.valueIn(list, '0', value, field);
+  }
 
   struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
     const outer = this.owner;
@@ -396,7 +433,7 @@ function goPath(path: Path, root: FieldDecoder): string {
 }
 
 /** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
-function showPath(path: Path): string {
+export function showPath(path: FieldPath): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     const name = typeof part === 'string' ? part : part.key;

@@ -46,6 +46,58 @@ describe('decodeObject', () => {
     expect(object.spec).toEqual({ replicas: 2, paused: true });
   });
 
+  it('reports unknown and repeated fields in the order of the text, each once', () => {
+    const { findings } = decode(
+      '{"foo":1,"spec":{"replicas":1,"bar":1,"replicas":2,"replicas":3,"template":{"metadata":{"labels":{"a":"b","a":"c"}}},"bar":2}}',
+    );
+    expect(findings).toEqual([
+      'unknown field "foo"',
+      'unknown field "spec.bar"',
+      'duplicate field "spec.replicas"',
+      'duplicate field "spec.template.metadata.labels.a"',
+    ]);
+  });
+
+  it('takes the fields of a repeated struct or map together', () => {
+    const { findings, object } = decode(
+      '{"metadata":{"labels":{"a":"1","b":"1"}},"spec":{"replicas":1,"paused":true},"metadata":{"labels":{"b":"2"}},"spec":{"replicas":2}}',
+    );
+    expect(findings).toEqual(['duplicate field "metadata"', 'duplicate field "spec"']);
+    expect(object).toMatchObject({
+      metadata: { labels: { a: '1', b: '2' } },
+      spec: { replicas: 2, paused: true },
+    });
+  });
+
+  it.each([
+    ['{"spec":{"replicas":"x","replicas":1}}', 'DeploymentSpec.spec.replicas of type int32'],
+    ['{"spec":"x","spec":{}}', 'Deployment.spec of type v1.DeploymentSpec'],
+    [
+      '{"spec":{"replicas":1.0,"replicas":1}}',
+      'number 1.0 into Go struct field DeploymentSpec.spec.replicas',
+    ],
+    [
+      '{"spec":{"template":{"spec":{"containers":[{"ports":[{"hostPort":"x","hostPort":1}]}]}}}}',
+      'ContainerPort.spec.template.spec.containers.ports.hostPort of type int32',
+    ],
+  ])('refuses a value of a wrong type even if another one replaces it: %s', (text, message) => {
+    expect(complaint(text)).toContain(message);
+  });
+
+  it('reports at most a hundred fields', () => {
+    const fields = Array.from({ length: 150 }, (_, index) => `"f${index}":1`).join(',');
+    expect(decode(`{${fields}}`).findings).toHaveLength(100);
+    expect(decode(`{${fields},"f0":1}`).findings).toHaveLength(100);
+  });
+
+  it('reads a key that is repeated often in time that grows with the text', () => {
+    const text = (times: number): string =>
+      `{"spec":{${Array.from({ length: times }, () => `"template":{"spec":{"containers":[{"name":"a"}]}}`).join(',')}}}`;
+    const { findings, object } = decode(text(10_000));
+    expect(findings).toEqual(['duplicate field "spec.template"']);
+    expect(object.spec).toEqual({ template: { spec: { containers: [{ name: 'a' }] } } });
+  });
+
   it('is not misled by colons and quotes within strings', () => {
     const annotations = { a: '{"x":{"y":"z"}}', 'b"': 'c\\', d: '\\":' };
     expect(decode({ metadata: { annotations } })).toEqual({
@@ -107,7 +159,7 @@ describe('decodeObject', () => {
       'metadata:\n  name: a\n  annotations: {when: "2020-01-01"}\nspec:\n  replicas: 3\n  replicas: 4\n  paused: yes\n',
     );
     expect(object.spec).toEqual({ replicas: 4, paused: true });
-    expect(findings).toEqual(['duplicate field "spec.replicas"']);
+    expect(findings).toEqual(['line 6: key "replicas" already set in map']);
   });
 
   it('brings quantities and times to their canonical form', () => {

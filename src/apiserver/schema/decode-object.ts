@@ -4,8 +4,9 @@ import { FieldTypeError, coerce, countOwnKeys } from './coerce.js';
 import type { CoerceOptions, CoerceResult, Empties } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
-import { JsonSyntaxError, countKeys, inspectJson, readJsonText, readJsonWithFractions } from './json-text.js';
+import { JsonSyntaxError, countKeys, readJsonText, readJsonWithFractions } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
+import { MAX_FINDINGS, readRepeatedKeys, repeatedKeysOf, repeatedLinesOf } from './repeated-keys.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
 
@@ -42,7 +43,8 @@ export async function decodeObject(
   const decoder = fieldDecoder(schemas, schemaName);
   const { value, duplicates } = await readYaml(text, decoder);
   const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
-  return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
+  if (options.fieldValidation === 'Ignore') return { object, findings: [] };
+  return { object, findings: [...duplicates, ...reported(unknown, decoder)] };
 }
 
 /**
@@ -61,7 +63,7 @@ export async function readConfig(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
     );
   const config = (value ?? {}) as Record<string, unknown>;
-  const findings = duplicates ?? (countKeys(text) === countOwnKeys(config) ? [] : inspectJson(text));
+  const findings = duplicates ?? (countKeys(text) === countOwnKeys(config) ? [] : repeatedLinesOf(text));
   return { config, findings };
 }
 
@@ -108,17 +110,42 @@ export function decodeJson(
   options: DecodeOptions = {},
 ): DecodedObject {
   const decoder = fieldDecoder(schemas, schemaName);
+  const { keys, object, unknown } = decodeText(text, decoder, options);
+  if (countKeys(text) !== keys) return decodeRepeated(text, decoder, options);
+  return { object, findings: options.fieldValidation === 'Ignore' ? [] : reported(unknown, decoder) };
+}
+
+function decodeText(
+  text: string,
+  decoder: FieldDecoder,
+  { empties, isYaml }: DecodeOptions,
+): ReturnType<typeof coerceDocument> {
   const { fractions, value } = readJson(text, decoder);
-  const { keys, object, unknown } = coerceDocument(
-    value,
-    text,
-    decoder,
-    options.isYaml ? undefined : fractions,
-    options.empties,
-  );
-  if (options.fieldValidation === 'Ignore') return { object, findings: [] };
-  const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
-  return { object, findings: found };
+  return coerceDocument(value, text, decoder, isYaml ? undefined : fractions, empties);
+}
+
+/** Of a text that has keys twice. Of custom resources, the last one counts; other types take their fields together. */
+function decodeRepeated(text: string, decoder: FieldDecoder, options: DecodeOptions): DecodedObject {
+  const isIgnored = options.fieldValidation === 'Ignore';
+  if (decoder.structural) {
+    const { object, unknown } = decodeText(text, decoder, options);
+    return { object, findings: isIgnored ? [] : [...repeatedKeysOf(text), ...reported(unknown, decoder)] };
+  }
+  const read = typed(decoder, () => readRepeatedKeys(text, decoder));
+  const { object } = decodeText(read.text, decoder, options);
+  return { object, findings: isIgnored ? [] : read.findings };
+}
+
+/** The unknown fields that are reported, in their order. */
+function reported(unknown: readonly FieldFinding[], { structural }: FieldDecoder): readonly FieldFinding[] {
+  return structural ? sortFindings(unknown, true) : unknown.slice(0, MAX_FINDINGS);
+}
+
+/** By their paths; of custom resources, metadata is read apart from the rest, and first. */
+export function sortFindings(findings: readonly FieldFinding[], isCustom: boolean): readonly FieldFinding[] {
+  if (findings.length < 2) return findings;
+  const isLate = ({ path }: FieldFinding): boolean => isCustom && !path.startsWith('metadata.');
+  return [...findings].sort((a, b) => Number(isLate(a)) - Number(isLate(b)) || (a.path < b.path ? -1 : 1));
 }
 
 function coerceDocument(
@@ -187,8 +214,10 @@ export function readMessage(message: unknown, schemas: SchemaRegistry, schemaNam
 }
 
 /** `unknown field "spec.foo"`: the words of a warning, and of a strict decoding error. */
-export function describeFinding(finding: FieldFinding): string {
-  return `${finding.problem} field ${goQuote(finding.path)}`;
+export function describeFinding({ line, path, problem }: FieldFinding): string {
+  return problem === 'repeated'
+    ? `line ${line}: key ${path} already set in map`
+    : `${problem} field ${goQuote(path)}`;
 }
 
 /** What is wrong with a text, without the words about the intended type. */
@@ -242,12 +271,17 @@ function goKind({ kind }: FieldDecoder): string {
 }
 
 function coerceAs(object: UnstructuredObject, decoder: FieldDecoder, options?: CoerceOptions): CoerceResult {
+  const result = typed(decoder, () => coerce(object, decoder, options));
+  // In Go, metadata is always there.
+  const read: { metadata?: Partial<ObjectMeta> } = object;
+  if (decoder.properties.has('metadata')) read.metadata ??= {};
+  return result;
+}
+
+/** What `read` returns. @throws DecodeError where it throws a FieldTypeError */
+function typed<T>(decoder: FieldDecoder, read: () => T): T {
   try {
-    const result = coerce(object, decoder, options);
-    // In Go, metadata is always there.
-    const read: { metadata?: Partial<ObjectMeta> } = object;
-    if (decoder.properties.has('metadata')) read.metadata ??= {};
-    return result;
+    return read();
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error;
     const kind = decoder.structName;
@@ -271,11 +305,20 @@ function readJson(text: string, decoder: FieldDecoder): ReturnType<typeof readJs
 
 async function readYaml(text: string, decoder: FieldDecoder): Promise<YamlDocument> {
   try {
-    return await parseYaml(text);
+    const { duplicates, value } = await parseYaml(text);
+    // The genuine server makes JSON of it, with sorted keys, before it reads the fields.
+    return { duplicates, value: withSortedKeys(value) };
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
     throw unrecognized(text, decoder, error.message);
   }
+}
+
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key])]));
 }
 
 function goMismatch(value: unknown): string {

@@ -10,6 +10,7 @@ export {
   problemOf,
   readConfig,
   readMessage,
+  sortFindings,
   summaryOfBytes,
   typeFieldProblem,
 } from './decode-object.js';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countKeys, inspectJson } from './json-text.js';
+import { repeatedKeysOf, repeatedLinesOf } from './repeated-keys.js';
 
 function keysOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + keysOf(item), 0);
@@ -15,7 +16,7 @@ describe('JSON texts', () => {
         const value: unknown = JSON.parse(json);
         const text = JSON.stringify(value, undefined, indent);
         expect(countKeys(text)).toBe(keysOf(value));
-        expect(inspectJson(text)).toEqual([]);
+        expect(repeatedKeysOf(text)).toEqual([]);
       }),
     );
   });
@@ -43,7 +44,14 @@ describe('JSON texts', () => {
   });
 
   it('may have the same key in different objects', () => {
-    expect(inspectJson('[{"a":1},{"a":{"a":2}}]')).toEqual([]);
-    expect(inspectJson('[{"a":{"b":1,"b":2}}]')).toEqual([{ problem: 'duplicate', path: '[0].a.b' }]);
+    expect(repeatedKeysOf('[{"a":1},{"a":{"a":2}}]')).toEqual([]);
+    expect(repeatedKeysOf('[{"a":{"b":1,"b":2}}]')).toEqual([{ problem: 'duplicate', path: '[0].a.b' }]);
+  });
+
+  it('repeat a key at the line of its value', () => {
+    expect(repeatedLinesOf('{"a":1,\n"a":2,\n\n"a":\n3}')).toEqual([
+      { problem: 'repeated', path: '"a"', line: 2 },
+      { problem: 'repeated', path: '"a"', line: 5 },
+    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { checkJsonText, endOfString } from './document-limits.js';
 import { goQuoteChar, parseJson, parseJsonWithFractions } from '@rollkeeper/machinery/kubernetes';
-import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
 export class JsonSyntaxError extends Error {}
@@ -47,72 +46,113 @@ function read<T>(text: string, parse: (text: string) => T): T {
   }
 }
 
+/** A value as it is written: with the position of its first character, and with every key of an object, repeated ones included. */
+export type WrittenJson = {
+  readonly start: number;
+  /** The position after its last character. */
+  readonly end: number;
+} & (
+  | { readonly kind: 'object'; readonly entries: readonly WrittenEntry[] }
+  | { readonly kind: 'array'; readonly items: readonly WrittenJson[] }
+  | { readonly kind: 'scalar' }
+);
+
+export interface WrittenEntry {
+  readonly key: string;
+  /** Whether the object has the key further above already. */
+  readonly isRepeated: boolean;
+  readonly value: WrittenJson;
+}
+
 /**
- * Parses `text` slowly, to describe its error.
- * @returns the keys that stand twice in one object
+ * Parses `text` slowly, to describe its error, or what it has twice.
  * @throws JsonSyntaxError with Go's message
  */
-export function inspectJson(text: string): FieldFinding[] {
-  const inspector = new JsonInspector(text);
-  inspector.document();
-  return inspector.duplicates;
+export function inspectJson(text: string): WrittenJson {
+  return new JsonInspector(text).document();
+}
+
+/**
+ * Calls `found` for each key that is repeated within one object, in the order of the text.
+ * @param found gets the path of the key in Kubernetes' notation
+ */
+export function eachRepeatedKey(
+  written: WrittenJson,
+  found: (path: string, entry: WrittenEntry) => void,
+  path = '',
+): void {
+  if (written.kind === 'array')
+    written.items.forEach((item, index) => eachRepeatedKey(item, found, `${path}[${index}]`));
+  if (written.kind !== 'object') return;
+  for (const entry of written.entries) {
+    const below = path === '' ? entry.key : `${path}.${entry.key}`;
+    if (entry.isRepeated) found(below, entry);
+    eachRepeatedKey(entry.value, found, below);
+  }
 }
 
 const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' };
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 class JsonInspector {
-  readonly duplicates: FieldFinding[] = [];
   private at = 0;
 
   constructor(private readonly text: string) {}
 
-  document(): void {
-    this.value('');
+  document(): WrittenJson {
+    const written = this.value();
     this.skipSpace();
     if (this.at < this.text.length) this.fail('after top-level value');
+    return written;
   }
 
-  private value(path: string): void {
+  private value(): WrittenJson {
     this.skipSpace();
-    const char = this.text[this.at] ?? '';
-    if (char === '{') this.object(path);
-    else if (char === '[') this.array(path);
-    else if (char === '"') this.string();
+    const start = this.at;
+    const char = this.text[start] ?? '';
+    if (char === '{') return { kind: 'object', start, entries: this.entries(), end: this.at };
+    if (char === '[') return { kind: 'array', start, items: this.items(), end: this.at };
+    if (char === '"') this.string();
     else if (LITERALS[char]) this.literal(LITERALS[char]);
     else this.number();
+    return { kind: 'scalar', start, end: this.at };
   }
 
-  private object(path: string): void {
+  private entries(): WrittenEntry[] {
     const seen = new Set<string>();
+    const entries: WrittenEntry[] = [];
     this.at++;
-    if (this.next() === '}') return this.step();
+    if (this.next() === '}') return this.ended(entries);
     for (;;) {
       if (this.next() !== '"') this.fail('looking for beginning of object key string');
       const key = this.string();
-      const keyPath = path === '' ? key : `${path}.${key}`;
-      if (seen.has(key)) this.duplicates.push({ problem: 'duplicate', path: keyPath });
-      seen.add(key);
       if (this.next() !== ':') this.fail('after object key');
       this.at++;
-      this.value(keyPath);
+      entries.push({ key, isRepeated: seen.has(key), value: this.value() });
+      seen.add(key);
       const end = this.next();
-      if (end === '}') return this.step();
+      if (end === '}') return this.ended(entries);
       if (end !== ',') this.fail('after object key:value pair');
       this.at++;
     }
   }
 
-  private array(path: string): void {
+  private items(): WrittenJson[] {
+    const items: WrittenJson[] = [];
     this.at++;
-    if (this.next() === ']') return this.step();
-    for (let index = 0; ; index++) {
-      this.value(`${path}[${index}]`);
+    if (this.next() === ']') return this.ended(items);
+    for (;;) {
+      items.push(this.value());
       const end = this.next();
-      if (end === ']') return this.step();
+      if (end === ']') return this.ended(items);
       if (end !== ',') this.fail('after array element');
       this.at++;
     }
+  }
+
+  private ended<T>(parts: T): T {
+    this.at++;
+    return parts;
   }
 
   private string(): string {
@@ -160,10 +200,6 @@ class JsonInspector {
   private next(): string | undefined {
     this.skipSpace();
     return this.text[this.at];
-  }
-
-  private step(): void {
-    this.at++;
   }
 
   private skipSpace(): void {

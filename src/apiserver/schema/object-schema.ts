@@ -70,7 +70,10 @@ export interface SchemaRegistry {
 
 /** What a strict reading of a document found beyond the schema. */
 export interface FieldFinding {
-  readonly problem: 'unknown' | 'duplicate';
-  /** Path in Kubernetes' notation: `spec.foo`. */
+  /** `repeated`: a key that a text of YAML has twice in one map, which its reader reports by its line. */
+  readonly problem: 'unknown' | 'duplicate' | 'repeated';
+  /** Path in Kubernetes' notation: `spec.foo`. Of a repeated key, the key alone, as Go writes it. */
   readonly path: string;
+  /** Of a repeated key: the line of its value, from one. */
+  readonly line?: number;
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Composer, isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
-import type { CST, Document, ErrorCode, Node, Tags, YAMLMap } from 'yaml';
+import type { CST, Document, ErrorCode, Node, Scalar, Tags, YAMLMap } from 'yaml';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson, exactIntegerTags } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, exactIntegerTags, goQuote } from '@rollkeeper/machinery/kubernetes';
 import { checkValue, DocumentLimitError, MAX_DEPTH, tooDeep } from './document-limits.js';
 import type { FieldFinding } from './object-schema.js';
 
@@ -13,7 +13,7 @@ const EXCESSIVE_ALIASING = 'yaml: document contains excessive aliasing';
 
 export interface YamlDocument {
   readonly value: unknown;
-  /** Duplicate keys in one map. */
+  /** The keys that are repeated in one map. */
   readonly duplicates: readonly FieldFinding[];
 }
 
@@ -46,7 +46,7 @@ export async function parseYaml(text: string): Promise<YamlDocument> {
     const { aliases, tokens } = await readTokens(text, lines);
     const document = compose(tokens, text);
     if (!document) return { value: null, duplicates: [] };
-    const { duplicates } = new Inspection(document.contents);
+    const { duplicates } = new Inspection(document.contents, lines);
     const value = toPlain(document);
     checkValue(value);
     // Aliases share one object, and a change in one place would change it in all.
@@ -148,7 +148,10 @@ class Inspection {
   private readonly anchored = new Map<string, Node>();
   private readonly open = new Set<Node>();
 
-  constructor(root: Node | null) {
+  constructor(
+    root: Node | null,
+    private readonly lines: LineCounter,
+  ) {
     this.visit(root, '');
   }
 
@@ -173,11 +176,17 @@ class Inspection {
         throw new YamlSyntaxError(`yaml: invalid map key${path === '' ? '' : ` in ${path}`}`);
       const name = String(key.value);
       const keyPath = path === '' ? name : `${path}.${name}`;
-      if (seen.has(name)) this.duplicates.push({ problem: 'duplicate', path: keyPath });
+      if (seen.has(name)) this.duplicates.push(this.repeated(key, value as Node | null));
       seen.add(name);
       this.noteAnchor(key);
       this.visit(value as Node | null, keyPath);
     }
+  }
+
+  private repeated(key: Scalar, value: Node | null): FieldFinding {
+    const [start = 0] = (value ?? key).range ?? [];
+    const shown = typeof key.value === 'string' ? goQuote(key.value) : String(key.value);
+    return { problem: 'repeated', path: shown, line: this.lines.linePos(start).line };
   }
 
   private noteAnchor(node: Node | null): void {

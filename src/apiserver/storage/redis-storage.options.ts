@@ -20,7 +20,10 @@ export interface RedisStorageOptions {
   maxLogEntries?: number;
   /** The same in characters of JSON, old and new states together. @default 256 Mi */
   maxLogTextLength?: number;
-  /** Writes older than this leave the watch log as well. @default 3600000 (one hour) */
+  /**
+   * Writes older than this leave the watch log as well, as a genuine API server lets them leave etcd: pages of a list
+   * that began before then end as expired. @default 300000 (five minutes)
+   */
   maxLogAgeMs?: number;
   /** Of the log, how many entries this process holds in memory; older ones are read from Redis. @default 4096 */
   maxRingEntries?: number;
@@ -53,7 +56,7 @@ const schema = z.object({
     .int()
     .min(1)
     .default(256 * 1024 * 1024),
-  maxLogAgeMs: z.number().positive().default(3_600_000),
+  maxLogAgeMs: z.number().positive().default(300_000),
   maxRingEntries: z.int().min(1).default(4096),
   maxRingTextLength: z
     .int()

@@ -71,8 +71,6 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
 
 function applySpecDefaults(spec: Decoded<CustomResourceDefinitionSpec> | undefined): void {
   if (!spec) return;
-  for (const { additionalPrinterColumns } of spec.versions ?? [])
-    for (const printed of additionalPrinterColumns ?? []) if (printed.priority === 0) delete printed.priority;
   const { names } = spec;
   if (names?.kind) {
     names.singular ||= names.kind.toLowerCase();

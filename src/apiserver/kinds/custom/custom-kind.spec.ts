@@ -109,11 +109,11 @@ describe('an object of a kind that a user has defined', () => {
       parts: [{ name: 'p' }],
     });
     expect(findings.map(({ path }) => path)).toEqual([
-      'spec.extra',
-      'spec.template.spec.c',
-      'spec.template.more',
-      'spec.parts[0].odd',
       'other',
+      'spec.extra',
+      'spec.parts[0].odd',
+      'spec.template.more',
+      'spec.template.spec.c',
     ]);
   });
 
