@@ -1,18 +1,22 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { byName, groupsOf, isBuiltInGroup } from './group-versions.js';
+import { acceptClauses } from '../http/index.js';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { AnsweredType } from './group-versions.js';
 import type { SubresourceFacts } from './verbs.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
-/** Media types of the aggregated form that we have; the newest is preferred. */
-const AGGREGATED =
-  /application\/json;\s*g=apidiscovery\.k8s\.io;\s*v=(v2|v2beta1);\s*as=APIGroupDiscoveryList/;
-
-/** @returns the version of the aggregated form that the client would take */
-export function aggregatedVersion(accept: string | undefined): 'v2' | 'v2beta1' | undefined {
-  const version = AGGREGATED.exec(accept ?? '')?.[1];
-  return version === 'v2' || version === 'v2beta1' ? version : undefined;
+/** @returns the version of the aggregated form, if the client wants it rather than the plain one */
+export function aggregatedVersion(accept = ''): 'v2' | 'v2beta1' | undefined {
+  for (const { parameters, type } of acceptClauses(accept)) {
+    if (type !== 'application/json') continue;
+    const version = parameters.get('v');
+    const isGrouped =
+      parameters.get('g') === 'apidiscovery.k8s.io' && parameters.get('as') === 'APIGroupDiscoveryList';
+    if (isGrouped && (version === 'v2' || version === 'v2beta1')) return version;
+    if (!parameters.has('as') && !parameters.has('g') && version === undefined) return undefined;
+  }
+  return undefined;
 }
 
 export function aggregatedContentType(version: 'v2' | 'v2beta1'): string {

@@ -16,7 +16,7 @@ export { createListener } from './listener.js';
 export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';
 export { etagOf, tagged, unlessKnown, unlessKnownAs } from './conditional.js';
-export { acceptsGzip, checkRepresentable, formatOfRefusal, negotiate, parametersOf } from './negotiate.js';
+export { acceptClauses, acceptsGzip, checkRepresentable, formatOfRefusal, negotiate } from './negotiate.js';
 export { isPrettyAsked } from './pretty-json.js';
 export { yamlItem, yamlText } from './yaml-writer.js';
 export type { Format, Negotiated } from './negotiate.js';

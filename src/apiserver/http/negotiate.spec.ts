@@ -24,6 +24,24 @@ describe('negotiate', () => {
   });
 
   it.each([
+    ['application/json;q=0.1,application/yaml;q=0.9', 'yaml'],
+    ['application/json;q=0.9,application/yaml;q=0.1', 'json'],
+    ['application/json;q=0.5,application/yaml', 'yaml'],
+    ['application/yaml;q=nothing,application/json;q=0.1', 'json'],
+    ['*/*,application/yaml;q=0.1', 'yaml'],
+    ['text/html,application/xhtml+xml,application/yaml;q=0.9,*/*;q=0.8', 'yaml'],
+    ['application/*,application/yaml', 'yaml'],
+  ])('takes what weighs most, and stars last: %s', (accept, format) => {
+    expect(negotiate(accept)).toEqual({ format, metaVersion: 'v1' });
+  });
+
+  it('takes a view of a lower weight only if the first one is not offered', () => {
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    expect(negotiate(`application/json;q=0.9,${table};q=0.5`)).not.toHaveProperty('as');
+    expect(negotiate(`application/json;q=0.4,${table};q=0.5`)).toHaveProperty('as', 'Table');
+  });
+
+  it.each([
     'application/vnd.kubernetes.protobuf',
     'text/html',
     'application/json;v=v2',

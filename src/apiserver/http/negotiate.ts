@@ -25,7 +25,7 @@ export interface Offer {
 }
 
 /**
- * Reads an `Accept` header; the first alternative that we have wins.
+ * Reads an `Accept` header; the alternative of the greatest weight that we have wins, of several the first.
  * @throws StatusError 406 when we have none of them
  */
 export function negotiate(accept: string | undefined, offer: Offer = {}): Negotiated {
@@ -60,12 +60,52 @@ export function checkRepresentable(
   throw pageNotAcceptable([...first, ...REPRESENTATIONS, ...(hasStreams ? STREAMS : [])].join(', '));
 }
 
-function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
-  for (const clause of accept.split(',')) {
-    const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
-    const format = formatOf(type.toLowerCase());
-    if (!format) continue;
+/** An alternative of an `Accept` header. */
+export interface AcceptClause {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string | undefined>;
+  /** The weight. @default 1 */
+  readonly q: number;
+}
+
+/**
+ * The alternatives of an `Accept` header in the order in which a genuine server tries them: by weight, and those of one weight
+ * with `*` last. Its comparison is no order, because `*` comes after any name below it, regardless of their weights; so this
+ * is the same insertion sort.
+ */
+export function acceptClauses(accept: string): AcceptClause[] {
+  const clauses: AcceptClause[] = [];
+  for (const text of accept.split(',', MAX_CLAUSES)) {
+    const [type = '', ...rest] = text.split(';').map((part) => part.trim());
     const parameters = parametersOf(rest);
+    const weight = parameters.get('q');
+    const clause = {
+      type: type.toLowerCase(),
+      parameters,
+      q: weight === undefined ? 1 : Number(weight) || 0,
+    };
+    let at = clauses.length;
+    while (at > 0 && isBefore(clause, clauses[at - 1]!)) at--;
+    clauses.splice(at, 0, clause);
+  }
+  return clauses;
+}
+
+/** More alternatives than any client has; they are sorted in quadratic time. */
+const MAX_CLAUSES = 100;
+
+function isBefore(one: AcceptClause, other: AcceptClause): boolean {
+  if (one.q > other.q) return true;
+  return (
+    (!one.type.startsWith('*') && other.type.startsWith('*')) ||
+    (!one.type.endsWith('*') && other.type.endsWith('*'))
+  );
+}
+
+function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
+  for (const { parameters, type } of acceptClauses(accept)) {
+    const format = formatOf(type);
+    if (!format) continue;
     const as = parameters.get('as');
     const [group, version] = [parameters.get('g'), parameters.get('v')];
     const metaVersion = version === 'v1beta1' ? 'v1beta1' : 'v1';
@@ -81,7 +121,7 @@ function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
 }
 
 /** The parameters of a media type, by their names. One without `=` has no value. */
-export function parametersOf(parts: readonly string[]): ReadonlyMap<string, string | undefined> {
+function parametersOf(parts: readonly string[]): ReadonlyMap<string, string | undefined> {
   return new Map(
     parts.map((part): [string, string | undefined] => {
       const [name = '', value] = part.split('=', 2);

@@ -1,6 +1,6 @@
 import { nextTurn } from '@rollkeeper/machinery/clock';
 import { methodNotAllowed, pageNotFound } from '../errors/index.js';
-import { etagOf, ok, unlessKnownAs } from '../http/index.js';
+import { acceptClauses, etagOf, ok, unlessKnownAs } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -14,6 +14,8 @@ import type { ServedDocument } from './served-documents.js';
 
 const ROOT_V3 = '/openapi/v3';
 const V2 = '/openapi/v2';
+/** A client that takes anything can read JSON. */
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*']);
 
 interface Made {
   readonly etag: string;
@@ -95,8 +97,10 @@ export class OpenApiDocuments {
   }
 
   private version2(request: ApiRequest): ApiResponse {
-    // Only clients that ask for protobuf get it: a client that accepts anything can read JSON.
-    const isProtobuf = request.headers.accept?.includes(OPENAPI_V2_PROTOBUF);
+    const wanted = acceptClauses(request.headers.accept ?? '').find(
+      ({ type }) => type === OPENAPI_V2_PROTOBUF || JSON_TYPES.has(type),
+    );
+    const isProtobuf = wanted?.type === OPENAPI_V2_PROTOBUF;
     const { contentType } = isProtobuf ? PROTOBUF_FORM : JSON_FORM;
     const { etag, make } = (isProtobuf ? this.protobuf : this.json).document();
     return unlessKnownAs(etag, contentType, make, request);

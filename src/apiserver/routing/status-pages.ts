@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { KUBERNETES_VERSION, NO_GO } from '../kubernetes-version.js';
 import { notAcceptable } from '../errors/index.js';
-import { parametersOf, plainText, yamlText } from '../http/index.js';
+import { acceptClauses, plainText, yamlText } from '../http/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 
 /** What the pages say of the server. */
@@ -75,9 +75,7 @@ function chosen(
   kind: string,
 ): 'text' | { readonly type: string; readonly version: string } | undefined {
   if (accept.trim() === '') return 'text';
-  for (const clause of accept.split(',')) {
-    const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
-    const parameters = parametersOf(rest);
+  for (const { parameters, type } of acceptClauses(accept)) {
     const [as, group, version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name));
     const isPlain = as === undefined && group === undefined && !parameters.has('v');
     if (matches(type, 'text/plain') && isPlain) return 'text';
