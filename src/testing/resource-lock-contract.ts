@@ -8,6 +8,8 @@ export interface ResourceLocksUnderTest {
   lock(identity: string): ResourceLock;
   /** Lets time pass for the store of the lease. */
   pass(ms: number): Promise<void>;
+  /** Keeps what the store has of the lease. The result puts it back, as the restore of a backup or an old replica does. */
+  saved(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -229,6 +231,50 @@ export function runResourceLockContract(
       it('gives nobody the lease of another', async () => {
         await a.tryAcquireOrRenew(LONG_LEASE_MS);
         expect((await b.tryAcquireOrRenew(leaseMs, { epochAbove: 41 })).outcome).toBe('held');
+      });
+    });
+
+    describe('a store that goes back to before the acquisition', () => {
+      const releasedBefore = async (times: number): Promise<void> => {
+        for (let epoch = 1; epoch <= times; epoch++) {
+          expect((await b.tryAcquireOrRenew(LONG_LEASE_MS)).record.leaderTransitions).toBe(epoch);
+          await b.release();
+        }
+      };
+
+      it.each([0, 3])(
+        'begins another term for the holder although the epoch is the same, after %i former ones',
+        async (former) => {
+          await releasedBefore(former);
+          const goBack = await subject.saved();
+          const first = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+          await subject.pass(5);
+          await goBack();
+          const again = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+          expect(again).toMatchObject({ outcome: 'acquired', record: { leaderTransitions: former + 1 } });
+          expect(again.record.acquireTime > first.record.acquireTime).toBe(true);
+          expect(await a.tryAcquireOrRenew(LONG_LEASE_MS)).toMatchObject({
+            outcome: 'renewed',
+            record: { acquireTime: again.record.acquireTime },
+          });
+        },
+      );
+
+      it('gives the holder an epoch above the one that it had, if it asks for that', async () => {
+        await releasedBefore(3);
+        const goBack = await subject.saved();
+        await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        await goBack();
+        const again = await a.tryAcquireOrRenew(LONG_LEASE_MS, { epochAbove: 4 });
+        expect(again).toMatchObject({ outcome: 'acquired', record: { leaderTransitions: 5 } });
+      });
+
+      it('gives the lease to the first who asks', async () => {
+        const goBack = await subject.saved();
+        await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        await goBack();
+        expect((await b.tryAcquireOrRenew(LONG_LEASE_MS)).outcome).toBe('acquired');
+        expect((await a.tryAcquireOrRenew(LONG_LEASE_MS)).outcome).toBe('held');
       });
     });
 

@@ -8,6 +8,7 @@ import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { MovedTime } from '../support/moved-time.js';
+import { savedKey } from './support/saved-key.js';
 
 /** Longer than any pause of the machine: time is moved. */
 const LEASES = { leaseMs: 60_000, stillHeldMs: 60_000 };
@@ -25,6 +26,7 @@ runResourceLockContract(
         return lock;
       },
       pass: (ms) => time.pass(ms),
+      saved: () => savedKey(inject('redisUrl'), `${keyPrefix}lease:leader`),
       async stop() {
         for (const lock of made) lock.close();
         time.close();

@@ -6,6 +6,7 @@ import { RedisStorage } from '../../src/apiserver/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
 import { RedisResourceLock } from '../../src/redis/index.js';
 import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/redis/connection/index.js';
+import { savedKey } from '../integration/support/saved-key.js';
 import { redisWitnesses } from '../integration/support/redis-witnesses.js';
 import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
@@ -54,6 +55,7 @@ describe.each(topologies)('on $name', ({ start }) => {
         return lock;
       },
       pass: (ms) => clock.sleep(ms),
+      saved: () => savedKey(redis.url, `${keyPrefix}lease:leader`),
       async stop() {
         for (const lock of made) lock.close();
       },

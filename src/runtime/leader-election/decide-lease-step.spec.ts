@@ -5,7 +5,8 @@ import { compileLeaderElectionOptions } from './leader-election.options.js';
 
 /** Lease 2500, renew deadline 1800, retry 400. */
 const options = compileLeaderElectionOptions();
-const term = { epoch: 3, renewedAtMs: 10_000 };
+const acquireTime = '2026-01-01T00:00:00.000001Z';
+const term = { epoch: 3, acquireTime, renewedAtMs: 10_000 };
 
 function ended(changes: Partial<FinishedAttempt> = {}): FinishedAttempt {
   return { sentAtMs: 10_000, endedAtMs: 10_010, result: 'failed', retryMs: 500, ...changes };
@@ -15,7 +16,7 @@ const cases: { name: string; view: LeaseView; step: LeaseStep }[] = [
   {
     name: 'a follower asks at once when it knows nothing',
     view: { nowMs: 0 },
-    step: { step: 'attempt', timeoutMs: 1800 },
+    step: { step: 'attempt', timeoutMs: 900 },
   },
   {
     name: 'a follower waits its retry after a failure',
@@ -25,7 +26,7 @@ const cases: { name: string; view: LeaseView; step: LeaseStep }[] = [
   {
     name: 'a follower asks when its retry is over',
     view: { nowMs: 10_510, last: ended() },
-    step: { step: 'attempt', timeoutMs: 1800 },
+    step: { step: 'attempt', timeoutMs: 900 },
   },
   {
     name: 'a follower asks right at the end of the lease that it saw',
@@ -43,9 +44,9 @@ const cases: { name: string; view: LeaseView; step: LeaseStep }[] = [
     step: { step: 'wait', waitMs: 300 },
   },
   {
-    name: 'a leader renews when it is time, as long as its belief lasts',
+    name: 'a leader renews when it is time, for half of its deadline: a request that hangs leaves time for another',
     view: { nowMs: 10_400, term },
-    step: { step: 'attempt', timeoutMs: 1400 },
+    step: { step: 'attempt', timeoutMs: 900 },
   },
   {
     name: 'a leader tries again after a failure, for the time that is left',
@@ -71,6 +72,21 @@ const cases: { name: string; view: LeaseView; step: LeaseStep }[] = [
     name: 'a leader gives up when the lease is its own again and was not in between',
     view: { nowMs: 10_500, term, last: ended({ result: 'acquired', epoch: 4 }) },
     step: { step: 'stepDown', reason: 'interrupted' },
+  },
+  ...[1, 2, 3, 4].map((epoch) => ({
+    name: `a leader of epoch 3 whose renewal acquires gives up, although the epoch is ${epoch}: the store had lost the lease`,
+    view: { nowMs: 10_500, term, last: ended({ result: 'acquired', epoch, acquireTime: '2026-02' }) },
+    step: { step: 'stepDown', reason: 'interrupted' } as const,
+  })),
+  {
+    name: 'a leader gives up when it renews what another attempt has acquired, whose answer was lost',
+    view: { nowMs: 10_500, term, last: ended({ result: 'renewed', epoch: 3, acquireTime: '2026-02' }) },
+    step: { step: 'stepDown', reason: 'interrupted' },
+  },
+  {
+    name: 'a leader goes on with the term that it renews',
+    view: { nowMs: 10_390, term, last: ended({ result: 'renewed', epoch: 3, acquireTime }) },
+    step: { step: 'wait', waitMs: 10 },
   },
 ];
 

@@ -11,6 +11,8 @@ export interface FinishedAttempt {
   readonly remainingMs?: number;
   /** If there was an answer. */
   readonly epoch?: number;
+  /** If there was an answer: the store's time of the acquisition, which renewals keep. */
+  readonly acquireTime?: string;
   /** A follower's delay after it. Drawn once per attempt. */
   readonly retryMs: number;
 }
@@ -18,7 +20,7 @@ export interface FinishedAttempt {
 /** Our state: `term` is the one that we believe to hold. */
 export interface LeaseView {
   readonly nowMs: number;
-  readonly term?: { readonly epoch: number; readonly renewedAtMs: number };
+  readonly term?: { readonly epoch: number; readonly acquireTime: string; readonly renewedAtMs: number };
   /** Absent at the start, and after a notification that the lease is free or its holder is dead. */
   readonly last?: FinishedAttempt;
   /** The leader has an update that cannot wait for its next renewal. */
@@ -28,7 +30,7 @@ export interface LeaseView {
 export type StepDownReason =
   /** Another holder has it. */
   | 'taken'
-  /** It is ours again, but was not in between. */
+  /** It is ours again, but was not in between: it had ended, or its store has lost it. */
   | 'interrupted'
   /** No renewal succeeded in time. */
   | 'deadline';
@@ -49,27 +51,44 @@ export function leadsUntilMs(renewedAtMs: number, options: CompiledLeaderElectio
   return renewedAtMs + options.renewDeadlineMs;
 }
 
+/**
+ * How long one attempt may take, as in client-go: half of the renew deadline, so that a request that hangs leaves time
+ * for another one.
+ */
+function attemptTimeoutMs({ renewDeadlineMs }: CompiledLeaderElectionOptions): number {
+  return renewDeadlineMs / 2;
+}
+
 function decideAsLeader(
   { isUrgent = false, last, nowMs }: LeaseView,
   term: NonNullable<LeaseView['term']>,
   options: CompiledLeaderElectionOptions,
 ): LeaseStep {
   if (last?.result === 'held') return { step: 'stepDown', reason: 'taken' };
-  // Each acquisition increases the epoch, so another epoch means that our term had ended.
-  if (last?.epoch !== undefined && last.epoch !== term.epoch) {
-    return { step: 'stepDown', reason: 'interrupted' };
-  }
+  if (last && isInterrupted(last, term)) return { step: 'stepDown', reason: 'interrupted' };
   const leftMs = leadsUntilMs(term.renewedAtMs, options) - nowMs;
   if (leftMs <= 0) return { step: 'stepDown', reason: 'deadline' };
   const nextAtMs = (last?.sentAtMs ?? term.renewedAtMs) + options.retryPeriodMs;
-  if (isUrgent || nowMs >= nextAtMs) return { step: 'attempt', timeoutMs: leftMs };
+  if (isUrgent || nowMs >= nextAtMs) {
+    return { step: 'attempt', timeoutMs: Math.min(attemptTimeoutMs(options), leftMs) };
+  }
   return { step: 'wait', waitMs: Math.min(nextAtMs - nowMs, leftMs) };
 }
 
+/**
+ * Each acquisition ends the term before it. The epoch alone does not show it: a store that has lost our term, or was set
+ * back to before it, gives the same epoch again. Nor does the outcome alone: the answer to the acquisition may be lost,
+ * and the next attempt renews.
+ */
+function isInterrupted(last: FinishedAttempt, term: NonNullable<LeaseView['term']>): boolean {
+  if (last.result === 'failed') return false;
+  return last.result === 'acquired' || last.epoch !== term.epoch || last.acquireTime !== term.acquireTime;
+}
+
 function decideAsFollower({ nowMs, last }: LeaseView, options: CompiledLeaderElectionOptions): LeaseStep {
-  if (!last) return { step: 'attempt', timeoutMs: options.renewDeadlineMs };
+  if (!last) return { step: 'attempt', timeoutMs: attemptTimeoutMs(options) };
   // Right at the end of the observed lease: measured from the answer, hence never before it.
   const pauseMs = Math.min(last.retryMs, last.remainingMs ?? last.retryMs);
   const waitMs = last.endedAtMs + pauseMs - nowMs;
-  return waitMs > 0 ? { step: 'wait', waitMs } : { step: 'attempt', timeoutMs: options.renewDeadlineMs };
+  return waitMs > 0 ? { step: 'wait', waitMs } : { step: 'attempt', timeoutMs: attemptTimeoutMs(options) };
 }

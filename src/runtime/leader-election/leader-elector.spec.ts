@@ -74,14 +74,26 @@ describe('LeaderElector', () => {
 
   it('counts a renewal from before its request was sent, too', async () => {
     const a = await election.leader();
-    a.lock.faults = { ...NO_FAULTS, answerMs: 1000 };
-    // Sent at 400, answered at 1400, and no other comes through.
+    a.lock.faults = { ...NO_FAULTS, answerMs: 800 };
+    // Sent at 400, answered at 1200, and no other comes through.
     await clock.advance(401);
     a.lock.faults = { ...NO_FAULTS, loseRequests: true };
     await clock.advance(400 + RENEW_DEADLINE_MS - 402);
     expect(a.elector.isLeader).toBe(true);
     await clock.advance(1);
     expect(a.elector.isLeader).toBe(false);
+    await election.stopped(a);
+  });
+
+  it('keeps its term although one renewal hangs: another is sent before the deadline', async () => {
+    const a = await election.leader();
+    await clock.advance(399);
+    a.lock.faults = { ...NO_FAULTS, loseRequests: true };
+    await clock.advance(1);
+    a.lock.faults = NO_FAULTS;
+    await clock.advance(RENEW_DEADLINE_MS * 2);
+    expect(a.log).toEqual(['leader a', 'work 1']);
+    expect(a.elector.isLeader).toBe(true);
     await election.stopped(a);
   });
 
@@ -190,6 +202,52 @@ describe('LeaderElector', () => {
     ]);
     expect(a.elector).toMatchObject({ isLeader: true, epoch: 2 });
     await election.stopped(a);
+  });
+
+  describe('whose store loses its data', () => {
+    it.each([0, 6])('begins a new term in a higher epoch, after %i former ones', async (former) => {
+      for (let term = 0; term < former; term++) {
+        lease.acquireOrRenew('former', LEASE_MS);
+        lease.release('former');
+      }
+      const goBack = lease.saved();
+      const a = await election.leader();
+      const epoch = former + 1;
+      await clock.advance(5000);
+      goBack();
+      await clock.advance(400);
+      expect(a.log).toEqual([
+        ...['leader a', `work ${epoch}`, 'abort LeaseLostError', 'work ended', 'stopped LeaseLostError'],
+        `work ${epoch + 1}`,
+      ]);
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: epoch + 1 });
+      await election.stopped(a);
+    });
+
+    it('begins a new term although the answer to the attempt that acquired again was lost', async () => {
+      const goBack = lease.saved();
+      const a = await election.leader();
+      goBack();
+      await clock.advance(399);
+      a.lock.faults = { ...NO_FAULTS, loseAnswers: true };
+      await clock.advance(1);
+      a.lock.faults = NO_FAULTS;
+      await clock.advance(RENEW_DEADLINE_MS);
+      expect(a.log).toContain('stopped LeaseLostError');
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: 2 });
+      await election.stopped(a);
+    });
+
+    it('leads in an epoch above that of the former leader, as far as it was seen', async () => {
+      const goBack = lease.saved();
+      lease.acquireOrRenew('former', LEASE_MS, { epochAbove: 40 });
+      const a = election.candidate('a').run();
+      await clock.advance(100);
+      goBack();
+      await clock.advance(LEASE_MS);
+      expect(a.log.at(-1)).toBe('work 42');
+      await election.stopped(a);
+    });
   });
 
   it('goes on leading when the work is done', async () => {

@@ -57,13 +57,15 @@ export interface LeaderElectorDependencies {
 
 interface Term {
   readonly epoch: number;
+  /** The store's time of its acquisition. */
+  readonly acquireTime: string;
   /** When the last successful renewal was sent. */
   renewedAtMs: number;
 }
 
 const stepDownText: Record<StepDownReason, string> = {
   taken: 'another replica has taken the lease',
-  interrupted: 'the lease had ended before it was renewed',
+  interrupted: 'the lease was not ours in between: it had ended, or its store has lost it',
   deadline: 'the lease could not be renewed in time',
 };
 
@@ -71,7 +73,8 @@ const stepDownText: Record<StepDownReason, string> = {
  * Campaigns for a lease, leads while it holds it, and campaigns again after losing it; the process continues.
  *
  * Guarantees: the work of one term has ended before the next term of this process begins. Epochs given to the work
- * never decrease. Among all electors of one lock, each epoch is issued by at most one. Without a witness, at most one
+ * never decrease, also if the store loses the lease or goes back to an older one. Among all electors of one lock, each
+ * epoch is issued by at most one as long as the store loses nothing. Without a witness, at most one
  * process with a reasonably accurate clock has `isLeader` at any moment: a leader gives up by its own monotonic clock
  * before any other can take over. With one, a living but invisible leader has `isLeader` until its next renewal shows
  * that it was deposed; dead, paused and isolated leaders behave as without a witness.
@@ -103,7 +106,7 @@ export class LeaderElector {
   private readonly news: WakeableSleep;
   /** A dead holder that we have not tried to replace yet. */
   private gone: DeposedHolder | undefined;
-  /** The highest epoch known when one of ours was refused. */
+  /** No new term of ours may have this epoch or an older one, although the store may know of none: it can lose its data. */
   private epochAbove = 0;
 
   /** @throws InvalidOptionError */
@@ -239,15 +242,17 @@ export class LeaderElector {
   }
 
   /** The term won by an attempt; none if it had expired before the answer arrived. */
-  private termOf({ result, epoch, sentAtMs }: FinishedAttempt): Term | undefined {
+  private termOf({ acquireTime = '', epoch, result, sentAtMs }: FinishedAttempt): Term | undefined {
     if (epoch === undefined || result === 'held') return undefined;
     if (this.clock.monotonicNow() >= leadsUntilMs(sentAtMs, this.options)) return undefined;
-    return { epoch, renewedAtMs: sentAtMs };
+    return { epoch, acquireTime, renewedAtMs: sentAtMs };
   }
 
   /** One term: the work, and the renewals beside it. Ends when the work has ended. */
   private async lead(term: Term, signal: AbortSignal): Promise<void> {
     this.isOver = false;
+    // A lease that is still ours later goes on in this epoch; one that the store has lost does not get an older one.
+    this.mustExceed(term.epoch - 1);
     this.record(this.identity, term.epoch, 'started leading');
     this.metrics.leading(true);
     const leading = new AbortController();
@@ -282,7 +287,7 @@ export class LeaderElector {
     if (reason instanceof SupersededError) {
       // Either the lease is another's, and the next answer says so; or it is ours with an outdated epoch: then we need
       // a higher one.
-      this.epochAbove = Math.max(this.epochAbove, reason.epoch);
+      this.mustExceed(reason.epoch);
       await pause(this.clock, this.attempts.retryMs(), signal);
       return;
     }
@@ -299,7 +304,11 @@ export class LeaderElector {
     while (!done.aborted) {
       const view = { nowMs: this.clock.monotonicNow(), term, last, isUrgent };
       const step = decideLeaseStep(view, this.options);
-      if (step.step === 'stepDown') return new LeaseLostError(this.whyOver(step.reason));
+      if (step.step === 'stepDown') {
+        // The next term must differ from this one wherever terms are compared.
+        if (step.reason === 'interrupted') this.mustExceed(term.epoch);
+        return new LeaseLostError(this.whyOver(step.reason));
+      }
       if (step.step === 'wait') {
         isUrgent = await this.news.sleep(step.waitMs, done);
         continue;
@@ -312,6 +321,10 @@ export class LeaderElector {
         term.renewedAtMs = last.sentAtMs;
     }
     return undefined;
+  }
+
+  private mustExceed(epoch: number): void {
+    this.epochAbove = Math.max(this.epochAbove, epoch);
   }
 
   private whyOver(reason: StepDownReason): string {
@@ -347,6 +360,7 @@ export class LeaderElector {
     const { holderIdentity, leaderTransitions } = record;
     const { holder, epoch } = this.observed;
     this.vigil?.watch(record);
+    if (holderIdentity !== this.identity) this.mustExceed(leaderTransitions);
     if (holderIdentity === holder && leaderTransitions === epoch) return;
     this.observed = { holder: holderIdentity, epoch: leaderTransitions };
     this.metrics.transition();

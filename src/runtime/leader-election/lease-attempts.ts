@@ -83,8 +83,10 @@ export class LeaseAttempts {
 
 function detailsOf(answer: LeaseAttempt | undefined): Partial<FinishedAttempt> {
   if (!answer) return {};
-  const epoch = answer.record.leaderTransitions;
-  return answer.outcome === 'held' ? { epoch, remainingMs: answer.remainingMs } : { epoch };
+  const { acquireTime, leaderTransitions: epoch } = answer.record;
+  return answer.outcome === 'held'
+    ? { acquireTime, epoch, remainingMs: answer.remainingMs }
+    : { acquireTime, epoch };
 }
 
 /** One change of leadership, as this process saw it. */

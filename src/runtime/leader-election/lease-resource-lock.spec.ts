@@ -29,8 +29,19 @@ function setUp() {
 }
 
 runResourceLockContract('LeaseResourceLock', async () => {
-  const { clock, lock, stop } = setUp();
-  return { lock, pass: (ms) => clock.advance(ms), stop };
+  const { clock, cluster, lock, stop } = setUp();
+  return {
+    lock,
+    pass: (ms) => clock.advance(ms),
+    async saved() {
+      const before = cluster.peek<Lease>(LEASES, 'ns/leader');
+      return async () => {
+        cluster.vanish(LEASES, 'ns/leader');
+        if (before) cluster.seed<Lease>(LEASES, before);
+      };
+    },
+    stop,
+  };
 });
 
 describe('LeaseResourceLock', () => {
@@ -110,6 +121,22 @@ describe('LeaseResourceLock', () => {
     cluster.vanish(LEASES, 'ns/leader');
     expect((await lock('b').tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
     expect((await a.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+  });
+
+  it('begins another term when its Lease was deleted and recreated, although it says the same', async () => {
+    const { cluster, lease, lock } = setUp();
+    const a = lock('a');
+    const { record } = await a.tryAcquireOrRenew(60_000);
+    const before = lease();
+    const { resourceVersion: _, uid, ...metadata } = before.metadata;
+    cluster.vanish(LEASES, 'ns/leader');
+    await cluster.create<Lease>(LEASES, { ...before, metadata });
+    expect(lease().metadata.uid).not.toBe(uid);
+    expect(await a.tryAcquireOrRenew(60_000)).toMatchObject({
+      outcome: 'acquired',
+      record: { leaderTransitions: record.leaderTransitions + 1 },
+    });
+    expect((await a.tryAcquireOrRenew(60_000)).outcome).toBe('renewed');
   });
 
   it('never writes over a change that it has not seen', async () => {

@@ -51,6 +51,8 @@ export class LeaseResourceLock implements ResourceLock {
   private readonly candidacy: LeaseResourceLockOptions['candidacy'];
   private freeSinceMs: number | undefined;
   private isYielding = false;
+  /** Of the Lease that we wrote last while it was ours. Another one with its name does not continue our term. */
+  private ownUid: string | undefined;
 
   /** @throws InvalidOptionError */
   constructor(options: LeaseResourceLockOptions) {
@@ -96,12 +98,14 @@ export class LeaseResourceLock implements ResourceLock {
       }
       // 4. It is ours to renew, or to take.
       const { identity } = this;
-      const { outcome } = plan;
+      const outcome = this.isAnother(current) ? 'acquired' : plan.outcome;
       const nowMs = this.clock.now();
       const before = current?.record;
       const next = nextRecord({ identity, leaseDurationMs, nowMs, before, outcome, request });
       const written = await this.observer.write(next, current?.lease, signal);
-      if (written) return { outcome, record: written.record };
+      if (!written) continue;
+      this.ownUid = written.lease.metadata.uid;
+      return { outcome, record: written.record };
     }
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);
   }
@@ -165,6 +169,12 @@ export class LeaseResourceLock implements ResourceLock {
     const nobody = { holderIdentity: '', witness: '', leaseDurationSeconds: 1 };
     const free = { ...current.record, ...nobody, renewTime: toRfc3339Micro(this.clock.now()) };
     return (await this.observer.write(free, current.lease, signal)) !== undefined;
+  }
+
+  /** Whether it was deleted and recreated, in our name, since we held it. */
+  private isAnother(current: ObservedLease | undefined): boolean {
+    if (current?.record.holderIdentity !== this.identity) return false;
+    return this.ownUid !== undefined && current.lease.metadata.uid !== this.ownUid;
   }
 
   private isOursNow(): boolean {

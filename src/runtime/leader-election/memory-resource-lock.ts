@@ -48,6 +48,12 @@ export class MemoryLease {
     return { outcome: isRenewal ? 'renewed' : 'acquired', record };
   }
 
+  /** Keeps what is stored now. @returns puts it back, as a restored backup does: with its deadlines */
+  saved(): () => void {
+    const { held } = this;
+    return () => (this.held = held);
+  }
+
   release(identity: string): boolean {
     if (this.held?.record.holderIdentity !== identity) return false;
     this.held = { record: { ...this.held.record, holderIdentity: '', witness: '' }, expiresAtMs: 0 };

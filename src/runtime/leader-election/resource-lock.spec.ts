@@ -8,6 +8,10 @@ runResourceLockContract('MemoryResourceLock', async () => {
   return {
     lock: (identity) => new MemoryResourceLock(lease, identity),
     pass: (ms) => clock.advance(ms),
+    saved: async () => {
+      const goBack = lease.saved();
+      return async () => goBack();
+    },
     stop: async () => undefined,
   };
 });
