@@ -485,6 +485,17 @@ export function runWorkQueueContract(
         }
       });
 
+      it('confirms a term for as long as no newer one has begun', async () => {
+        const queue = await setUp();
+        const old = await queue.beginTerm(a1);
+        await old.check();
+        await harness.queue().beginTerm(a1);
+        await old.check();
+        const adds = await harness.queue().beginTerm(b2);
+        await expect(old.check()).rejects.toMatchObject(refused(2));
+        await adds.check();
+      });
+
       it('asks nothing of those who add under no term', async () => {
         const queue = await setUp();
         await queue.beginTerm(b2);

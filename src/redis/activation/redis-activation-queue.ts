@@ -33,8 +33,9 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   }
 
   override async beginTerm(term: LeaderTerm): Promise<Required<OneStepAdds>> {
-    const { add } = await super.beginTerm(term);
+    const { add, check } = await super.beginTerm(term);
     return {
+      check,
       add: (key, options) => add(key, options),
       addWithCauses: (key, causes, options) => add(key, options, [this.steps.recordCauses(key, causes)]),
     };

@@ -29,7 +29,7 @@ import type {
 } from '@rollkeeper/runtime/work-queue/queue-inspection';
 import type {
   AddOptions,
-  LeaderAdds,
+  BegunTerm,
   LeaderTerm,
   RetryOptions,
   WorkItem,
@@ -65,7 +65,7 @@ export interface StepAtStart<Started extends object> {
  * The adds of one term. The calls in `together` run before the add, in the same step. They take effect even if the add
  * is then refused, so they must be harmless alone.
  */
-export interface JoinableAdds extends LeaderAdds {
+export interface JoinableAdds extends BegunTerm {
   readonly add: (key: string, options?: AddOptions, together?: readonly LuaCall[]) => Promise<void>;
 }
 
@@ -160,8 +160,9 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   async beginTerm(term: LeaderTerm): Promise<JoinableAdds> {
-    await this.state.beginTerm(term);
+    const begunOn = await this.state.beginTerm(term);
     return {
+      check: () => this.state.checkBegun(term, begunOn),
       add: (key, options = {}, together = []) =>
         this.addNow(key, pendingAddOf(options, this.clock.now()), { term, together }),
     };

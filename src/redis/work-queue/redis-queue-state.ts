@@ -56,7 +56,8 @@ export class RedisQueueState {
   );
   private readonly forgetKey = new LuaScript(new URL('./lua/forget-4.lua', import.meta.url));
   private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
-  private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
+  private readonly termBegin = new LuaScript<string>(new URL('./lua/begin-term-1.lua', import.meta.url));
+  private readonly termLook = new LuaScript<string>(new URL('./lua/look-at-term-1.lua', import.meta.url));
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
   /** For display. */
   readonly view: RedisQueueView;
@@ -85,9 +86,22 @@ export class RedisQueueState {
     this.view = new RedisQueueView(redis, this.keys, wakeUps);
   }
 
-  /** See `WorkQueue.beginTerm`. */
-  async beginTerm({ epoch, holder }: LeaderTerm): Promise<void> {
-    await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+  /** See `WorkQueue.beginTerm`. Returns the run of the server. */
+  async beginTerm({ epoch, holder }: LeaderTerm): Promise<string> {
+    return this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+  }
+
+  /**
+   * See `BegunTerm.check`.
+   * @param begunOn the run of the server on which the term began
+   */
+  async checkBegun({ epoch, holder }: LeaderTerm, begunOn: string): Promise<void> {
+    const run = await this.termLook.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+    if (run === begunOn || run === '' || begunOn === '') return;
+    throw new SupersededError(
+      'the Redis server of this queue was restarted or replaced: what it confirmed last may be lost',
+      { epoch: 0 },
+    );
   }
 
   /** Precedes the work of a term: fails, and with it the whole step, once the term has ended. */

@@ -2,7 +2,7 @@ import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type {
   AddOptions,
   ConsumeOptions,
-  LeaderAdds,
+  BegunTerm,
   LeaderTerm,
   WorkItem,
   WorkQueue,
@@ -54,7 +54,7 @@ export interface AddCauses {
 }
 
 /** The adds of one leader's term. Refused with SupersededError once the term is another. */
-export interface ActivationAdds extends LeaderAdds {
+export interface ActivationAdds extends BegunTerm {
   /** Records the causes and adds the key, so that the replica that takes the key finds them. */
   addWithCauses(key: string, causes: AddCauses, options?: AddOptions): Promise<void>;
 }

@@ -22,7 +22,7 @@ export type {
   TakeOptions,
   TakenKey,
 } from './activations.js';
-export { beginTerm, tellingOfRefusal } from './leader-term.js';
+export { beginTerm, keepChecking, tellingOfRefusal } from './leader-term.js';
 export { QueuedActivations } from './queued-activations.js';
 export type { OneStepAdds, QueuedActivationsParts, StartedLock } from './queued-activations.js';
 export type { UnansweredWrite } from './unanswered-write.js';

@@ -1,3 +1,4 @@
+import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
@@ -13,6 +14,8 @@ export interface BeginTermOptions {
 
 const FIRST_BACKOFF_MS = 20;
 const LONGEST_BACKOFF_MS = 500;
+/** A queue that has lost its keys is refilled after about this time. */
+const CHECK_EVERY_MS = 2000;
 
 /** Where a term has to begin before its work does. */
 export interface TermTarget<Begun> {
@@ -32,8 +35,10 @@ export async function beginTerm<Begun>(
 ): Promise<Begun | undefined> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
-      return await target.beginTerm(term);
+      // Not awaited beyond the end of the leading work: the next campaign waits for that.
+      return await abortable(target.beginTerm(term), signal);
     } catch (error) {
+      if (isAborted(signal)) break;
       if (hasCode(error, 'SUPERSEDED')) throw error;
       logger.warn('a term could not begin; trying again', { queue: target.name, epoch: term.epoch, error });
       const backoffMs = doublingDelayMs(failures, {
@@ -44,6 +49,27 @@ export async function beginTerm<Begun>(
     }
   }
   return undefined;
+}
+
+/**
+ * Checks now and then, until aborted, that a term still counts in its queue. A queue that has lost its keys is found by
+ * that, and not only by the next add: timers may be all that it had.
+ * @param adds refusals are reported by them, see {@link tellingOfRefusal}
+ */
+export async function keepChecking(
+  adds: ActivationAdds,
+  { clock, logger, signal }: BeginTermOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(clock, CHECK_EVERY_MS, signal);
+    if (signal.aborted) return;
+    try {
+      await abortable(adds.check(), signal);
+    } catch (error) {
+      if (!signal.aborted && !hasCode(error, 'SUPERSEDED'))
+        logger.debug('a queue could not be asked about its term', { error });
+    }
+  }
 }
 
 /** The same adds; each that is refused because of its term triggers the callback. */
@@ -57,6 +83,7 @@ export function tellingOfRefusal(adds: ActivationAdds, tell: (error: unknown) =>
     }
   };
   return {
+    check: () => watched(adds.check()),
     add: (key, options) => watched(adds.add(key, options)),
     addWithCauses: (key, causes, options) => watched(adds.addWithCauses(key, causes, options)),
   };

@@ -85,6 +85,7 @@ describe('activations of a queue and of actors', () => {
     const calls: unknown[] = [];
     const oneStep = Object.assign(Object.create(queue) as MemoryWorkQueue, {
       beginTerm: async (): Promise<OneStepAdds> => ({
+        check: () => Promise.resolve(),
         add: () => Promise.resolve(),
         addWithCauses: async (...call: [string, object, AddOptions?]) => void calls.push(call),
       }),

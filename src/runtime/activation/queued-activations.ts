@@ -4,7 +4,7 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { activeTraceparent } from '@rollkeeper/machinery/trace-context';
-import type { AddOptions, LeaderAdds, LeaderTerm, WorkItem, WorkQueueConsumer } from '../work-queue/index.js';
+import type { AddOptions, BegunTerm, LeaderTerm, WorkItem, WorkQueueConsumer } from '../work-queue/index.js';
 import type { Activation, ActorRuntime, EarlyAcquisition, WorkLimit } from './activation.js';
 import type {
   ActivationAdds,
@@ -17,7 +17,7 @@ import type {
 } from './activations.js';
 
 /** Adds of a queue that can record causes in the same step. */
-export interface OneStepAdds extends LeaderAdds {
+export interface OneStepAdds extends BegunTerm {
   addWithCauses?(key: string, causes: ResourceVersions, options?: AddOptions): Promise<void>;
 }
 
@@ -64,6 +64,7 @@ export class QueuedActivations implements Activations {
   async beginTerm(term: LeaderTerm): Promise<ActivationAdds> {
     const adds = await this.parts.queue.beginTerm(term);
     return {
+      check: () => adds.check(),
       add: (key, options) => adds.add(key, options),
       addWithCauses: (key, causes, options) => this.addWithCauses(adds, key, causes, options),
     };

@@ -34,7 +34,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 export interface EnqueuerOptions {
   readonly controller: string;
   /** Of our term. */
-  readonly adds: ActivationAdds;
+  readonly adds: Pick<ActivationAdds, 'add' | 'addWithCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Enqueue, SyncKey } from '../controller/index.js';
-import { LeaseLostError, ShutdownError } from '../../machinery/errors/index.js';
+import { LeaseLostError, ShutdownError, SupersededError } from '../../machinery/errors/index.js';
 import { PODS } from '../../machinery/kubernetes/index.js';
 import { ManagerHarness } from '../../testing/manager-harness.js';
 import { waitFor } from '../../testing/wait-for.js';
@@ -287,6 +287,45 @@ describe('a replica', () => {
       expect((await queue.counts()).waiting).toBe(0);
       await end();
     });
+  });
+
+  it('ends its term when a queue has lost it, although there is nothing to add', async () => {
+    const { clock, elector, end, manager, queue, watched } = setUp('leader');
+    await waitFor(() => manager.state === 'running');
+    const begin = queue.beginTerm.bind(queue);
+    let checks = 0;
+    const answers = [undefined, new Error('no Redis'), new SupersededError('lost', { epoch: 0 })];
+    queue.beginTerm = async (term) => ({
+      ...(await begin(term)),
+      check: async () => {
+        const answer = answers[checks++];
+        if (answer) throw answer;
+      },
+    });
+    const outcome = elector.win(1).catch((error: unknown) => error);
+    await waitFor(() => watched.length > 0);
+    await waitFor(async () => {
+      await clock.advance(500);
+      return checks === answers.length;
+    });
+    expect(await outcome).toMatchObject({ code: 'SUPERSEDED', epoch: 0 });
+    expect(watched).toHaveLength(0);
+    await end();
+  });
+
+  it('gives up a queue that does not answer as soon as the lease is lost', async () => {
+    const { elector, end, manager, queue } = setUp('leader');
+    await waitFor(() => manager.state === 'running');
+    let asked = 0;
+    queue.beginTerm = () => {
+      asked += 1;
+      return new Promise(() => undefined);
+    };
+    const ended = elector.win(1);
+    await waitFor(() => asked > 0);
+    await elector.lose(new LeaseLostError('taken'));
+    await expect(ended).resolves.toBeUndefined();
+    await end();
   });
 
   it('is not ready any more before anything of it has heard of the stop', async () => {

@@ -7,7 +7,7 @@ import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ActivationAdds, Activations, ControllerQueue } from '../activation/index.js';
-import { beginTerm, tellingOfRefusal } from '../activation/index.js';
+import { beginTerm, keepChecking, tellingOfRefusal } from '../activation/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
 import { LeaderPrecedence } from '../work-queue/index.js';
 import type { NeededInformer } from './needs.js';
@@ -228,6 +228,7 @@ export class Manager {
     signal: AbortSignal,
     failed: AbortController,
   ): Promise<void> {
+    const { clock, logger } = this.options;
     const { built, sweep } = managed;
     const until = AbortSignal.any([signal, failed.signal]);
     const refusal = new AbortController();
@@ -243,6 +244,7 @@ export class Manager {
         unsubscribe = built.watch(this.enqueuerOf(managed, telling).enqueueUntil(until));
         if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
         if (sweep) work.push(sweep.run(telling, until));
+        work.push(keepChecking(telling, { clock, logger, signal: until }));
       }
       const ended = abortable(aborted(until), refusal.signal);
       await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);

@@ -25,6 +25,7 @@ export type { CompiledWorkQueueOptions, QueueTuning, WorkQueueOptions } from './
 export type {
   AddOptions,
   ConsumeOptions,
+  BegunTerm,
   LeaderAdds,
   LeaderTerm,
   Priority,

@@ -20,7 +20,7 @@ import type {
   WorkQueueView,
 } from './queue-inspection.js';
 import { REASONS_OF_RUNS } from './work-queue.js';
-import type { AddOptions, LeaderAdds, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
+import type { AddOptions, BegunTerm, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
 
 export interface MemoryWorkQueueDependencies {
   name: string;
@@ -68,13 +68,17 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.addNow(key, pendingAddOf(options, this.clock.now()));
   }
 
-  async beginTerm(term: LeaderTerm): Promise<LeaderAdds> {
+  async beginTerm(term: LeaderTerm): Promise<BegunTerm> {
     const { epoch = 0, holder } = this.term ?? {};
     if (epoch > term.epoch || (epoch === term.epoch && holder !== term.holder)) this.refuse();
     this.term = term;
+    const check = async (): Promise<void> => {
+      if (this.term?.epoch !== term.epoch || this.term.holder !== term.holder) this.refuse();
+    };
     return {
+      check,
       add: async (key, options) => {
-        if (this.term?.epoch !== term.epoch || this.term.holder !== term.holder) this.refuse();
+        await check();
         return this.add(key, options);
       },
     };

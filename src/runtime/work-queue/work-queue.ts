@@ -65,6 +65,16 @@ export interface LeaderTerm {
 /** The adds of one term. Each is refused with SupersededError, without any effect, once the queue's term is another. */
 export type LeaderAdds = Pick<WorkQueue, 'add'>;
 
+/** A term that has begun in a queue. */
+export interface BegunTerm extends LeaderAdds {
+  /**
+   * Resolves if the term still counts and the queue has lost nothing since it began, as far as that can be seen. A queue
+   * that has lost its keys also forgets its term, and only this check or the next add would show it.
+   * @throws SupersededError if the term has to begin again and every key has to be added once more
+   */
+  check(): Promise<void>;
+}
+
 /**
  * The producer's side of a queue of keys, shared by all replicas. client-go's contract:
  *
@@ -88,7 +98,7 @@ export interface WorkQueue {
    * comes. Adds without a term (by workers, by people) are not checked. May be repeated.
    * @throws SupersededError if a newer term, or the same epoch of another holder, has begun; carries that epoch
    */
-  beginTerm(term: LeaderTerm): Promise<LeaderAdds>;
+  beginTerm(term: LeaderTerm): Promise<BegunTerm>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
   /** Returns whether the key was parked instead of delayed. */
   addRateLimited(
