@@ -33,9 +33,10 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   }
 
   override async beginTerm(term: LeaderTerm): Promise<Required<OneStepAdds>> {
-    const { add, check } = await super.beginTerm(term);
+    const begun = await super.beginTerm(term);
+    const { add } = begun;
     return {
-      check,
+      check: () => begun.check(),
       add: (key, options) => add(key, options),
       addWithCauses: (key, causes, options) => add(key, options, [this.steps.recordCauses(key, causes)]),
     };

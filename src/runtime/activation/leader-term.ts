@@ -62,11 +62,11 @@ export async function keepChecking(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(clock, CHECK_EVERY_MS, signal);
-    if (signal.aborted) return;
+    if (isAborted(signal)) return;
     try {
       await abortable(adds.check(), signal);
     } catch (error) {
-      if (!signal.aborted && !hasCode(error, 'SUPERSEDED'))
+      if (!isAborted(signal) && !hasCode(error, 'SUPERSEDED'))
         logger.debug('a queue could not be asked about its term', { error });
     }
   }
