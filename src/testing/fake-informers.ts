@@ -4,6 +4,7 @@ import type {
   Informer,
   InformerTrouble,
   MetadataInformer,
+  MetadataInformerOptions,
   ResourceEvent,
   PartialType,
 } from '@rollkeeper/client/informer';
@@ -58,12 +59,15 @@ export class FakeInformers implements InformerSource {
     return this.informerFor<T>(whole);
   }
 
-  metadataInformerFor(type: ResourceType): MetadataInformer {
+  metadataInformerFor(
+    type: ResourceType,
+    { keep = trimToOwnership }: MetadataInformerOptions = {},
+  ): MetadataInformer {
     const name = qualifiedResource(type);
     const shared = this.informers.get(name);
     if (shared) return { informer: shared, isShared: true };
     const informer = new FakeInformer(type, {
-      trim: trimToOwnership,
+      trim: (object) => keep(object) as UnstructuredObject,
       begin: () => {
         this.metadata.set(name, informer);
         this.fill(informer);

@@ -38,10 +38,32 @@
   resources: [nodes]
   verbs: [list, watch]
 {{- end }}
+{{- /* Their changes may end a refusal, and wake what was refused. */}}
+- apiGroups: [""]
+  resources: [limitranges, serviceaccounts]
+  verbs: [list, watch]
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]
   resources: [namespaces]
+  verbs: [list, watch]
+- apiGroups: [admissionregistration.k8s.io]
+  resources:
+    - validatingadmissionpolicies
+    - validatingadmissionpolicybindings
+    - mutatingadmissionpolicies
+    - mutatingadmissionpolicybindings
+    - validatingwebhookconfigurations
+    - mutatingwebhookconfigurations
+  verbs: [list, watch]
+- apiGroups: [scheduling.k8s.io]
+  resources: [priorityclasses]
+  verbs: [list, watch]
+- apiGroups: [node.k8s.io]
+  resources: [runtimeclasses]
+  verbs: [list, watch]
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
   verbs: [list, watch]
 {{- end }}
 {{- end }}

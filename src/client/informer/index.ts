@@ -3,7 +3,12 @@ export { deepFreeze, SharedInformer } from './shared-informer.js';
 export { cacheNameOf } from './cached-type.js';
 export type { ObjectPart, PartialType, WholeType } from './cached-type.js';
 export { InformerFactory } from './informer-factory.js';
-export type { InformerFactoryOptions, InformerSelection, MetadataInformer } from './informer-factory.js';
+export type {
+  InformerFactoryOptions,
+  InformerSelection,
+  MetadataInformer,
+  MetadataInformerOptions,
+} from './informer-factory.js';
 export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
 export type {
   IndexFunction,

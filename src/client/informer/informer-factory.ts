@@ -12,7 +12,7 @@ import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 import { StreamingLists } from './streaming-lists.js';
-import type { ContentTrim } from './trim.js';
+import type { ContentTrim, Trim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
 /** Which objects of one type to cache; unset means all. */
@@ -54,6 +54,16 @@ const METADATA_REFUSED_BACKOFF_MS = 30_000;
 
 /** With hundreds of types, each watch end costs some requests per second, so noticing a dead one may take a minute. */
 const METADATA_WATCH_TIMEOUT_SECONDS = 60;
+
+/** Of {@link InformerFactory.metadataInformerFor}, where no shared informer is returned. */
+export interface MetadataInformerOptions {
+  /** What to keep of the metadata. @default trimToOwnership */
+  readonly keep?: Trim;
+  /** @default the factory's */
+  readonly logger?: Logger;
+  /** Longest pause if the server refuses, milliseconds. @default 30000 */
+  readonly maxRefusedBackoffMs?: number;
+}
 
 /** The result of {@link InformerFactory.metadataInformerFor}. */
 export interface MetadataInformer {
@@ -116,7 +126,10 @@ export class InformerFactory {
    * of the type are cached anyway, that informer is returned and shared; otherwise the caller owns it, runs it and may
    * drop it.
    */
-  metadataInformerFor(type: ResourceType): MetadataInformer {
+  metadataInformerFor(
+    type: ResourceType,
+    { keep = trimToOwnership, ...others }: MetadataInformerOptions = {},
+  ): MetadataInformer {
     const { selections = {}, trims: _trims, ...options } = this.options;
     const name = qualifiedResource(type);
     const shared = isNarrowed(selections[name]) ? undefined : this.informers.get(name);
@@ -126,9 +139,10 @@ export class InformerFactory {
       client: this.metadataClient,
       watchTimeoutSeconds: METADATA_WATCH_TIMEOUT_SECONDS,
       type,
-      trim: trimToOwnership,
+      trim: keep,
       standardIndexes: false,
       maxRefusedBackoffMs: METADATA_REFUSED_BACKOFF_MS,
+      ...others,
     });
     return { informer, isShared: false };
   }

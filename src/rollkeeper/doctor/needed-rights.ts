@@ -70,7 +70,8 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
     ...(blueGreen ? rights('list watch', '', 'services') : []),
     ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
-    ...(isWhole ? rights('list watch', '', 'namespaces') : []),
+    ...rights('list watch', '', 'limitranges serviceaccounts'),
+    ...(isWhole ? obstacleRightsOfCluster() : []),
     ...(isWhole && !hasClusterIdentity
       ? rights('get', '', 'namespaces').map((right) => ({ ...right, name: 'kube-system' }))
       : []),
@@ -78,6 +79,22 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...rights('create patch', '', 'events'),
     ...(installation.evictionWebhook ? webhookRights(installation.evictionWebhook) : []),
     ...(lease ? leaseRights(lease) : []),
+  ];
+}
+
+/** Watches of what may refuse a write, and of namespaces, whose annotations are also defaults for rollouts. */
+function obstacleRightsOfCluster(): readonly NeededRight[] {
+  const admission = [
+    'validatingadmissionpolicies validatingadmissionpolicybindings',
+    'mutatingadmissionpolicies mutatingadmissionpolicybindings',
+    'validatingwebhookconfigurations mutatingwebhookconfigurations',
+  ];
+  return [
+    ...rights('list watch', '', 'namespaces'),
+    ...rights('list watch', 'admissionregistration.k8s.io', admission.join(' ')),
+    ...rights('list watch', 'scheduling.k8s.io', 'priorityclasses'),
+    ...rights('list watch', 'node.k8s.io', 'runtimeclasses'),
+    ...rights('list watch', 'apiextensions.k8s.io', 'customresourcedefinitions'),
   ];
 }
 

@@ -59,8 +59,16 @@ export interface ControllerOptions {
   readonly observers?: readonly SyncObserver[];
   /** Records an Event when a key is parked. @default none */
   readonly events?: EventRecorder;
+  /** Told of each run, so that keys that are refused are woken by what refuses them. @default only their backoff brings them back */
+  readonly obstructed?: ObstructedKeys;
   /** The cached object of a key. @default none */
   readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
+}
+
+/** The keys of a controller that the API server refuses, as far as they ran on this replica. */
+export interface ObstructedKeys {
+  failed(this: void, key: string, error: unknown): void;
+  succeeded(this: void, key: string): void;
 }
 
 const OUTCOME_LABELS: Readonly<Record<ActivationOutcome['action'], ReconcileOutcomeLabel>> = {
@@ -113,9 +121,10 @@ export class Controller {
       this.metrics.activeWorkers(name, 1);
       try {
         const end = await this.sync(taken, span);
-        const outcome = decideOutcome(end, item.retries);
+        const outcome = decideOutcome(end);
         this.note(item, outcome, span, clock.monotonicNow() - startedMs);
         const { parked } = await taken.complete(outcome);
+        this.remember(item.key, outcome);
         if (parked && 'error' in outcome) this.tellParked(item.key, outcome.error);
       } finally {
         this.metrics.activeWorkers(name, -1);
@@ -240,6 +249,13 @@ export class Controller {
     } else {
       logger.debug(outcome.action === 'come-back' ? `sync put off: ${outcome.why}` : 'synced', fields);
     }
+  }
+
+  /** Once the queue has the key back: whatever is to wake it finds it there. */
+  private remember(key: string, outcome: ActivationOutcome): void {
+    const { obstructed } = this.options;
+    if ('error' in outcome) obstructed?.failed(key, outcome.error);
+    else if (outcome.action !== 'come-back') obstructed?.succeeded(key);
   }
 
   /** Records an Event so users see it on the object. */

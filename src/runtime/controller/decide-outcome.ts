@@ -2,7 +2,6 @@ import type { ActivationOutcome } from '../activation/activations.js';
 import { errorMessage, hasCode, isCancellation } from '@rollkeeper/machinery/errors';
 import { classifyFailure } from './classify-failure.js';
 import type { ReconcileResult } from './reconciler.js';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
 /** How a sync ended. */
 export type SyncEnd =
@@ -22,17 +21,13 @@ const STALE_CACHE_DELAY_MS = 200;
 /** How long to leave a key to replicas of a newer release. */
 const NEWER_STATE_DELAY_MS = 1000;
 
-/** If others must act first, retries are rare from the start: 1 s, 2 s, 4 s … 10 min. */
-const CALM_BACKOFF_MS = { first: 1000, longest: 600_000 } as const;
-
 /**
  * The only place that maps the end of a sync to queue operations, after controller-runtime's `reconcileHandler`.
  * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the failure was not
- * the key's own (stopped, superseded, cache behind). A refusal only counts the second time: the first may have met an
- * old cache, or a policy that was being changed.
- * @param retries consecutive failures before this sync
+ * the key's own (stopped, superseded, cache behind). A refusal is no exception: the policy that refuses may be changed
+ * the next moment, and only after many attempts does the queue park the key.
  */
-export function decideOutcome(end: SyncEnd, retries: number): ActivationOutcome {
+export function decideOutcome(end: SyncEnd): ActivationOutcome {
   if (end.ended === 'ok') {
     const { requeueAfterMs } = end.result;
     return requeueAfterMs === undefined
@@ -59,26 +54,8 @@ export function decideOutcome(end: SyncEnd, retries: number): ActivationOutcome 
   if (hasCode(error, 'NEWER_STATE')) {
     return { action: 'come-back', delayMs: NEWER_STATE_DELAY_MS, why: errorMessage(error) };
   }
-  return decideFailure(error, retries);
-}
-
-function decideFailure(error: unknown, retries: number): ActivationOutcome {
-  const { first, longest } = CALM_BACKOFF_MS;
-  const calmly = {
-    action: 'retry',
-    error,
-    leastDelayMs: doublingDelayMs(retries, { firstMs: first, longestMs: longest }),
-  } as const;
-  switch (classifyFailure(error)) {
-    case 'terminal':
-      return { action: 'park', error };
-    case 'refused':
-      return retries === 0 ? calmly : { action: 'park', error };
-    case 'blocked':
-      return calmly;
-    case 'transient':
-      return { action: 'retry', error, leastDelayMs: 0 };
-  }
+  if (classifyFailure(error) === 'terminal') return { action: 'park', error };
+  return { action: 'retry', error, leastDelayMs: 0 };
 }
 
 function retryAfterOf(error: unknown): number | undefined {

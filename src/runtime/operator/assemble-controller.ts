@@ -10,10 +10,12 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerMetrics,
+  ObstructedKeys,
   SyncObserver,
 } from '../controller/index.js';
 import { Controller, UnqueuedSweep, activationClient, buildController } from '../controller/index.js';
 import type { EventRecorder } from '@rollkeeper/client/events';
+import type { ControllerQueue } from '../activation/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
 import type { Coordination } from './coordination.js';
@@ -43,6 +45,8 @@ export interface SharedParts {
   readonly observers?: readonly SyncObserver[];
   /** Which replicas process keys. @default 'all' */
   readonly reconcileOn?: 'all' | 'leader';
+  /** Where a controller reports keys that the API server refuses. @default nowhere */
+  readonly obstructedKeysOf?: (queue: ControllerQueue) => ObstructedKeys;
   /**
    * Called before each write of a controller that only runs on the leader. After a pause of the process, its work may
    * not have noticed yet that the lease has ended.
@@ -86,6 +90,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
     objectOf,
+    obstructed: parts.obstructedKeysOf?.(activations.queue),
     clock,
     logger,
     tracer,

@@ -32,6 +32,7 @@ import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
 import type { ManagerExtension } from './manager-extension.js';
+import { ObstacleWatch } from './obstacle-watch.js';
 import { registerChecks } from './register-checks.js';
 
 /** The parts of a manager. */
@@ -81,9 +82,11 @@ export function assembleManager(
     metrics: createLeaderElectionMetrics(meter, 'leader'),
     ...{ events, clock, random, logger },
   });
+  const obstacles = new ObstacleWatch({ informers, clock, logger });
   const shared: SharedParts = {
     ...sharedParts(definitions, parts, coordination),
     informers,
+    obstructedKeysOf: (queue) => obstacles.keysOf(queue),
     eventsOf: (component) => events.as(component),
     assertLeads: () => {
       if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
@@ -102,7 +105,14 @@ export function assembleManager(
     elector: election,
     controllers,
     handover: coordination,
-    background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
+    background: [
+      events,
+      eventLoop,
+      obstacles,
+      ...(guard ? [guard] : []),
+      ...(parts.background ?? []),
+      ...extended,
+    ],
     ...{ reconcileOn, clock, logger, tracer },
   });
   registerChecks(health, {

@@ -5,7 +5,7 @@ describe('work queue options', () => {
   it('have the documented defaults', () => {
     expect(compileWorkQueueOptions()).toEqual({
       maxRetries: 15,
-      parkedRetryMs: 600_000,
+      parkedRetryMs: 180_000,
       backoffBaseMs: 5,
       backoffMaxMs: 1_000_000,
       bucketRatePerSecond: 10,

@@ -6,7 +6,7 @@ import { DEFAULT_SPREAD_AFTER_MS } from '../defaults.js';
 export interface WorkQueueOptions {
   /** Consecutive rate-limited adds before a key is parked. @default 15 */
   maxRetries?: number;
-  /** Interval at which a key parked because of failures is retried once. @default 600000 */
+  /** Interval at which a key parked because of failures is retried once. @default 180000 */
   parkedRetryMs?: number;
   /** Delay after the first failure; doubles with each. @default 5 */
   backoffBaseMs?: number;
@@ -49,7 +49,7 @@ const MAX_TAKEOVER_MS = 3000;
 const schema = z
   .object({
     maxRetries: z.int().min(0).default(15),
-    parkedRetryMs: z.number().positive().default(600_000),
+    parkedRetryMs: z.number().positive().default(180_000),
     backoffBaseMs: z.number().positive().default(5),
     backoffMaxMs: z.number().positive().default(1_000_000),
     bucketRatePerSecond: z.number().positive().default(10),
