@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import type { ControllerManager } from '../../src/runtime/index.js';
 import {
   ConfigMap,

@@ -251,7 +251,7 @@ export class Controller {
     }
   }
 
-  /** Once the queue has the key back: whatever is to wake it finds it there. */
+  /** Once the queue has the key back: what wakes it then finds it there. */
   private remember(key: string, outcome: ActivationOutcome): void {
     const { obstructed } = this.options;
     if ('error' in outcome) obstructed?.failed(key, outcome.error);

@@ -69,11 +69,7 @@ export function assembleManager(
   const { tracer } = parts.tracing;
   const queueParts = queuePartsOf(definitions, parts);
   const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
-  const events = new ApiEventRecorder({
-    ...{ client, clock, random, logger },
-    component: parts.name,
-    metrics: createEventRecorderMetrics(meter),
-  });
+  const events = recorderOf(parts);
   const candidate = candidateOf(parts, coordination);
   const election = new Election({
     ...candidate,
@@ -124,6 +120,14 @@ export function assembleManager(
     await coordination.close();
   };
   return { manager, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
+}
+
+function recorderOf({ client, clock, logger, metrics, name, random }: ManagerParts): ApiEventRecorder {
+  return new ApiEventRecorder({
+    ...{ client, clock, random, logger },
+    component: name,
+    metrics: createEventRecorderMetrics(metrics.meter),
+  });
 }
 
 function queuePartsOf(

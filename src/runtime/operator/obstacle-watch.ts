@@ -113,7 +113,7 @@ export class ObstacleWatch implements Runnable {
   private follow({ mayClear, type }: Obstacle, signal: AbortSignal) {
     const { informer, isShared } = this.deps.informers.metadataInformerFor(type, {
       keep: keepMarks,
-      // Whoever may not list it has the backoff.
+      // A replica that may not list the type has the backoff.
       logger: silentLogger,
       maxRefusedBackoffMs: REFUSED_BACKOFF_MS,
     });
