@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../runtime/index.js';
 import type { CSIDriver, VolumeAttachment } from '../shared/index.js';
@@ -27,10 +28,12 @@ const aPod = (phase = 'Running', nodeName = 'node-0'): Pod => ({
   spec: { nodeName, containers: [], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
   status: { phase: phase as 'Running' },
 });
-const attached = (nodeName: string, isAttached = true): VolumeAttachment => ({
+const nameOn = (nodeName: string): string =>
+  `csi-${createHash('sha256').update(`h1${DRIVER}${nodeName}`).digest('hex')}`;
+const attached = (nodeName: string, isAttached = true, name = nameOn(nodeName)): VolumeAttachment => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'VolumeAttachment',
-  metadata: { name: `csi-${nodeName}` },
+  metadata: { name },
   spec: { attacher: DRIVER, nodeName, source: { persistentVolumeName: 'pv-1' } },
   status: { attached: isAttached },
 });
@@ -95,8 +98,31 @@ describe('the volumes of a node', () => {
   ])('are not attached, and detached, where %s', (_why, world) => {
     expect(decide(world).attach).toEqual([]);
     const plan = decide({ ...world, attachments: [attached('node-0'), attached('node-1')] });
-    expect(plan.detach.map(({ metadata }) => metadata.name)).toEqual(['csi-node-0']);
+    expect(plan.detach.map(({ metadata }) => metadata.name)).toEqual([nameOn('node-0')]);
     expect(plan.attached).toEqual([]);
+  });
+
+  it('are left as they are where others have attached them, under names of their own', () => {
+    const foreign = ['e2e-va-1', `csi-${'0'.repeat(64)}`, 'csi-node-0'].map((name) =>
+      attached('node-0', true, name),
+    );
+    expect(decide({ pods: [], attachments: foreign })).toEqual({
+      attach: [],
+      detach: [],
+      refused: [],
+      attached: [],
+    });
+    const elsewhere = attached('node-1', true, 'e2e-va-2');
+    const plan = decide({ attachments: [...foreign, elsewhere] });
+    expect([plan.attach.length, plan.refused]).toEqual([1, []]);
+  });
+
+  it('are detached where our attachment has outlived its volume', () => {
+    const plan = decideAttachments({
+      ...{ node: 'node-0', pods: [], claimOf: () => undefined, volumeOf: () => undefined },
+      ...{ driverOf: () => undefined, attachments: [attached('node-0'), attached('node-0', true, 'mine')] },
+    });
+    expect(plan.detach.map(({ metadata }) => metadata.name)).toEqual([nameOn('node-0')]);
   });
 
   it('are refused where another node has one that only one may have', () => {

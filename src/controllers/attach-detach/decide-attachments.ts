@@ -35,9 +35,13 @@ export interface AttachPlan {
   readonly attached: readonly { readonly name: string; readonly devicePath: string }[];
 }
 
-/** What has to be attached to a node, and detached from it. Source: k/k pkg/controller/volume/attachdetach. */
+/**
+ * What has to be attached to a node, and detached from it. Attachments that others have made, under names of their own,
+ * are left alone and say nothing about where a volume is. Source: k/k pkg/controller/volume/attachdetach.
+ */
 export function decideAttachments(facts: AttachFacts): AttachPlan {
-  const { attachments, node } = facts;
+  const { node, volumeOf } = facts;
+  const attachments = facts.attachments.filter((one) => isOurs(one, volumeOf));
   const own = attachments.filter(({ spec }) => spec.nodeName === node);
   const wanted = volumesWanted(facts);
   const attach: AttachPlan['attach'][number][] = [];
@@ -103,12 +107,24 @@ function uniqueName({ driver, volumeHandle }: CsiSource): string {
 }
 
 /** The same name at every try. Source: getAttachmentName in pkg/volume/csi. */
+function attachmentName({ driver, volumeHandle }: CsiSource, node: string): string {
+  return `csi-${createHash('sha256').update(`${volumeHandle}${driver}${node}`).digest('hex')}`;
+}
+
+/** The form of the names: all that shows where an attachment comes from once its volume has gone. */
+const OUR_NAME = /^csi-[0-9a-f]{64}$/;
+
+function isOurs({ metadata, spec }: Attachment, volumeOf: AttachFacts['volumeOf']): boolean {
+  if (!OUR_NAME.test(metadata.name)) return false;
+  const csi = volumeOf(spec.source.persistentVolumeName ?? '')?.spec.csi;
+  return !csi || metadata.name === attachmentName(csi, spec.nodeName);
+}
+
 function newAttachment({ metadata, spec: { csi } }: Volume, node: string): VolumeAttachment {
   const { driver = '', volumeHandle = '' } = csi ?? {};
-  const hash = createHash('sha256').update(`${volumeHandle}${driver}${node}`).digest('hex');
   return {
     ...typeMeta(VolumeAttachment),
-    metadata: { name: `csi-${hash}` },
+    metadata: { name: attachmentName({ driver, volumeHandle }, node) },
     spec: { attacher: driver, nodeName: node, source: { persistentVolumeName: metadata.name } },
   };
 }

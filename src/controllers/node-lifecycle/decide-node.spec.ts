@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod } from '../../machinery/kubernetes/index.js';
-import { aPod } from '../../testing/pod-builder.js';
-import { decideEvictions } from './decide-evictions.js';
+import type { Node } from '../../machinery/kubernetes/index.js';
 import { decideTaints, silencedConditions } from './decide-node.js';
 
 const nowMs = Date.parse('2026-01-01T00:10:00Z');
@@ -92,45 +90,5 @@ describe('the taints of a node', () => {
 
   it('drive nobody away while no node at all is ready', () => {
     expect(taintsOf(aNode(LOST), false)).toEqual(['node.kubernetes.io/unreachable:NoSchedule']);
-  });
-});
-
-describe('pods on a tainted node', () => {
-  const taint = {
-    key: 'node.kubernetes.io/unreachable',
-    effect: 'NoExecute' as const,
-    timeAdded: '2026-01-01T00:09:00Z',
-  };
-  const tolerating = (tolerationSeconds?: number): Pod => {
-    const pod = aPod({ node: 'node-1' });
-    pod.spec.tolerations = [
-      {
-        key: taint.key,
-        operator: 'Exists',
-        effect: 'NoExecute',
-        ...(tolerationSeconds !== undefined && { tolerationSeconds }),
-      },
-    ];
-    return pod;
-  };
-  const planFor = (pod: Pod, taints = [taint]) => {
-    const { evict, nextInMs } = decideEvictions([pod], taints, nowMs);
-    return { evicted: evict.length === 1, nextInMs };
-  };
-
-  it.each([
-    { name: 'without a toleration', pod: aPod(), plan: { evicted: true } },
-    { name: 'that tolerates it for ever', pod: tolerating(), plan: { evicted: false } },
-    { name: 'whose time is over', pod: tolerating(60), plan: { evicted: true } },
-    { name: 'with some time left', pod: tolerating(90), plan: { evicted: false, nextInMs: 30_000 } },
-    { name: 'that tolerates it for less than no time', pod: tolerating(-5), plan: { evicted: true } },
-    { name: 'that goes already', pod: aPod({ deletedAt: now }), plan: { evicted: false } },
-  ])('one $name: $plan', ({ plan, pod }) => {
-    expect(planFor(pod)).toEqual({ nextInMs: undefined, ...plan });
-  });
-
-  it('stay where they may not be placed but may remain', () => {
-    const { evict } = decideEvictions([aPod()], [{ key: taint.key, effect: 'NoSchedule' }], nowMs);
-    expect(evict).toEqual([]);
   });
 });

@@ -90,10 +90,7 @@ export function assembleManager(
   };
   const controllers = definitions.map((definition) => assembleController(definition, shared));
   observeReadability(meter, () => controllers.flatMap(readabilityByName));
-  const { claims } = coordination;
-  const guard =
-    claims &&
-    new ClusterGuard({ claims, client, keyPrefix: parts.prefix, ...parts.cluster, clock, random, logger });
+  const guard = guardOf(parts, coordination);
   const eventLoop = new EventLoopMonitor(clock);
   const extended = parts.extensions.flatMap(({ background = [] }) => background);
   const manager = new Manager({
@@ -128,6 +125,11 @@ function recorderOf({ client, clock, logger, metrics, name, random }: ManagerPar
     component: name,
     metrics: createEventRecorderMetrics(metrics.meter),
   });
+}
+
+function guardOf(parts: ManagerParts, { claims }: Coordination): ClusterGuard | undefined {
+  const { client, clock, cluster, logger, prefix: keyPrefix, random } = parts;
+  return claims && new ClusterGuard({ claims, client, keyPrefix, ...cluster, clock, random, logger });
 }
 
 function queuePartsOf(
