@@ -106,12 +106,23 @@ describe('what wakes a ReplicaSet', () => {
     expect(found.sort()).toEqual(['done low', 'short normal', 'unseen normal', 'web low']);
   });
 
-  it('not its status', async () => {
-    const { cluster, owner, woken } = start();
+  it('its status, where that is not what the pods say: others may have written it', async () => {
+    const { built, cluster, owner, requests, seedPod, woken } = start();
+    for (const name of ['web-a', 'web-b']) seedPod({ name });
     woken();
-    owner.status = { replicas: 1, observedGeneration: 1 };
-    await cluster.update(REPLICA_SETS, owner, { subresource: 'status' });
-    expect(woken()).toEqual([]);
+    requests.splice(0);
+    const write = async (replicas: number): Promise<void> => {
+      const counts = { replicas, fullyLabeledReplicas: replicas, terminatingReplicas: 0 };
+      owner.status = { ...counts, observedGeneration: owner.metadata.generation ?? 0 };
+      const written = await cluster.update<ReplicaSet>(REPLICA_SETS, owner, { subresource: 'status' });
+      owner.metadata.resourceVersion = written.metadata.resourceVersion;
+    };
+    await write(7);
+    expect(requests.splice(0)).toMatchObject([{ onlyIfNeeded: true, priority: 'low' }]);
+    expect(built.needsSync?.('default/web')).toBe(true);
+    await write(2);
+    expect(requests.splice(0)).toMatchObject([{ onlyIfNeeded: true }]);
+    expect(built.needsSync?.('default/web')).toBe(false);
   });
 
   it('the last pod to become ready, at once: nothing more is to be expected', async () => {

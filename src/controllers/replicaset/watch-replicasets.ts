@@ -10,7 +10,11 @@ type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
 
 /** How soon a change of a ReplicaSet becomes a sync of it; undefined: not at all. */
 export function replicaSetUrgency(event: ResourceEvent<ReplicaSet>): Urgency | undefined {
-  if (event.type === 'modified' && !asksForMore(event.old, event.object)) return undefined;
+  if (event.type === 'modified' && !asksForMore(event.old, event.object)) {
+    // Mostly our own write, which needs nothing more; a status that others have changed is repaired.
+    if (sameJson(event.old.status, event.object.status)) return undefined;
+    return { priority: 'low', reason: 'resync', onlyIfNeeded: true };
+  }
   const isInitial = event.type === 'added' && event.initial;
   return {
     // What changed while there was no leader, or just before, does not wait for all that did not.
@@ -19,7 +23,7 @@ export function replicaSetUrgency(event: ResourceEvent<ReplicaSet>): Urgency | u
   };
 }
 
-/** The status needs no sync, since we alone write it; of the annotations one is read. */
+/** Of the annotations one is read. */
 function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): boolean {
   return (
     old.metadata.generation !== replicaSet.metadata.generation ||
