@@ -208,6 +208,15 @@ export function runWorkQueueContract(
         await harness.until(async () => (await queue.counts()).delayed === 0);
       });
 
+      it('does not run at once what is due in more days than a timer of the platform holds', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('ns/yearly', 40 * 86_400_000, { reason: 'requeue' });
+        await harness.pass(300);
+        expect({ items, ...(await queue.counts()) }).toMatchObject({ items: [], waiting: 0, delayed: 1 });
+      });
+
       it('does not let an immediate add wait behind a delayed one', async () => {
         const queue = await setUp();
         const items: WorkItem[] = [];
@@ -635,6 +644,33 @@ export function runWorkQueueContract(
         const order = behind.items.map(({ key }) => key);
         expect(order.indexOf('quiet/a')).toBeLessThanOrEqual(3);
         expect(order.indexOf('new/a')).toBeLessThanOrEqual(5);
+      });
+
+      it('takes each key at a cost that hardly grows with how many wait', async () => {
+        const queue = await setUp();
+        const { cpuMs } = harness;
+        if (!cpuMs) return;
+        /** Of adding so many keys and taking them one by one: the least of three. */
+        const costOf = async (count: number): Promise<number> => {
+          const costs: number[] = [];
+          for (let round = 0; round < 3; round++) {
+            const startMs = cpuMs();
+            for (let index = 0; index < count; index++)
+              await queue.add(`ns${index % 50}/${index}`, { priority: 'low', reason: 'initial-list' });
+            let left = count;
+            const over = new AbortController();
+            const run = harness.consumer().run(async () => void left--, { concurrency: 1 }, over.signal);
+            await harness.until(() => left === 0);
+            over.abort();
+            await run;
+            costs.push(cpuMs() - startMs);
+          }
+          return Math.min(...costs);
+        };
+        const few = await costOf(500);
+        const many = await costOf(8000);
+        // In proportion it would be 16 times as much, with a look at all for each key 256 times.
+        expect(many / Math.max(few, 1)).toBeLessThan(64);
       });
 
       it('moves a waiting key up when it is added with a higher priority', async () => {

@@ -21,6 +21,11 @@ export interface WorkQueueHarness {
   pass(ms: number): Promise<void>;
   /** A handler's work of this duration. */
   workFor(ms: number): Promise<void>;
+  /**
+   * CPU time that the queue has used so far, milliseconds. Absent where it cannot be told from what others use at the
+   * same time.
+   */
+  readonly cpuMs?: () => number;
   close(): Promise<void>;
 }
 

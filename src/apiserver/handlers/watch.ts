@@ -1,6 +1,5 @@
 import { qualifiedResource, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { MAX_TIMER_MS } from '@rollkeeper/machinery/clock';
 import { expired, internalError, notAcceptable, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
@@ -300,7 +299,7 @@ function timeLimited(
   const seconds = asked > 0 ? asked : DEFAULT_TIMEOUT_SECONDS * (1 + context.random.next());
   const controller = new AbortController();
   const end = (): void => controller.abort();
-  const timer = context.clock.setTimeout(end, Math.min(seconds * 1000, MAX_TIMER_MS));
+  const timer = context.clock.setTimeout(end, seconds * 1000);
   call.request.signal.addEventListener('abort', end, { once: true });
   if (call.request.signal.aborted) end();
   return {

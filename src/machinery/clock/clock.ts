@@ -15,7 +15,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since an arbitrary start; never goes back. */
   monotonicNow(): number;
-  /** Runs `callback` once after `delayMs` (clamped to 0 … 2^31-1 ms). */
+  /** Runs `callback` once after `delayMs`, which may be any number of days; below 0 counts as 0. */
   setTimeout(callback: () => void, delayMs: number): TimerHandle;
   /**
    * Resolves after `delayMs`. Rejects with `signal.reason` as soon as `signal` aborts, or at once if it has already
@@ -23,9 +23,6 @@ export interface Clock {
    */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
-
-/** Longest delay that a timer of the platform can hold; a longer one would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The last second of year 9999, beyond which RFC 3339 has no form. Milliseconds since the Unix epoch. */
 export const LAST_RFC3339_MS = Date.UTC(9999, 11, 31, 23, 59, 59);

@@ -1,4 +1,4 @@
-export { LAST_RFC3339_MS, MAX_TIMER_MS, toRfc3339, toRfc3339Micro } from './clock.js';
+export { LAST_RFC3339_MS, toRfc3339, toRfc3339Micro } from './clock.js';
 export type { Clock, TimerHandle } from './clock.js';
 export { ExpiringMap } from './expiring-map.js';
 export { pause } from './pause.js';

@@ -1,5 +1,8 @@
 import type { Clock, TimerHandle } from './clock.js';
-import { MAX_TIMER_MS, sleepOn } from './clock.js';
+import { sleepOn } from './clock.js';
+
+/** Longest delay that a timer of the platform can hold; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clocks. Timers keep the event loop alive while they are pending. */
 export class SystemClock implements Clock {
@@ -12,7 +15,15 @@ export class SystemClock implements Clock {
   }
 
   setTimeout(callback: () => void, delayMs: number): TimerHandle {
-    const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
+    const wholeMs = Math.max(delayMs, 0);
+    const dueMs = this.monotonicNow() + wholeMs;
+    let timer: NodeJS.Timeout;
+    /** A timer of the platform holds no more than 25 days; the rest waits for the next one. */
+    const arm = (leftMs: number): void => {
+      if (leftMs <= MAX_TIMER_MS) timer = setTimeout(callback, leftMs);
+      else timer = setTimeout(() => arm(Math.max(dueMs - this.monotonicNow(), 0)), MAX_TIMER_MS);
+    };
+    arm(wholeMs);
     return { cancel: () => clearTimeout(timer) };
   }
 

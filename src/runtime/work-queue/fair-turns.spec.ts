@@ -60,6 +60,18 @@ describe('turns of namespaces', () => {
     expect(next.filter((share) => share === 'busy').length).toBeGreaterThanOrEqual(4);
   });
 
+  it('remember no namespace that has had its turn, however many there were', () => {
+    const line = new Line();
+    line.add('busy', 'normal');
+    for (let index = 0; index < 5000; index++) {
+      line.add('busy', 'normal');
+      line.add(`ns-${index}`, 'normal');
+      line.take();
+      line.take();
+    }
+    expect(line.turns.remembered).toBeLessThan(200);
+  });
+
   it('leave keys of the background for last', () => {
     const line = new Line();
     const low = line.add('a', 'low');

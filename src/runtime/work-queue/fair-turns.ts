@@ -8,6 +8,9 @@ const PLACE: Readonly<Record<TurnClass, number>> = { high: 1, normal: 8, low: 8,
 /** How far a run moves its namespace back. */
 const COST: Readonly<Record<TurnClass, number>> = { high: 1, normal: 8, low: 8, aged: 8 };
 
+/** Fewer namespaces are not worth a look. */
+const MIN_PRUNED = 64;
+
 /** A place in line. */
 export interface Turn {
   /** Keys in the background run only when no other key waits. */
@@ -33,8 +36,10 @@ export class FairTurns {
   /** By line, the start of the latest run taken: a namespace with nothing waiting joins here and has saved up nothing. */
   private readonly virtualTime = { foreground: 0, background: 0 };
   private sequence = 0;
-  /** Where the next run of a namespace and priority starts. */
+  /** Where the next run of a namespace and priority starts, for those that are ahead of virtual time. */
   private readonly starts = new Map<string, number>();
+  /** When to drop those that are no longer ahead. */
+  private pruneAt = MIN_PRUNED;
 
   /** The turn of a key that begins to wait. */
   next(key: string, priority: TurnClass): Turn {
@@ -42,6 +47,7 @@ export class FairTurns {
     const share = `${priority}:${shareOf(key)}`;
     const start = Math.max(this.virtualTime[line], this.starts.get(share) ?? 0);
     this.starts.set(share, start + COST[priority]);
+    if (this.starts.size >= this.pruneAt) this.prune();
     return { line, start, place: start + PLACE[priority], sequence: ++this.sequence };
   }
 
@@ -55,6 +61,21 @@ export class FairTurns {
     this.virtualTime.foreground = 0;
     this.virtualTime.background = 0;
     this.starts.clear();
+    this.pruneAt = MIN_PRUNED;
+  }
+
+  /** How many namespaces it remembers, each by priority. */
+  get remembered(): number {
+    return this.starts.size;
+  }
+
+  /** A start that virtual time has passed says nothing, and the namespace may never be seen again. */
+  private prune(): void {
+    for (const [share, start] of this.starts) {
+      const line = share.startsWith('low:') ? 'background' : 'foreground';
+      if (start <= this.virtualTime[line]) this.starts.delete(share);
+    }
+    this.pruneAt = Math.max(MIN_PRUNED, 2 * this.starts.size);
   }
 }
 

@@ -19,6 +19,7 @@ runWorkQueueContract(
       },
       pass: (ms) => clock.advance(ms),
       workFor: (ms) => clock.sleep(ms),
+      cpuMs: () => process.cpuUsage().user / 1000,
       close: () => queue.close(),
     };
   },

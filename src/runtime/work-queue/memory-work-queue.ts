@@ -2,8 +2,6 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import { mergeTraces } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
-import type { Turn } from './fair-turns.js';
-import { FairTurns, compareTurns } from './fair-turns.js';
 import { mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
@@ -19,6 +17,7 @@ import type {
   WorkQueueTending,
   WorkQueueView,
 } from './queue-inspection.js';
+import { WaitingKeys } from './waiting-keys.js';
 import { REASONS_OF_RUNS } from './work-queue.js';
 import type { AddOptions, BegunTerm, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
 
@@ -47,8 +46,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   /** Adds whose run has not started. For a key in progress: its next run. */
   private readonly pending = new Map<string, PendingAdd>();
   /** Each is in `pending`, and none is in `processing`. */
-  private readonly waiting = new Map<string, Turn>();
-  private readonly turns = new FairTurns();
+  private readonly waiting = new WaitingKeys();
   private readonly processing = new Set<string>();
   private readonly timers = new Map<string, Timer>();
   private readonly failures = new Map<string, number>();
@@ -177,12 +175,9 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
 
   /** For the consumer: takes the next waiting key, if any. */
   takeNext(): WorkItem | undefined {
-    const next = this.nextKey();
-    const pending = next && this.pending.get(next.key);
-    if (!next || !pending) return undefined;
-    const { key, turn } = next;
-    this.turns.begin(turn);
-    this.waiting.delete(key);
+    const key = this.waiting.take(this.clock.now() - this.options.agingMs);
+    const pending = key === undefined ? undefined : this.pending.get(key);
+    if (key === undefined || !pending) return undefined;
     this.pending.delete(key);
     this.processing.add(key);
     this.metrics.queueDuration(this.name, Math.max(this.clock.now() - pending.readySinceMs, 0));
@@ -195,9 +190,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
    * one has, undefined if none waits.
    */
   untilHelpIsWantedMs(): number | undefined {
-    const since = [...this.waiting.keys()].flatMap((key) => this.pending.get(key)?.readySinceMs ?? []);
-    if (since.length === 0) return undefined;
-    return Math.min(...since) + this.options.spreadAfterMs - this.clock.now();
+    const sinceMs = this.waiting.oldestSinceMs();
+    return sinceMs === undefined ? undefined : sinceMs + this.options.spreadAfterMs - this.clock.now();
   }
 
   /** For the consumer: the run of a taken key ended. */
@@ -241,13 +235,13 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     const merged = mergePendingAdds(before, add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;
-    if (merged.priority !== before?.priority || !this.waiting.has(key)) this.wait(key, merged);
+    this.wait(key, merged);
     this.wake();
   }
 
-  private wait(key: string, { priority }: PendingAdd): void {
-    if (this.waiting.size === 0 && this.processing.size === 0) this.turns.reset();
-    this.waiting.set(key, this.turns.next(key, priority));
+  private wait(key: string, add: PendingAdd): void {
+    if (this.waiting.size === 0 && this.processing.size === 0) this.waiting.resetTurns();
+    this.waiting.put(key, add);
   }
 
   private setTimer(key: string, delayMs: number, options: AddOptions): void {
@@ -275,24 +269,6 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     if (!timer || !REASONS_OF_RUNS.has(timer.options.reason)) return;
     timer.handle.cancel();
     this.timers.delete(key);
-  }
-
-  /** The key whose turn it is. One in the background that has waited for `agingMs` joins the foreground. */
-  private nextKey(): { readonly key: string; readonly turn: Turn } | undefined {
-    const agedBefore = this.clock.now() - this.options.agingMs;
-    let best: { key: string; turn: Turn } | undefined;
-    for (const [key, placed] of this.waiting) {
-      const isAged = (this.pending.get(key)?.readySinceMs ?? Infinity) <= agedBefore;
-      const turn = placed.line === 'background' && isAged ? this.age(key, placed) : placed;
-      if (!best || compareTurns(turn, best.turn) < 0) best = { key, turn };
-    }
-    return best;
-  }
-
-  private age(key: string, { sequence }: Turn): Turn {
-    const turn = { ...this.turns.next(key, 'aged'), sequence };
-    this.waiting.set(key, turn);
-    return turn;
   }
 
   private wake(): void {

@@ -9,7 +9,7 @@ import { ANY_CHANGE, podUpdateOf } from './cluster-change.js';
 import type { HintsByPlugin, Requeue } from './decide-requeue.js';
 import { decideRequeue } from './decide-requeue.js';
 import { InFlightChanges } from './in-flight-changes.js';
-import { KeyedHeap } from './keyed-heap.js';
+import { KeyedHeap } from '@rollkeeper/machinery/keyed-heap';
 import type { QueueName, RefusedPods, SchedulingQueueMetrics } from './queue-metrics.js';
 import { noSchedulingQueueMetrics } from './queue-metrics.js';
 import type { FailedAttempt, Instant, QueueEntry } from './queued-pod.js';
