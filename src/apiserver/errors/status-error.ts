@@ -105,6 +105,6 @@ export function subjectDetails(subject: StatusSubject, name: string): StatusDeta
   return {
     ...(name !== '' && { name }),
     ...(subject.group !== '' && { group: subject.group }),
-    kind: subject.resource,
+    ...(subject.resource !== '' && { kind: subject.resource }),
   };
 }

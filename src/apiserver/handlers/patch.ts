@@ -5,12 +5,13 @@ import type { StatusError } from '../errors/index.js';
 import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation, NamedType } from '../decoding/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { applyPatch, patchTypeOf, readPatch } from '../patch/index.js';
+import { applyPatch, patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import {
   conversionProblem,
+  convertObject,
   DecodeError,
   describeFinding,
   normalizeObject,
@@ -81,18 +82,23 @@ export interface PatchedObject {
 export function patchedObject(context: RegistryContext, patching: Patching): PatchedObject {
   const { current, kind, patch, schema, type } = patching;
   const { schemas } = context;
-  const object = applyPatch(current, { type, patch, schemas, schema });
+  const isStrategic = type === 'strategic';
+  const { object, patch: read } = applyPatch(current, { type, patch, schemas, schema });
   // Refusals show what was made of the object, and of strategic merges the patch.
-  const made = type === 'strategic' ? undefined : stringifyJson(object);
-  const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(readPatch(patch)), problem);
+  const made = isStrategic ? undefined : stringifyJson(object);
+  const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(read), problem);
   const isCustom = schemas.get(schema)?.structural !== undefined;
-  checkPatchedType(object, current, refuse, { type: kind, isCustom });
+  // A converter makes of a strategic merge what it is meant to be, regardless of what it calls itself.
+  if (!isStrategic) checkPatchedType(object, current, refuse, { type: kind, isCustom });
   try {
-    const findings = sortFindings(normalizeObject(object, schemas, schema), isCustom);
+    const found = isStrategic
+      ? convertObject(object, schemas, schema)
+      : normalizeObject(object, schemas, schema);
+    const findings = sortFindings(found, isCustom);
     return { object, findings, refuse };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(type === 'strategic' ? conversionProblem(error) : problemOf(error));
+    throw refuse(isStrategic ? conversionProblem(error) : problemOf(error));
   }
 }
 

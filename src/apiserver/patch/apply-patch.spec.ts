@@ -16,7 +16,7 @@ const pod = Object.freeze({
 
 function patched(type: PatchOptions['type'], patch: unknown) {
   const text = typeof patch === 'string' ? patch : JSON.stringify(patch);
-  return applyPatch(pod, { type, patch: text, schemas, schema: 'io.k8s.api.core.v1.Pod' });
+  return applyPatch(pod, { type, patch: text, schemas, schema: 'io.k8s.api.core.v1.Pod' }).object;
 }
 
 function refusal(type: PatchOptions['type'], patch: unknown): number {

@@ -23,31 +23,37 @@ export interface PatchOptions {
 /** Operations in one JSON patch; the genuine server's limit. */
 const MAX_OPERATIONS = 10_000;
 
+/** What a patch has made. */
+export interface Patched {
+  readonly object: UnstructuredObject;
+  /** The patch as it has been read; of a strategic merge, without the directives that were followed. */
+  readonly patch: unknown;
+}
+
 /**
  * The object that comes out when a patch is applied to `current`, which stays as it is.
  * @throws StatusError 400 for a body that is no patch, 422 for one that does not fit the object, 413 for one that makes
  *   too much of it
  */
-export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
+export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): Patched {
   const patch = parse(options.patch, options.type);
-  const copy: JsonObject = cloneJson(current);
+  const object = uncheckedObject(patchedBy(patch, cloneJson<JsonObject>(current), options));
+  return { object, patch };
+}
+
+function patchedBy(patch: unknown, copy: JsonObject, options: PatchOptions): JsonObject {
   switch (options.type) {
     case 'json':
-      return uncheckedObject(jsonPatched(copy, patch));
+      return jsonPatched(copy, patch);
     case 'merge':
-      return uncheckedObject(mergePatch(copy, checkedObject(patch, MERGE)));
+      return mergePatch(copy, checkedObject(patch, MERGE)) as JsonObject;
     default:
-      return uncheckedObject(strategicMerge(copy, checkedObject(patch, ''), options));
+      return strategicMerge(copy, checkedObject(patch, ''), options);
   }
 }
 
 /** What refusals begin with; strategic merges say nothing of the kind. */
 const MERGE = 'error decoding patch: ';
-
-/** A patch as it was sent, which has been applied. */
-export function readPatch(text: string): unknown {
-  return readJsonText(text);
-}
 
 function parse(text: string, type: PatchOptions['type']): unknown {
   try {

@@ -1,5 +1,6 @@
-import { goValue, isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { badRequest, unexpected } from '../errors/index.js';
+import { goTypeOf, goValue, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { unexpected, unprocessable } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
 import type { JsonObject } from './json-pointer.js';
 
 export interface ObjectListMerge {
@@ -18,35 +19,71 @@ export interface ObjectListMerge {
  * Source: `mergeSliceWithSpecialElements` in k/k staging/src/k8s.io/apimachinery/pkg/util/strategicpatch.
  */
 export function mergeObjectList(
-  original: readonly unknown[],
-  patch: readonly unknown[],
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
   { key, order, mergeItem, plain }: ObjectListMerge,
 ): unknown[] {
-  const items = checkedItems(patch, 'patch');
-  if (items.some((item) => item.$patch === 'replace'))
-    return items.filter((item) => item.$patch === undefined).map(plain);
-  const before = checkedItems(original, 'original');
-  const keyed = new KeyedList(before, key);
-  for (const item of items) assertKeyed(item, key);
-  for (const item of items) if (item.$patch === 'delete') keyed.remove(item[key]);
-  for (const item of items.filter(({ $patch }) => $patch !== 'delete')) {
+  for (const item of patch) checkDirective(item, key);
+  const items = patch.filter((item) => item.$patch === undefined);
+  for (const item of items) keyIn(item, key);
+  if (items.length < patch.length && patch.some((item) => item.$patch === 'replace')) return items.map(plain);
+  const keyed = new KeyedList(original, key);
+  for (const item of patch) if (item.$patch === 'delete') keyed.remove(item[key]);
+  for (const item of items) {
     const existing = keyed.get(item[key]);
     keyed.put(item[key], existing ? mergeItem(existing, item) : plain(item));
   }
   const merged = keyed.items();
+  for (const item of merged) keyIn(item, key);
   // Without an order of its own, the patch has that of its items: what is new comes before what only the server has.
-  const ordering = order ?? items.filter(({ $patch }) => $patch === undefined);
-  const keys = checkedItems(ordering, '$setElementOrder').map((item) => item[key]);
+  const keys = (order ?? items).map((item) => keyIn(item, key));
   // The genuine merge writes into the list that it takes the former order from, so that what was added has the place of what was
   // deleted in it.
-  const formerOrder = merged.slice(0, before.length).map((item) => item[key]);
+  const formerOrder = merged.slice(0, original.length).map((item) => item[key]);
   return orderMerged(merged, formerOrder, keys, (item) => item[key]);
 }
 
 /** @throws StatusError 500, as the genuine server */
-function assertKeyed(item: JsonObject, key: string): void {
+function checkDirective(item: JsonObject, key: string): void {
+  const { $patch } = item;
+  if ($patch === undefined || $patch === 'replace') return;
+  if ($patch === 'merge') throw unexpected('merging lists cannot yet be specified in the patch');
+  if ($patch !== 'delete') throw unknownDirective($patch, item);
+  keyIn(item, key);
+}
+
+export function unknownDirective(directive: unknown, map: JsonObject): StatusError {
+  return unexpected(`unknown patch type: ${goValue(directive)} in map: ${goValue(map)}`);
+}
+
+/** The key of an item. @throws StatusError 500, as the genuine server, for what has none */
+export function keyIn(item: unknown, key: string): unknown {
+  if (!isJsonObject(item)) throw badType(OBJECT, item);
   if (item[key] === undefined)
     throw unexpected(`map: ${goValue(item)} does not contain declared merge key: ${key}`);
+  return item[key];
+}
+
+export const OBJECT = 'map[string]interface {}';
+export const LIST = '[]interface {}';
+
+/** A value is not of the type that a merge needs. */
+export function badType(expected: string, value: unknown): StatusError {
+  const found = value === null ? '%!s(<nil>)' : goTypeOf(value);
+  return unexpected(`expected a ${expected}, but received a ${found}`);
+}
+
+/**
+ * The type that all elements of some lists have, as Go calls it.
+ * @throws StatusError 500, as the genuine server, where they have none or several, or are lists
+ */
+export function elementType(lists: readonly (readonly unknown[])[]): string {
+  const types = new Set(lists.flat(1).map(goTypeOf));
+  const [type] = types;
+  if (type === undefined) throw unexpected('no elements in any of the given slices');
+  if (type === LIST) throw unprocessable(new Error('lists of lists are not supported'));
+  if (types.size > 1) throw unexpected(`list element types are not identical: ${goValue(lists)}`);
+  return type;
 }
 
 /** A list whose items are found by their key, the first of several with the same. */
@@ -90,13 +127,6 @@ class KeyedList {
   }
 }
 
-function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
-  return list.map((item) => {
-    if (isJsonObject(item)) return item;
-    throw badRequest(`expected a list of objects in the ${where}, got ${stringifyJson(item)}`);
-  });
-}
-
 /**
  * The items of a patch have to be in the order that the patch itself says.
  * @throws StatusError 500, as the genuine server
@@ -107,8 +137,8 @@ export function checkOrder(
   key: string | undefined,
 ): void {
   if (order.length === 0 || patch.length === 0) return;
-  const keyOf = (item: unknown): unknown => (key === undefined || !isJsonObject(item) ? item : item[key]);
-  const kept = patch.filter((item) => !isJsonObject(item) || item.$patch !== 'delete');
+  const keyOf = (item: unknown): unknown => (key === undefined ? item : keyIn(item, key));
+  const kept = patch.filter((item) => !isJsonObject(item) || item.$patch === undefined);
   let next = 0;
   for (const ordered of order) if (next < kept.length && keyOf(kept[next]) === keyOf(ordered)) next++;
   if (next < kept.length)
@@ -150,21 +180,13 @@ function firstPlaces(keys: readonly unknown[]): Map<unknown, number> {
   return new Map(keys.map((key, index) => [key, index] as const).reverse());
 }
 
-interface ScalarListDirectives {
-  /** `$setElementOrder` */
-  readonly order?: readonly unknown[];
-  /** `$deleteFromPrimitiveList` */
-  readonly removed?: readonly unknown[];
-}
-
 /** Merges a list of scalars that is meant as a set, `metadata.finalizers` for one. */
 export function mergeScalarList(
   original: readonly unknown[],
   patch: readonly unknown[],
-  { order, removed = [] }: ScalarListDirectives,
+  order: readonly unknown[] = patch,
 ): unknown[] {
-  const merged = without([...new Set([...original, ...patch])], removed);
-  return orderMerged(merged, original, order ?? patch, (item) => item);
+  return orderMerged([...new Set([...original, ...patch])], original, order, (item) => item);
 }
 
 /** `list` without the items that `removed` names. */

@@ -185,9 +185,27 @@ describe('strategicMerge', () => {
     [{ $patch: 'explode' }, 'unknown patch type'],
     [{ $patch: 'merge' }, 'unknown patch type: merge in map: map[$patch:merge]'],
     [{ containers: [{ image: 'x' }] }, 'does not contain declared merge key: name'],
-    [{ containers: ['x'] }, 'expected a list of objects'],
+    [{ containers: ['x'] }, 'list element types are not identical: [[map[image:a:1 name:a]] [x]]'],
+    [{ $retainKeys: 'x' }, 'invalid patch format of retainKeys'],
+    [{ $retainKeys: [], hostNetwork: true }, 'invalid patch format of retainKeys'],
+    [{ '$setElementOrder/containers': 'x' }, 'expected a []interface {}, but received a string'],
+    [
+      { containers: [a, { $patch: 'merge', name: 'a' }] },
+      'merging lists cannot yet be specified in the patch',
+    ],
   ])('refuses %j', (patch, words) => {
     expect(() => merged({ containers: [a] }, patch)).toThrow(words);
+  });
+
+  it('takes a list without a merge strategy as it is, and nothing out of a list that is not there', () => {
+    const result = merged(
+      { tolerations: [{ key: 'x' }] },
+      {
+        tolerations: [{ key: 'y' }, { $patch: 'delete', key: 'x' }],
+        '$deleteFromPrimitiveList/finalizers': 'x',
+      },
+    );
+    expect(result).toEqual({ tolerations: [{ key: 'y' }, { $patch: 'delete', key: 'x' }] });
   });
 
   it('is idempotent, and keeps the keys of a merged list unique', () => {

@@ -1,8 +1,20 @@
-import { goValue, isJsonObject, isList, ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, ownField, setField } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unexpected } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import type { JsonObject } from './json-pointer.js';
-import { checkOrder, mergeObjectList, mergeScalarList, without } from './merge-object-list.js';
+import {
+  badType,
+  checkOrder,
+  elementType,
+  keyIn,
+  LIST,
+  mergeObjectList,
+  mergeScalarList,
+  OBJECT,
+  orderMerged,
+  unknownDirective,
+  without,
+} from './merge-object-list.js';
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
 export type MergeObject = (
@@ -24,8 +36,9 @@ const SET_ORDER = '$setElementOrder/';
 
 /**
  * Applies a strategic merge patch: like a JSON merge patch, but lists whose schema says so are merged by a key, and
- * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) steer it. Behaviour as
- * described in Kubernetes' "strategic merge patch" contributor page. May change `original`.
+ * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) steer it. May change `original`, and
+ * takes the directives out of the patch as it follows them, like the genuine server, whose refusals show the rest. Source of the
+ * rules: `mergeMap` in k/k staging/src/k8s.io/apimachinery/pkg/util/strategicpatch.
  * @throws StatusError 400 or 500 for a directive that cannot be followed, as the genuine server
  */
 export function strategicMerge(
@@ -42,80 +55,130 @@ export function strategicMerge(
   return merge(original, patch, schemas.get(schema));
 }
 
+type Resolve = (found: ObjectSchema | undefined) => ObjectSchema | undefined;
+
 function mergeObject(
   original: JsonObject,
   patch: JsonObject,
   schema: ObjectSchema | undefined,
   merge: MergeObject,
-  resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
+  resolve: Resolve,
 ): JsonObject {
-  switch (patch[DIRECTIVE]) {
-    case undefined:
-      break;
-    case 'replace':
-      return withoutDirectives(patch);
-    case 'delete':
-      return {};
-    default:
-      throw unexpected(`unknown patch type: ${goValue(patch[DIRECTIVE])} in map: ${goValue(patch)}`);
-  }
+  const directive = patch[DIRECTIVE];
+  if (directive !== undefined) return directed(directive, patch);
   if (Object.hasOwn(patch, RETAIN_KEYS)) retainOnly(original, patch);
-  for (const field of fieldsOf(patch)) {
-    const place = schema?.type === 'map' ? schema.items : ownField(schema?.properties, field);
-    const value = ownField(patch, field);
-    const before = ownField(original, field);
-    if (value === null) delete original[field];
-    else if (isList(value) || value === undefined)
-      mergeListField(original, patch, field, place, merge, resolve);
-    else if (!isJsonObject(value)) setField(original, field, value);
-    else if (before === undefined) {
-      if (!Object.hasOwn(value, DIRECTIVE)) setField(original, field, withoutDirectives(value));
-    } else if (!isJsonObject(before) || strategyOf(place) === 'replace') {
-      if (value[DIRECTIVE] === 'delete') delete original[field];
-      else setField(original, field, withoutDirectives(value));
-    } else setField(original, field, merge(before, value, place));
-  }
+  const lists: ListFields = { original, patch, resolve, merge, schema };
+  for (const name of Object.keys(patch)) if (name.startsWith(SET_ORDER)) mergeInOrder(lists, name);
+  const names = Object.keys(patch);
+  for (const field of names)
+    if (!field.startsWith(DELETE_FROM)) mergeField(original, patch[field], field, lists);
+  for (const name of names) if (name.startsWith(DELETE_FROM)) deleteFrom(lists, name);
   return original;
 }
 
-function mergeListField(
-  original: JsonObject,
-  patch: JsonObject,
+/** A map with a directive of its own is nothing but that. */
+function directed(directive: unknown, patch: JsonObject): JsonObject {
+  if (directive === 'delete') return {};
+  if (directive !== 'replace') throw unknownDirective(directive, patch);
+  delete patch[DIRECTIVE];
+  return patch;
+}
+
+/** An object, its patch, and what is known of them, of which one list is merged. */
+interface ListFields {
+  readonly original: JsonObject;
+  readonly patch: JsonObject;
+  readonly schema: ObjectSchema | undefined;
+  readonly merge: MergeObject;
+  readonly resolve: Resolve;
+}
+
+function mergeField(original: JsonObject, value: unknown, field: string, lists: ListFields): void {
+  const place = placeOf(lists.schema, field);
+  const before = ownField(original, field);
+  if (value === null) delete original[field];
+  else if (isList(value)) {
+    if (isList(before)) setField(original, field, mergedList(before, value, field, lists));
+    else setField(original, field, plain(value));
+  } else if (!isJsonObject(value)) setField(original, field, value);
+  else if (isJsonObject(before)) {
+    const isReplaced = strategyOf(place) === 'replace';
+    setField(original, field, isReplaced ? value : lists.merge(before, value, place));
+  } else if (!isDirected(value)) setField(original, field, withoutDirectives(value));
+  else if (value[DIRECTIVE] === 'delete') delete original[field];
+  else if (before !== undefined) setField(original, field, withoutDirectives(value));
+}
+
+function placeOf(schema: ObjectSchema | undefined, field: string): ObjectSchema | undefined {
+  return schema?.type === 'map' ? schema.items : ownField(schema?.properties, field);
+}
+
+/** How a list is merged: by which key, if at all. */
+function mergingOf(
   field: string,
-  place: ObjectSchema | undefined,
-  merge: MergeObject,
-  resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
-): void {
-  const value = ownField(patch, field);
-  const changed = isList(value) ? value : undefined;
-  const old = ownField(original, field);
-  const before = isList(old) ? old : [];
-  const order = directiveList(patch, SET_ORDER, field);
-  const removed = directiveList(patch, DELETE_FROM, field);
+  { resolve, schema }: ListFields,
+): { readonly isMerged: boolean; readonly key?: string; readonly items?: ObjectSchema } {
+  const place = placeOf(schema, field);
   const list = resolve(place);
-  const merged = strategyOf(place) === 'merge' || strategyOf(list) === 'merge';
-  if (!merged) {
-    if (changed) setField(original, field, changed.map(plain));
-    else if (removed) setField(original, field, without(before, removed));
-    return;
-  }
+  const isMerged = strategyOf(place) === 'merge' || strategyOf(list) === 'merge';
   const key = place?.patchMergeKey ?? list?.patchMergeKey;
-  if (changed && order) checkOrder(changed, order, key);
-  // Where there was nothing, nothing is merged either.
-  if (old === undefined && changed && !order) {
-    setField(original, field, removed ? without(changed.map(plain), removed) : plain(changed));
-    return;
+  return { isMerged, ...(key !== undefined && { key }), ...(list?.items && { items: list.items }) };
+}
+
+/** A list that has no merge strategy is taken as it is, directives included, which are unknown fields then. */
+function mergedList(
+  before: unknown[],
+  changed: readonly unknown[],
+  field: string,
+  lists: ListFields,
+  order?: readonly unknown[],
+): readonly unknown[] {
+  const { isMerged, items, key } = mergingOf(field, lists);
+  if (!isMerged) return changed;
+  if (before.length + changed.length === 0) return before;
+  const type = elementType([before, changed]);
+  if (type !== OBJECT && key === undefined) return mergeScalarList(before, changed, order);
+  if (key === undefined) throw unexpected('cannot merge lists without merge key for type struct');
+  if (type !== OBJECT) throw badType(OBJECT, [...before, ...changed][0]);
+  return mergeObjectList(before as JsonObject[], changed as JsonObject[], {
+    ...{ key, order, plain: withoutDirectives },
+    mergeItem: (into, from) => lists.merge(into, from, items),
+  });
+}
+
+/** Merges a list for which the patch has an order, and takes both out of the patch. */
+function mergeInOrder(lists: ListFields, name: string): void {
+  const { original, patch } = lists;
+  const order = patch[name];
+  delete patch[name];
+  if (!isList(order)) throw badType(LIST, order);
+  const field = name.slice(SET_ORDER.length);
+  const [before, changed] = [ownField(original, field), ownField(patch, field)];
+  if (before !== undefined && !isList(before)) throw badType(LIST, before);
+  if (changed !== undefined && !isList(changed)) throw badType(LIST, changed);
+  const { isMerged, key } = mergingOf(field, lists);
+  checkOrder(changed ?? [], order, key);
+  if (!before && !changed) return;
+  if (before && changed && isMerged)
+    setField(original, field, mergedList(before, changed, field, lists, order));
+  else {
+    const list = changed ?? before ?? [];
+    elementType([before ?? [], changed ?? []]);
+    const keyOf = (item: unknown): unknown => (key === undefined ? item : keyIn(item, key));
+    const ordered = orderMerged(list, (before ?? []).map(keyOf), order.map(keyOf), keyOf);
+    setField(original, field, before ? ordered : plain(ordered));
   }
-  const mergedList =
-    key === undefined
-      ? mergeScalarList(before, changed ?? [], { order, removed })
-      : mergeObjectList(before, changed ?? [], {
-          key,
-          order,
-          mergeItem: (into, from) => merge(into, from, list?.items),
-          plain: withoutDirectives,
-        });
-  setField(original, field, mergedList);
+  delete patch[field];
+}
+
+/** `$deleteFromPrimitiveList/…`: says nothing where there is no list. */
+function deleteFrom({ original, patch, ...known }: ListFields, name: string): void {
+  const field = name.slice(DELETE_FROM.length);
+  const [before, removed] = [ownField(original, field), patch[name]];
+  if (removed === null) delete original[field];
+  if (!isList(before) || !isList(removed)) return;
+  const { isMerged } = mergingOf(field, { original, patch, ...known });
+  setField(original, field, isMerged ? without(before, removed) : removed);
 }
 
 function strategyOf(schema: ObjectSchema | undefined): 'merge' | 'replace' | undefined {
@@ -124,35 +187,13 @@ function strategyOf(schema: ObjectSchema | undefined): 'merge' | 'replace' | und
   return strategy === 'replace' ? 'replace' : 'merge';
 }
 
-/** The fields that a patch is about, those that only a directive names included. */
-function fieldsOf(patch: JsonObject): Set<string> {
-  const fields = new Set<string>();
-  for (const name of Object.keys(patch)) {
-    if (name === DIRECTIVE || name === RETAIN_KEYS) continue;
-    if (name.startsWith(SET_ORDER)) fields.add(name.slice(SET_ORDER.length));
-    else if (name.startsWith(DELETE_FROM)) fields.add(name.slice(DELETE_FROM.length));
-    else fields.add(name);
-  }
-  return fields;
-}
-
-function directiveList(patch: JsonObject, prefix: string, field: string): unknown[] | undefined {
-  const value = patch[prefix + field];
-  if (value === undefined) return undefined;
-  if (!isList(value)) throw badRequest(`${prefix}${field} is not a list`);
-  return value;
-}
-
 function retainOnly(original: JsonObject, patch: JsonObject): void {
   const list = patch[RETAIN_KEYS];
-  if (!isList(list)) throw badRequest(`${RETAIN_KEYS} is not a list`);
-  const keys = new Set(list);
-  const stray = Object.keys(patch).find(
-    (name) => name !== RETAIN_KEYS && !name.startsWith('$') && patch[name] !== null && !keys.has(name),
-  );
-  if (stray !== undefined) {
-    throw badRequest(`${RETAIN_KEYS} directive must contain all fields in the patch: ${stray} is missing`);
-  }
+  delete patch[RETAIN_KEYS];
+  const keys = isList(list) ? new Set(list) : undefined;
+  const isNamed = (name: string): boolean =>
+    patch[name] === null || name.startsWith(DELETE_FROM) || name.startsWith(SET_ORDER) || !!keys?.has(name);
+  if (!keys || !Object.keys(patch).every(isNamed)) throw badRequest('invalid patch format of retainKeys');
   for (const name of Object.keys(original)) if (!keys.has(name)) delete original[name];
 }
 

@@ -239,9 +239,22 @@ class Coercer implements CoerceResult {
     const { length } = this.unknown;
     const alternative = alternativeFor(value, field);
     if (!alternative) return this.none(field);
-    const coerced = this.value(value, alternative);
+    const coerced = this.from === 'map' ? this.decoded(value, alternative) : this.value(value, alternative);
     this.unknown.length = length;
     return coerced;
+  }
+
+  /** The converter leaves such a type to its decoder, whose words it repeats. */
+  private decoded(value: unknown, alternative: FieldDecoder): unknown {
+    const coercer = new Coercer(alternative, this.fractions, this.writesEmpties, 'json');
+    coercer.owner = alternative.structName;
+    try {
+      return coercer.value(value, alternative);
+    } catch (error) {
+      throw error instanceof FieldTypeError ? new FieldTypeError(error.message) : error;
+    } finally {
+      this.keys += coercer.keys;
+    }
   }
 
   /** Of a schema or a list, anything else counts as an empty one. */
@@ -277,7 +290,7 @@ class Coercer implements CoerceResult {
 
   /** Text in base64, or a list of numbers. */
   private bytes(value: unknown, field: FieldDecoder): string {
-    if (typeof value === 'string') return base64(value);
+    if (typeof value === 'string') return base64(value, this.from);
     if (!Array.isArray(value)) return this.mismatch(value, field);
     const one = { ...field, goType: 'uint8' };
     const bytes = value.map((item: unknown) => {
@@ -383,11 +396,12 @@ function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDeco
   return anyOf.find((alternative) => alternative.kind === kind);
 }
 
-function base64(text: string): string {
+function base64(text: string, from: 'json' | 'map'): string {
   try {
     return canonicalBase64(text);
   } catch (error) {
-    throw error instanceof Base64Error ? new FieldTypeError(error.message) : error;
+    if (!(error instanceof Base64Error)) throw error;
+    throw new FieldTypeError(`${from === 'map' ? 'error decoding from json: ' : ''}${error.message}`);
   }
 }
 

@@ -24,7 +24,7 @@ export function mutated(
 ): UnstructuredObject {
   if (patchType === 'JSONPatch') {
     const patch = stringifyJson(operationsOf(given));
-    return applyPatch(object, { type: 'json', patch, schemas, schema: kind.schema });
+    return applyPatch(object, { type: 'json', patch, schemas, schema: kind.schema }).object;
   }
   if (!(given instanceof ObjectLiteral))
     throw new MutationError('unsupported return type from ApplyConfiguration expression');

@@ -192,7 +192,7 @@ export class WebhookPlugin {
     const { kinds, schemas } = this.known;
     const { schema } = seen;
     const patched = patchedOr(() => {
-      const changed = applyPatch(form, { type: 'json', patch, schemas, schema: schema ?? '' });
+      const { object: changed } = applyPatch(form, { type: 'json', patch, schemas, schema: schema ?? '' });
       if (schema !== undefined) normalizeObject(changed, schemas, schema);
       return changed;
     });
