@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../machinery/clock/index.js';
+import { FakeClock, SystemClock } from '../../machinery/clock/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { waitFor } from '../../testing/wait-for.js';
 import type { FollowedObjects } from './followed-resource.js';
 import { FollowedResources } from './followed-resources.js';
+import { StorageExpiredError } from './errors.js';
 import { MemoryStorage } from './memory-storage.js';
 import type { Storage } from './storage.js';
 
@@ -169,5 +170,28 @@ describe('A followed resource', () => {
       if (shown.includes('bad')) break;
     }
     expect(shown).toEqual(['sound', 'bad']);
+  });
+
+  it('does not read its objects in a hot loop from a store whose watches end at once, for any reason', async () => {
+    for (const reason of [undefined, new StorageExpiredError(1, 'compacted'), new Error('broken')]) {
+      const fake = new FakeClock();
+      let watches = 0;
+      const ending: Storage = Object.assign(Object.create(store) as Storage, {
+        watch: async function* () {
+          watches += 1;
+          yield* [];
+          if (reason) throw reason;
+        },
+      });
+      const following = new FollowedResources(ending, { clock: fake, logger: silentLogger });
+      following.of(ROLES);
+      const stop = new AbortController();
+      const running = following.run(stop.signal);
+      await fake.advance(60_000);
+      stop.abort();
+      await running;
+      expect(watches).toBeGreaterThan(10);
+      expect(watches).toBeLessThan(60);
+    }
   });
 });

@@ -1,6 +1,5 @@
-import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { pause } from '@rollkeeper/machinery/clock';
+import { keepFollowing } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -11,7 +10,7 @@ import { identityProblem } from './stored-identity.js';
 import type { Revision, Storage, StorageKey, StoredObject } from './storage.js';
 import type { ObjectCheck, UnreadableObjects } from './unreadable-objects.js';
 
-const RETRY_MS = 200;
+const PAUSES = { firstMs: 200, longestMs: 2000, healthyAfterMs: 5000 };
 /** In the place of a problem: there is no object any more. */
 const GONE = '';
 const NONE: readonly BrokenObject[] = [];
@@ -94,22 +93,22 @@ export class FollowedResource {
   /** Follows the objects until aborted. Reads them first, unless {@link load} has. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.dependencies;
-    while (!signal.aborted) {
+    const round = async (): Promise<void> => {
       try {
         if (!this.isRead) await this.load();
         await this.follow(signal);
       } catch (error) {
-        if (isAborted(signal)) return;
         this.isRead = false;
-        // The store has been replaced, or we were too slow: there is nothing to wait for.
-        if (isStorageExpired(error)) continue;
-        logger.warn('a watch of the store broke, starting again', {
-          resource: this.resource,
-          error: errorMessage(error),
-        });
+        // The store has been replaced, or we were too slow.
+        if (!isStorageExpired(error)) throw error;
       }
-      await pause(clock, RETRY_MS, signal);
-    }
+    };
+    const onFailure = (error: unknown): void =>
+      logger.warn('a watch of the store broke, starting again', {
+        resource: this.resource,
+        error: errorMessage(error),
+      });
+    await keepFollowing(round, { clock, ...PAUSES, onFailure }, signal);
   }
 
   /** Asks the store for an object that the watch may not have shown yet. */

@@ -1,6 +1,8 @@
 export { LAST_RFC3339_MS, toRfc3339, toRfc3339Micro } from './clock.js';
 export type { Clock, TimerHandle } from './clock.js';
 export { ExpiringMap } from './expiring-map.js';
+export { keepFollowing } from './keep-following.js';
+export type { FollowOptions } from './keep-following.js';
 export { pause } from './pause.js';
 export { doublingDelayMs } from './doubling-delay.js';
 export type { DoublingDelay } from './doubling-delay.js';

@@ -101,8 +101,8 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       } catch (error) {
         if (isAborted(signal)) return;
         this.logger.warn('the queue worker failed and is started again', { error });
-        await pause(this.clock, RESTART_DELAY_MS, signal);
       }
+      await pause(this.clock, RESTART_DELAY_MS, signal);
     }
   }
 

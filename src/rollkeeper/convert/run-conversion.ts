@@ -32,6 +32,7 @@ const LOOK_EVERY_MS = 200;
  */
 export async function runConversion(options: ConversionOptions): Promise<void> {
   const { clock, dryRun, report, signal, timeoutMs = 120_000, to } = options;
+  let applied: string | undefined;
   let waiting: { readonly line: string; readonly sinceMs: number } | undefined;
   for (;;) {
     signal?.throwIfAborted();
@@ -44,8 +45,11 @@ export async function runConversion(options: ConversionOptions): Promise<void> {
     if (state.source && (step.type === 'create' || step.type === 'update' || isFirst(step, state)))
       await verifyTemplate(state.source, to, { ...state, client: options.client });
     if (dryRun) return report(`would begin with: ${line}`);
-    if (await applyStep(step, options)) {
+    const isApplied = await applyStep(step, options);
+    // A step that was applied and is still due has been undone: it is repeated after a pause, within the time limit.
+    if (isApplied && line !== applied) {
       report(line);
+      applied = line;
       waiting = undefined;
       continue;
     }

@@ -358,7 +358,8 @@ export class Supervisor {
         logger.warn(`${child.name} could not start without the API server; trying again once that is back`, {
           error: errorMessage(error),
         });
-        while (!this.apiServer?.isUp) await clock.sleep(API_POLL_MS, signal);
+        do await clock.sleep(API_POLL_MS, signal);
+        while (!this.apiServer?.isUp);
       }
     }
   }

@@ -1,8 +1,8 @@
-import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339Micro, pause } from '@rollkeeper/machinery/clock';
+import { keepFollowing, toRfc3339Micro } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
 import { LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
@@ -27,7 +27,9 @@ const STRATEGY = 'OldestEmulationVersion';
 const RENEW_EVERY_MS = 300_000;
 const WATCH_TIMEOUT_SECONDS = 240;
 const IDLE_TIMEOUT_MS = 300_000;
-const RETRY_MS = 1000;
+const PAUSES = { firstMs: 1000, longestMs: 10_000, healthyAfterMs: 5000 };
+/** A renewal fails after this many conflicts, and is retried after a pause. */
+const MAX_CONFLICTS = 5;
 const WITHDRAW_WITHIN_MS = 1000;
 
 /**
@@ -58,19 +60,16 @@ export class LeaseCandidacy {
     if (this.hasRun) throw new IllegalStateError('the candidacy has been run already');
     this.hasRun = true;
     const { clock, logger, name } = this.options;
-    while (!signal.aborted && this.supported !== false) {
-      try {
-        this.supported ??= await this.ask(signal);
-        if (this.supported) await this.stand(signal);
-      } catch (error) {
-        if (isAborted(signal)) break;
-        logger.warn('standing for the leader lease failed; trying again', {
-          candidate: name,
-          error: errorMessage(error),
-        });
-        await pause(clock, RETRY_MS, signal);
-      }
-    }
+    const round = async (): Promise<'over' | void> => {
+      this.supported ??= await this.ask(signal);
+      return this.supported ? this.stand(signal) : 'over';
+    };
+    const onFailure = (error: unknown): void =>
+      logger.warn('standing for the leader lease failed; trying again', {
+        candidate: name,
+        error: errorMessage(error),
+      });
+    await keepFollowing(round, { clock, ...PAUSES, onFailure }, signal);
     if (this.supported) await this.withdraw();
   }
 
@@ -104,8 +103,7 @@ export class LeaseCandidacy {
       });
       for await (const event of events) {
         if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue;
-        if (event.type === 'DELETED') return;
-        if (isAsked(event.object)) await this.renew(signal);
+        if (event.type === 'DELETED' || isAsked(event.object)) await this.renew(signal);
       }
     } catch (error) {
       if (!round.signal.aborted) throw error;
@@ -118,7 +116,7 @@ export class LeaseCandidacy {
   /** Renews our candidate. Recreates it if it was deleted. */
   private async renew(signal: AbortSignal): Promise<LeaseCandidate> {
     const { client, clock, name, namespace } = this.options;
-    for (;;) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       const renewTime = toRfc3339Micro(clock.now());
       try {
         const present = await client.get<LeaseCandidate>(LEASE_CANDIDATES, { namespace, name }, { signal });
@@ -134,6 +132,9 @@ export class LeaseCandidacy {
         if (!isAlreadyExists(error)) throw error;
       }
     }
+    throw new TimeoutError(
+      `the candidate ${name} was changed by others ${MAX_CONFLICTS} times while we tried`,
+    );
   }
 
   private candidate(renewTime: string): LeaseCandidate {

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { pause } from '@rollkeeper/machinery/clock';
+import { keepFollowing } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import type { Lease } from '@rollkeeper/machinery/kubernetes';
 import { LEASES } from '@rollkeeper/machinery/kubernetes';
@@ -8,7 +8,8 @@ import { LEASES } from '@rollkeeper/machinery/kubernetes';
 const TIMEOUT_SECONDS = 300;
 /** Holders write several times per lease duration; longer silence means a dead link. */
 const IDLE_TIMEOUT_MS = 30_000;
-const RETRY_MS = 500;
+/** Waiters for the lease also poll, so a pause delays nothing for long. */
+const PAUSES = { firstMs: 250, longestMs: 2000, healthyAfterMs: 5000 };
 
 /** While there are subscribers, watches one Lease and notifies when it is released or otherwise newsworthy. */
 export class LeaseReleaseWatch {
@@ -40,23 +41,13 @@ export class LeaseReleaseWatch {
   private begin(): void {
     if (this.stop) return;
     this.stop = new AbortController();
-    void this.run(this.stop.signal);
+    const { signal } = this.stop;
+    void keepFollowing(() => this.follow(signal), { clock: this.clock, ...PAUSES }, signal);
   }
 
   private end(): void {
     this.stop?.abort(new ShutdownError('the wait for the lease was cancelled'));
     this.stop = undefined;
-  }
-
-  /** Never rejects: waiters for the lease also poll. */
-  private async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const wasClean = await this.follow(signal).then(
-        () => true,
-        () => false,
-      );
-      if (!wasClean) await pause(this.clock, RETRY_MS, signal);
-    }
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
