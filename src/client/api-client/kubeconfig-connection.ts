@@ -3,6 +3,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
 import { mergeKubeconfigs, readKubeconfigFile, selectContext } from './kubeconfig-file.js';
+import { assertHarmless } from './found-kubeconfig.js';
 import { userCredentials } from './kubeconfig-user.js';
 import type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';
 import { parseProxyUrl, proxyFromEnvironment } from './proxy.js';
@@ -36,6 +37,7 @@ async function connectionOf(
     cluster: `${source}: clusters "${context.cluster}"`,
     user: `${source}: users "${userName}"`,
   };
+  if (options.isFound) assertHarmless({ cluster, fields, path: options.path ?? '', user });
   const { clock, env, isTerminal = process.stdin.isTTY, logger } = options;
   const files = tlsFiles(fields, cluster, user, options);
   const ca = files.current.ca as Buffer | undefined;

@@ -8,4 +8,13 @@ export {
   tellParent,
 } from './process-lifecycle.js';
 export type { ChildMessage } from './process-lifecycle.js';
+export {
+  escapedLine,
+  escapedText,
+  print,
+  printError,
+  styledText,
+  terminalText,
+  unstyledText,
+} from './terminal-text.js';
 export { heapIsLoaded } from './heap-while-loading.js';

@@ -8,6 +8,7 @@ import {
   errorMessage,
   isCancellation,
 } from '../errors/index.js';
+import { printError } from './terminal-text.js';
 
 /** Messages from a process to its supervisor. */
 export type ChildMessage =
@@ -110,7 +111,7 @@ export const USAGE_EXIT_CODE = 2;
 export function failProcess(error: unknown): void {
   const expected = error instanceof ExpectedError;
   const text = expected || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message);
-  process.stderr.write(`rollkeeper: ${text}\n`);
+  printError(`rollkeeper: ${text}`);
   tellParent({ type: 'failed', message: errorMessage(error) });
   process.exitCode = error instanceof InvalidOptionError ? USAGE_EXIT_CODE : 1;
 }

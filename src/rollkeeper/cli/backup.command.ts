@@ -3,7 +3,7 @@ import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
-import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { RedisFlags } from './shared-options.js';
 import { addRedisOptions, dataDirOption, redisUrlOf } from './shared-options.js';
@@ -30,7 +30,7 @@ export function registerBackupCommand(program: Command): void {
         const { objects, revision } = await withStorage(flags, { create: false, signal }, (storage) =>
           backUp(storage, file, options),
         );
-        console.log(`${objects} objects at resourceVersion ${revision} are in ${file}`);
+        print(`${objects} objects at resourceVersion ${revision} are in ${file}`);
       }),
     );
 }
@@ -57,9 +57,7 @@ export function registerRestoreCommand(program: Command): void {
             return restored;
           },
         );
-        console.log(
-          `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
-        );
+        print(`${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`);
       }),
     );
 }

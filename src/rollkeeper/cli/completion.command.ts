@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import type { AskedNames, ReadNames } from '../completion/index.js';
 import { choices } from './output.js';
 
@@ -34,7 +34,7 @@ export function registerCompletionCommands(program: Command): void {
       const { SystemClock } = await import('@rollkeeper/machinery/clock');
       const { endSoon } = await import('@rollkeeper/machinery/process');
       const given = { clock: new SystemClock(), loadReader };
-      process.stdout.write(`${await complete(modelOf(program), words, given)}\n`);
+      print(`${await complete(modelOf(program), words, given)}`);
       // A connection that is being made would keep the shell waiting.
       void endSoon();
     });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import type { SignInCode } from '../sign-in/index.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askReplica } from './admin-client.js';
@@ -31,8 +31,8 @@ async function printLink(flags: ConsoleFlags): Promise<void> {
   const { code, ends } = answer;
   const { signInLink } = await import('../sign-in/index.js');
   const link = signInLink(url, { code });
-  if (form !== 'text') return console.log(await printable(form, { link, ends }));
-  console.log(link);
+  if (form !== 'text') return print(await printable(form, { link, ends }));
+  print(link);
 }
 
 /** Undefined: no kubeconfig is named, so the admin token is used. @throws InvalidOptionError */

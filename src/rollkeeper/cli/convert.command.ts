@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions, readSeconds } from './shared-options.js';
 import type { TargetFlags } from './target.js';
@@ -48,7 +48,7 @@ async function convert(words: readonly string[], flags: ConvertFlags): Promise<v
       to: deploymentTypeOf(to),
       timeoutMs: seconds * 1000,
       dryRun: flags.dryRun,
-      report: (line) => console.log(line),
+      report: print,
     }),
   );
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions, outputForm, printable } from './output.js';
@@ -51,7 +51,7 @@ async function diff(words: readonly string[], flags: DiffFlags): Promise<void> {
       title: `${qualifiedResource(target.type)}/${ref.name}`,
     };
   });
-  console.log(
+  print(
     form === 'text'
       ? renderDiff(title, found, styleFor(process.stdout, process.env))
       : await printable(form, found),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Diagnosis } from '../doctor/index.js';
 import { styleFor } from '../terminal/index.js';
 import type { AdminClientFlags } from './admin-client.js';
@@ -42,7 +42,7 @@ export function registerDoctorCommand(program: Command): void {
       const form = outputForm(flags, FORMS);
       const diagnosis = await diagnose(flags, signal);
       const { DOCTOR_EXIT_CODES, renderDiagnosis } = await import('../doctor/index.js');
-      console.log(
+      print(
         form === 'text'
           ? renderDiagnosis(diagnosis, styleFor(process.stdout, process.env))
           : await printable(form, diagnosis),
@@ -90,10 +90,16 @@ function readControllers(text: string): readonly string[] {
 }
 
 /** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */
-async function apiOfUp({ adminUrl, context, dataDir, kubeconfig }: DoctorFlags): Promise<ApiFlags> {
+async function apiOfUp({
+  adminUrl,
+  context,
+  dataDir,
+  kubeconfig,
+}: DoctorFlags): Promise<ApiFlags & { readonly isFound?: boolean }> {
   if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
   const { runningKubeconfig } = await import('../supervisor/index.js');
-  return { kubeconfig: await runningKubeconfig(dataDir) };
+  const found = await runningKubeconfig(dataDir);
+  return { kubeconfig: found, ...(found !== undefined && { isFound: true }) };
 }
 
 async function redisOfUp({ adminUrl, dataDir }: DoctorFlags): Promise<string | undefined> {

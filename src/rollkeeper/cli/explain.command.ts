@@ -9,7 +9,7 @@ import { addAdminOptions, askReplica } from './admin-client.js';
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfReplica, consoleOfRun, namedConsole } from './console-url.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
+import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, printExplained } from './explained-object.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
@@ -39,7 +39,7 @@ export function registerExplainCommand(program: Command): void {
     );
   addOptions(addOutputOptions(described, EXPLAINED_FORMS), SCHEDULER_FILE_OPTIONS).action(
     (words: string[], flags: ExplainFlags) =>
-      runOnce(async () => print(await explained(words, flags), flags)),
+      runOnce(async () => printExplained(await explained(words, flags), flags)),
   );
 }
 

@@ -4,6 +4,7 @@ import type { PlacementState } from '@rollkeeper/scheduler';
 import type { OutputFlags } from './output.js';
 import { outputForm, printable } from './output.js';
 import type { ApiFlags } from './shared-options.js';
+import { print } from '@rollkeeper/machinery/process';
 
 /** For scripts; 1 and 2 are failures and usage errors, as in every command. */
 export const STATE_EXIT_CODES: Readonly<Record<DiagnosisState, number>> = {
@@ -68,8 +69,11 @@ export async function explainedObject(
 export const EXPLAINED_FORMS = ['json', 'yaml'] as const;
 
 /** Prints an explanation and sets the exit code. @throws InvalidOptionError */
-export async function print({ exitCode, text, value }: Explained, flags: OutputFlags): Promise<void> {
+export async function printExplained(
+  { exitCode, text, value }: Explained,
+  flags: OutputFlags,
+): Promise<void> {
   const form = outputForm(flags, EXPLAINED_FORMS);
-  console.log(form === 'text' ? text : await printable(form, value));
+  print(form === 'text' ? text : await printable(form, value));
   process.exitCode = exitCode;
 }

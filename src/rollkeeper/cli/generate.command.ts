@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { escapedText, runOnce } from '@rollkeeper/machinery/process';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServedDefinition } from '../generate/index.js';
@@ -177,7 +177,7 @@ async function writeYaml(objects: readonly object[], output: string | undefined)
 }
 
 async function write(text: string, output: string | undefined): Promise<void> {
-  if (output === undefined) return void process.stdout.write(text);
+  if (output === undefined) return void process.stdout.write(escapedText(text));
   const { writeFile } = await import('node:fs/promises');
   await writeFile(output, text);
 }

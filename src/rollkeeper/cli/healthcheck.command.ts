@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 
 /** Less than the timeout of the image's HEALTHCHECK. */
 const ANSWER_TIMEOUT_MS = 4000;
@@ -15,7 +15,7 @@ export function registerHealthcheckCommand(program: Command): void {
       'address to check; no secret is sent, any certificate is accepted',
       'https://127.0.0.1:8080/readyz',
     )
-    .action(({ url }: { url: string }) => runOnce(async () => console.log(await askHealth(url))));
+    .action(({ url }: { url: string }) => runOnce(async () => print(await askHealth(url))));
 }
 
 /**

@@ -134,6 +134,8 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
 interface CommandFlags extends ApiFlags {
   /** `--data-dir`, of commands that have it. */
   readonly dataDir?: string;
+  /** Whether `kubeconfig` was found, and not named by the user. @default false */
+  readonly isFound?: boolean;
 }
 
 /**
@@ -150,8 +152,10 @@ export async function withApi<T>(
   const { VERSION } = await import('@rollkeeper/machinery/version');
   const { silentLogger } = await import('@rollkeeper/machinery/logging');
   const clock = new SystemClock();
-  const path = flags.kubeconfig ?? (await kubeconfigOfUp(flags));
-  const connection = await loadKubeconfig({ path, context: flags.context, clock });
+  const found = flags.kubeconfig === undefined ? await kubeconfigOfUp(flags) : undefined;
+  const path = flags.kubeconfig ?? found;
+  const isFound = flags.isFound ?? found !== undefined;
+  const connection = await loadKubeconfig({ path, context: flags.context, clock, isFound });
   const client = createHttpApiClient({
     connection,
     userAgent: `rollkeeper/${VERSION} (cli)`,

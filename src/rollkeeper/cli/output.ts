@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { print } from '@rollkeeper/machinery/process';
 
 /** `text` is for people, and what is printed where no form is named. */
 export type OutputForm = 'text' | 'wide' | 'name' | 'json' | 'yaml';
@@ -53,7 +54,7 @@ export async function printState(
   read: () => Promise<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isWatched) return console.log(await read());
+  if (!isWatched) return print(await read());
   const { keepShowing, viewFor } = await import('../terminal/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const given = { clock: new SystemClock(), everyMs: WATCH_EVERY_MS, signal };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '@rollkeeper/machinery/errors';
 import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import type { LiveDeployment } from './live-deployment.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions, outputForm, printable } from './output.js';
@@ -25,7 +25,7 @@ export function registerPlanCommand(program: Command): void {
     .option('--against <what>', 'live: start from the current state (default: from nothing)')
     .option('--pod-by-pod', 'assume that pods become ready one by one, not all together');
   addOutputOptions(command, FORMS).action((flags: PlanFlags) =>
-    runOnce(async () => console.log(await plan(flags))),
+    runOnce(async () => print(await plan(flags))),
   );
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfRun, namedConsole } from './console-url.js';
-import { EXPLAINED_FORMS, print } from './explained-object.js';
+import { EXPLAINED_FORMS, printExplained } from './explained-object.js';
 import type { Diagnosis } from '../diagnose/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
@@ -44,7 +44,7 @@ export function registerProblemsCommand(program: Command): void {
         const linkOf = (problem: Diagnosis) =>
           console === undefined ? undefined : consoleLink(console, problem);
         const exitCode = found.problems.length > 0 ? SOMETHING_IS_WRONG : 0;
-        await print({ text: renderProblems(found, linkOf), value: found, exitCode }, flags);
+        await printExplained({ text: renderProblems(found, linkOf), value: found, exitCode }, flags);
       }),
     );
 }

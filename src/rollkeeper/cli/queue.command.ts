@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { QueueAnswer } from '../admin/index.js';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Style } from '../terminal/index.js';
 import { styleFor } from '../terminal/index.js';
 import type { AdminClientFlags } from './admin-client.js';
@@ -52,7 +52,7 @@ async function run(
   if (key === undefined) throw new InvalidOptionError('key', `is required for ${verb}`);
   const answer = await askAdmin(flags, `${path}/${verb}`, { body: { key } });
   const isForPrograms = form === 'json' || form === 'yaml';
-  console.log(isForPrograms ? await printable(form, answer) : `${controller} ${key}: ${verb} done`);
+  print(isForPrograms ? await printable(form, answer) : `${controller} ${key}: ${verb} done`);
 }
 
 async function queueText(

@@ -5,7 +5,7 @@ import {
   errorMessage,
 } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { endSoon } from '@rollkeeper/machinery/process';
+import { endSoon, printError } from '@rollkeeper/machinery/process';
 import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
@@ -94,7 +94,7 @@ export async function showProgress(
     process.exitCode = ROLLOUT_EXIT_CODES[end.outcome];
   } catch (error) {
     if (!signal.aborted) throw error;
-    process.stderr.write(`rollkeeper: ${errorMessage(signal.reason)} before the rollout was over\n`);
+    printError(`rollkeeper: ${errorMessage(signal.reason)} before the rollout was over`);
     process.exitCode = 1;
   } finally {
     timer.cancel();

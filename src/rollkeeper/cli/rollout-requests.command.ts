@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { print, runOnce } from '@rollkeeper/machinery/process';
 import { namesOf } from '@rollkeeper/machinery/names-of';
 import type { RolloutRequest } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
@@ -39,6 +39,6 @@ async function ask(request: RolloutRequest, words: readonly string[], flags: Req
   const { requestOfRollout } = await import('../rollout/index.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };
-    console.log(await requestOfRollout(target, request, by));
+    print(await requestOfRollout(target, request, by));
   });
 }

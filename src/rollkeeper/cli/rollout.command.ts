@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote, RolloutTarget } from '../rollout/index.js';
 import type { ProgressFlags } from './rollout-progress.js';
@@ -114,7 +114,7 @@ async function carryOut(verb: ChangeVerb, target: RolloutTarget, flags: Compiled
   else await setPaused(target, verb === 'pause');
   const { qualifiedResource } = await import('@rollkeeper/machinery/kubernetes');
   const done = { undo: 'rolled back', restart: 'restarted', pause: 'paused', resume: 'resumed' }[verb];
-  console.log(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
+  print(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
 }
 
 async function showHistory(target: RolloutTarget, { diff, form, revision }: CompiledFlags): Promise<void> {
@@ -122,21 +122,21 @@ async function showHistory(target: RolloutTarget, { diff, form, revision }: Comp
   const isForPrograms = form === 'json' || form === 'yaml';
   if (diff) {
     const changes = await diffRevisions(target, ...diff);
-    return console.log(isForPrograms ? await printable(form, changes) : await linesOf(changes));
+    return print(isForPrograms ? await printable(form, changes) : await linesOf(changes));
   }
   if (form === 'text' || form === 'wide')
-    return console.log(await renderHistory(target, { revision, isWide: form === 'wide' }));
+    return print(await renderHistory(target, { revision, isWide: form === 'wide' }));
   const all = await readHistory(target);
   const asked = all.filter((each) => revision === undefined || BigInt(each.revision) === revision);
-  if (isForPrograms) return console.log(await printable(form, asked));
-  console.log(asked.map(({ replicaSet }) => `replicaset.apps/${replicaSet}`).join('\n'));
+  if (isForPrograms) return print(await printable(form, asked));
+  print(asked.map(({ replicaSet }) => `replicaset.apps/${replicaSet}`).join('\n'));
 }
 
 /** Shows what it changes before it does. Returns whether it did. */
 async function undo(target: RolloutTarget, { dryRun, note, toRevision }: CompiledFlags): Promise<boolean> {
   const { prepareUndo } = await import('../rollout/index.js');
   const prepared = await prepareUndo(target, toRevision, note);
-  console.log(await linesOf(prepared.changes));
+  print(await linesOf(prepared.changes));
   if (!dryRun) await prepared.apply();
   return !dryRun;
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { StartupError } from '@rollkeeper/machinery/errors';
+import { printError } from '@rollkeeper/machinery/process';
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 /** Signals that a terminal sends to all processes in the foreground. */
@@ -40,7 +41,7 @@ export async function runCommand(
         const known = UNABLE[error.code ?? ''];
         if (!known)
           return reject(new StartupError(`${command} cannot be run: ${error.message}`, { cause: error }));
-        process.stderr.write(`rollkeeper: ${command}: ${known.why}\n`);
+        printError(`rollkeeper: ${command}: ${known.why}`);
         resolve(known.exitCode);
       });
       started.once('exit', (code, signal) => resolve(code ?? 128 + (SIGNALS[signal ?? 'SIGTERM'] ?? 0)));

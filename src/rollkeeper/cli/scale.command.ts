@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, printError, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { ScaleEnd, ScaleRequest } from '../rollout/index.js';
 import { readDuration } from './rollout-progress.js';
 import type { ApiFlags } from './shared-options.js';
@@ -35,8 +35,8 @@ export function registerScaleCommand(program: Command): void {
         const end = await scale(words, flags, signal);
         const { SCALE_EXIT_CODES } = await import('../rollout/index.js');
         process.exitCode = SCALE_EXIT_CODES[end.outcome];
-        if (process.exitCode === 0) console.log(end.message);
-        else console.error(end.message);
+        if (process.exitCode === 0) print(end.message);
+        else printError(end.message);
       }),
     );
 }

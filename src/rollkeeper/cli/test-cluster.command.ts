@@ -2,7 +2,7 @@ import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
-import { failProcess, heapIsLoaded } from '@rollkeeper/machinery/process';
+import { failProcess, heapIsLoaded, print } from '@rollkeeper/machinery/process';
 import type { TestCluster, TestClusterOptions } from '@rollkeeper/testing/cluster';
 import { runCommand } from './run-command.js';
 
@@ -51,7 +51,7 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
     cluster = await startTestCluster({ ...optionsOf(flags), signal: stopper.signal });
     heapIsLoaded();
     if (command === undefined) {
-      console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
+      print(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
       await aborted(stopper.signal);
     } else {
       // From here on the command handles signals, and its end stops the cluster. There is no moment without a listener,

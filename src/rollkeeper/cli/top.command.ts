@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { pause } from '@rollkeeper/machinery/clock';
 import { ExpectedError, InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
-import { endSoon, runUntilStopped } from '@rollkeeper/machinery/process';
+import { endSoon, print, printError, runUntilStopped } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
 import type { TopView } from '../top/index.js';
 import type { AdminClientFlags } from './admin-client.js';
@@ -54,7 +54,7 @@ async function unlessFailing(reading: Promise<TopView>): Promise<TopView | undef
     return await reading;
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
-    process.stderr.write(`rollkeeper: ${errorMessage(error)}; retrying\n`);
+    printError(`rollkeeper: ${errorMessage(error)}; retrying`);
     return undefined;
   }
 }
@@ -79,7 +79,6 @@ async function withReader(
 async function printerFor(form: OutputForm, once: boolean): Promise<(view: TopView) => void> {
   const { linesOfChange, renderTop } = await import('../top/index.js');
   const { viewFor } = await import('../terminal/index.js');
-  const print = (text: string): void => void process.stdout.write(`${text}\n`);
   if (form === 'json' || form === 'yaml') {
     const write = await writerOf(form, once);
     return (view) => print(write(view));

@@ -2,7 +2,7 @@ import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { Command } from 'commander';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
-import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { UpSummary } from '../supervisor/index.js';
 import { UP_OPTIONS_TABLE } from '../supervisor/up-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
@@ -45,11 +45,11 @@ async function runUp(
     const startedMs = clock.monotonicNow();
     const supervisor = new Supervisor({ up, main, env: process.env, clock, logger });
     const summary = await supervisor.start(signal);
-    console.log(readyMessage(summary, (clock.monotonicNow() - startedMs) / 1000));
+    print(readyMessage(summary, (clock.monotonicNow() - startedMs) / 1000));
     await aborted(signal);
-    console.log('Stopping …');
+    print('Stopping …');
     await supervisor.stop();
-    console.log('Stopped. All data is kept; start again to continue.');
+    print('Stopped. All data is kept; start again to continue.');
   });
 }
 

@@ -5,7 +5,7 @@ import { runOnce } from '@rollkeeper/machinery/process';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { explainFromApi } from './explain.command.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
+import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, printExplained } from './explained-object.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import { addApiOptions } from './shared-options.js';
@@ -34,7 +34,7 @@ export function registerWhyCommand(program: Command): void {
         const owner = await explainOwner(ref, flags);
         const text = owner ? `${pod.text}\n\nIt belongs to:\n${owner.text}` : pod.text;
         const value = { pod: pod.value, ...(owner && { owner: owner.value }) };
-        await print({ text, value, exitCode: pod.exitCode }, flags);
+        await printExplained({ text, value, exitCode: pod.exitCode }, flags);
       }),
   );
 }

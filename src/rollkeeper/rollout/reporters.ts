@@ -1,5 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { escapedLine, escapedText } from '@rollkeeper/machinery/process';
 import { renderDuration } from '@rollkeeper/controllers/deployment';
 import type { RolloutReport } from './describe-rollout.js';
 import type { RolloutEnd, RolloutReporter } from './follow-rollout.js';
@@ -22,7 +23,7 @@ export class LineReporter implements RolloutReporter {
   show({ message }: RolloutReport, isNews: boolean): void {
     if (!isNews || message === this.last) return;
     this.last = message;
-    this.print.out(`${message}\n`);
+    this.print.out(`${escapedText(message)}\n`);
   }
 
   end(end: RolloutEnd): void {
@@ -35,11 +36,12 @@ export class JsonReporter implements RolloutReporter {
   constructor(private readonly print: Print) {}
 
   show(report: RolloutReport, isNews: boolean): void {
-    if (isNews) this.print.out(`${stringifyJson(report)}\n`);
+    if (isNews) this.print.out(`${escapedText(stringifyJson(report))}\n`);
   }
 
   end({ outcome, report }: RolloutEnd): void {
-    this.print.out(`${stringifyJson({ ...report, outcome, exitCode: ROLLOUT_EXIT_CODES[outcome] })}\n`);
+    const last = { ...report, outcome, exitCode: ROLLOUT_EXIT_CODES[outcome] };
+    this.print.out(`${escapedText(stringifyJson(last))}\n`);
   }
 }
 
@@ -78,7 +80,7 @@ export class TerminalReporter implements RolloutReporter {
     const { available, replicas, updated } = counts;
     const numbers = `${updated} of ${replicas} new, ${available} available`;
     const why = cause ? `: ${oneLine(cause.summary)}` : '';
-    return `${elapsed} ${name} ${phase} (${numbers})${why}`;
+    return `${elapsed} ${escapedLine(name)} ${phase} (${numbers})${why}`;
   }
 }
 
@@ -121,17 +123,18 @@ export class GithubReporter implements RolloutReporter {
 
 function printEnd({ error, out }: Print, { outcome, report }: RolloutEnd): void {
   const isGood = outcome === 'complete' || outcome === 'progressing';
-  if (isGood) out(`${report.message}\n`);
-  else error(`rollkeeper: ${report.message}\n`);
+  const message = escapedText(report.message);
+  if (isGood) out(`${message}\n`);
+  else error(`rollkeeper: ${message}\n`);
 }
 
 /** As the runner of GitHub Actions reads a workflow command. */
 function escaped(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return escapedText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
+  return escapedLine(text.replaceAll(/\s+/g, ' '));
 }
 
 function clipped(text: string, columns: number): string {

@@ -1,4 +1,4 @@
-export { PLAIN, styleFor, withoutStyle } from './style.js';
+export { PLAIN, styleFor } from './style.js';
 export type { Style } from './style.js';
 export { renderTable } from './table.js';
 export { PipeView, TerminalView, keepShowing, viewFor } from './redraw.js';

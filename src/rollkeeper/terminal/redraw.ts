@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
-import { withoutStyle } from './style.js';
+import { escapedText, terminalText, unstyledText } from '@rollkeeper/machinery/process';
 
 /** Where something that changes is shown again and again. */
 export interface View {
@@ -31,7 +31,7 @@ export class TerminalView implements View {
     const shown =
       lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more`];
     const up = this.lines === 0 ? '' : `${ESCAPE}[${this.lines}A`;
-    this.terminal.write(`${up}\r${ESCAPE}[J${shown.join('\n')}\n`);
+    this.terminal.write(`${up}\r${ESCAPE}[J${terminalText(shown.join('\n'))}\n`);
     this.lines = shown.length;
   }
 }
@@ -45,7 +45,7 @@ export class PipeView implements View {
   show(text: string): void {
     if (text === this.last || text === '') return;
     this.last = text;
-    this.write(`${text}\n`);
+    this.write(`${terminalText(text)}\n`);
   }
 }
 
@@ -81,6 +81,7 @@ async function readOrExplain(read: () => Promise<string>): Promise<string> {
 
 /** A line with sequences of a style is cut at what is seen of it. */
 function clipped(line: string, columns: number): string {
-  if (withoutStyle(line).length <= columns) return line;
-  return `${withoutStyle(line).slice(0, columns - 1)}…`;
+  // As it is shown: an escape takes more columns than the character.
+  const shown = escapedText(unstyledText(line));
+  return shown.length <= columns ? line : `${shown.slice(0, columns - 1)}…`;
 }

@@ -1,3 +1,5 @@
+import { styledText } from '@rollkeeper/machinery/process';
+
 /** How words are set off on a terminal. Text that is not for a terminal stays as it is. */
 export interface Style {
   readonly good: (text: string) => string;
@@ -28,14 +30,6 @@ export function styleFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   return stream.isTTY === true && !isUnwanted ? COLOURED : PLAIN;
 }
 
-/** The text as it is seen: without the sequences of a {@link Style}. */
-export function withoutStyle(text: string): string {
-  return text.replaceAll(SEQUENCE, '');
-}
-
-const ESCAPE = '\u001b';
-const SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');
-
 function wrappedIn(begin: number, end: number): (text: string) => string {
-  return (text) => `${ESCAPE}[${begin}m${text}${ESCAPE}[${end}m`;
+  return (text) => styledText(text, begin, end);
 }

@@ -1,4 +1,4 @@
-import { withoutStyle } from './style.js';
+import { unstyledText } from '@rollkeeper/machinery/process';
 
 /** Columns of equal width, two spaces apart, as kubectl prints them; the last one is not padded. */
 export function renderTable(rows: readonly (readonly string[])[], gap = '  '): string {
@@ -17,5 +17,5 @@ export function renderTable(rows: readonly (readonly string[])[], gap = '  '): s
 }
 
 function widthOf(cell: string): number {
-  return withoutStyle(cell).length;
+  return unstyledText(cell).length;
 }
