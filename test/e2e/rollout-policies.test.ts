@@ -92,10 +92,12 @@ describe('a rollout that looks after itself', () => {
     expect(await frozen.sizes('web')).toEqual({ 'web:2': 5 });
   });
 
-  it('has its policies off and says so where one of them cannot be understood', async () => {
+  it('is held and says so where one of its policies cannot be understood', async () => {
     await looked.start('wrong', { steps: '20%%', 'on-failure': 'rollback' });
     await looked.rollouts.setImage('wrong', 'web:2');
-    const { status } = await looked.rollouts.rolledOut('wrong');
+    await looked.says('wrong', 'RolloutHeld The rollout is held, because an annotation cannot be understood');
+    expect(await looked.sizes('wrong')).toEqual({ 'web:1': 5 });
+    const { status } = await looked.rollouts.read('wrong');
     const condition = status?.conditions?.find(({ type }) => type === 'RolloutPolicy');
     expect(condition).toMatchObject({ status: 'False', reason: 'InvalidAnnotation' });
     expect(condition?.message).toContain('rollkeeper.dev/steps: "20%%"');

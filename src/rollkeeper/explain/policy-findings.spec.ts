@@ -22,8 +22,17 @@ describe('what the policies of a rollout wait for', () => {
   it('is a finding with what would end it, for annotations that cannot be understood', () => {
     const explanation = explainDeployment(under({ [`${P}steps`]: 'ten' }));
     const finding = explanation.waitsFor.find(({ cause }) => cause === 'invalid-policy');
-    expect(finding).toMatchObject({ severity: 'note' });
+    expect(finding).toMatchObject({ severity: 'blocked' });
     expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
+    expect(explanation.state, 'it is among the problems').toBe('blocked');
+  });
+
+  it('is a problem where a mistyped annotation holds nothing yet', () => {
+    const complete = under({ [`${P}bake-tme`]: '5m' });
+    const replicaSets = complete.replicaSets.filter(({ metadata }) => metadata.name.includes('new'));
+    const explanation = explainDeployment({ ...complete, replicaSets });
+    expect(explanation.state).toBe('blocked');
+    expect(explanation.waitsFor[0]?.summary).toContain('did you mean rollkeeper.dev/bake-time?');
   });
 
   it('says what a disruption budget forbids, as the status has it, and foresees no size until then', () => {

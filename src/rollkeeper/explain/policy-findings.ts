@@ -5,9 +5,10 @@ import type { RolloutFacts } from './rollout-facts.js';
 export function policyFindings({ standing }: RolloutFacts): Finding[] {
   if (!standing) return [];
   const { code, sentence, unblockedBy, endsByItself } = standing;
-  const isNote = code === 'invalid-policy' || code === 'rolled-back';
+  const isNote = code === 'rolled-back';
   // A rollout that waits for an approval, or for a freeze to end, does what its policy asks for: it is not stuck.
-  const isStuck = code === 'check-failed' || (code === 'failed-template' && !endsByItself);
+  const isStuck =
+    code === 'check-failed' || code === 'invalid-policy' || (code === 'failed-template' && !endsByItself);
   const severity: Severity = isNote ? 'note' : isStuck ? 'blocked' : 'waits';
   return [{ cause: code, severity, summary: sentence, unblockedBy: [...unblockedBy] }];
 }

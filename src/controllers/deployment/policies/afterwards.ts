@@ -36,7 +36,9 @@ export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
     }
     if (verdict.kind === 'well') lookAgainAfter(outcome, verdict.lookAgainAfterMs);
   }
-  const isWell = complete && !hasFailed && mayBecomeGood(policy, latest, draft.nowMs);
+  // How long it has to last may be what cannot be understood.
+  const isKnown = policy.unclear === undefined;
+  const isWell = isKnown && complete && !hasFailed && mayBecomeGood(policy, latest, draft.nowMs);
   if (isWell && needsGoodRevisions(policy)) markLatestGood(draft, policy, latest, outcome);
   const [newest] = failures;
   const isRolledBack = newest?.to?.template === current && !hasFailed;

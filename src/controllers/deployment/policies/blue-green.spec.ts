@@ -394,14 +394,39 @@ describe('a blue-green rollout that cannot move its Service', () => {
     { strategy: '', says: 'needs rollkeeper.dev/strategy: blue-green' },
   ];
 
-  it.each(WRONG)('has no policy where $says', async ({ says, ...policies }) => {
+  it.each(WRONG)('is held where $says', async ({ says, ...policies }) => {
     const lab = await running(policies);
     expect(lab.condition('RolloutPolicy')).toContain('False InvalidAnnotation');
     expect(lab.condition('RolloutPolicy')).toContain(says);
   });
 
+  it('moves no Service and lets none go while an annotation cannot be understood, but for the way back', async () => {
+    const lab = await running();
+    await lab.image('app:2');
+    for (const [name, value] of [
+      ['bake-tme', '5m'],
+      ['auto-promote', 'yes'],
+    ] as const) {
+      const before = lab.annotation(name);
+      await lab.annotate(name, value);
+      await lab.annotate('approve', 'alice');
+      await lab.pass(60 * SECOND_MS);
+      expect([served(lab), served(lab, 'preview')]).toEqual(['app:1', 'app:2']);
+      expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 4 });
+      await lab.annotate('approve', undefined);
+      await lab.annotate(name, before);
+    }
+    await lab.annotate('approve', 'alice');
+    await lab.pass(60 * SECOND_MS);
+    expect(served(lab)).toBe('app:2');
+    await lab.annotate('bake-tme', '5m');
+    await lab.image('app:1');
+    await lab.pass(60 * SECOND_MS);
+    expect(served(lab)).toBe('app:1');
+  });
+
   it.each([{ maxSurge: '25%' }, { maxSurge: 4 }, { maxSurge: undefined }])(
-    'has no policy with a maxSurge of $maxSurge: two whole versions would break the limit',
+    'is held with a maxSurge of $maxSurge: two whole versions would break the limit',
     async ({ maxSurge }) => {
       const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge } } as const;
       const lab = await running({}, { replicas: 4, strategy });

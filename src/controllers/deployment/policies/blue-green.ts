@@ -50,7 +50,7 @@ interface BlueGreenPass extends Pass {
 export function playBlueGreen(pass: Pass, play: () => void): void {
   const { draft, policy, services } = pass;
   const { blueGreen } = policy;
-  if (!blueGreen) return play();
+  if (!blueGreen) return playUnclear(pass, play);
   const trouble = blueGreenTrouble(draft, blueGreen, services);
   const isKnown = services !== undefined && services !== 'off' && services.availability === 'known';
   const latest = latestOf(draft, draft.living);
@@ -65,7 +65,8 @@ export function playBlueGreen(pass: Pass, play: () => void): void {
  * about to go. Returns whether the pass ends here.
  */
 export function letGoOfServices({ draft, outcome, policy, services }: Pass): boolean {
-  if (services === undefined || services === 'off') return false;
+  // Which Services it moves may be what cannot be understood.
+  if (services === undefined || services === 'off' || policy.unclear !== undefined) return false;
   const { name, namespace = '' } = draft.observed.metadata;
   const used = new Set(servicesOf(policy.blueGreen));
   const left = services.managedBy(namespace, name).filter(({ metadata }) => !used.has(metadata.name));
@@ -92,6 +93,17 @@ function playSeen(pass: BlueGreenPass, active: DeepReadonly<SelectingService>, p
   movePreview(pass);
   if (plan.kind === 'moved') tellDelay(pass, active, plan);
   if (plan.kind === 'beside') promoteOrWait(pass, active, plan.active);
+}
+
+/** While it is unclear whether a Service selects one version alone, no version goes that a Service may select. */
+function playUnclear({ draft, policy, services }: Pass, play: () => void): void {
+  const { name, namespace = '' } = draft.observed.metadata;
+  const isKnown = services !== undefined && services !== 'off';
+  const managed = isKnown && policy.unclear !== undefined ? services.managedBy(namespace, name) : [];
+  const hashes = new Set(managed.map(hashSelectedBy));
+  const selected = activeOf(draft.living).filter((set) => hashes.has(hashOfSet(set) ?? ''));
+  if (selected.length > 0) draft.keptWhole = new Set(selected);
+  play();
 }
 
 /** What keeps its size regardless of the steps; `undefined` where pods are replaced in the usual way. */
@@ -135,6 +147,8 @@ function promoteOrWait(
   const { blueGreen, draft, latest, outcome } = pass;
   if (!isReadyToServe(draft, latest, before)) return;
   if (!isSeenToServe(pass, latest)) return lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
+  // The way back is open although it is unclear what protects a new version.
+  if (pass.policy.unclear !== undefined && !isGood(latest)) return;
   if (outcome.isHeldByCheck && !draft.keepsRevisions && !isGood(latest)) return;
   const by = draft.keepsRevisions ? undefined : draft.annotations[APPROVE];
   if (!blueGreen.autoPromote && !isGood(latest) && by === undefined) return tellApproval(pass, latest);

@@ -28,8 +28,14 @@ export function markServedGood(
   if (!served || served === latest || isGood(served)) return;
   const progressing = findCondition(draft.status.conditions, 'Progressing');
   const isComplete = progressing?.reason === NEW_REPLICA_SET_AVAILABLE;
-  const since = progressing ? progressing.lastUpdateTime : served.annotations[COMPLETE_SINCE];
-  const sinceMs = isComplete || !progressing ? parseTimeMs(since) : undefined;
+  const since = isComplete ? progressing.lastUpdateTime : served.annotations[COMPLETE_SINCE];
+  // How long it has to last may be what cannot be understood: it is judged when that is corrected.
+  if (policy.unclear !== undefined) {
+    if (isComplete && since !== undefined)
+      draft.annotate(served, { ...served.annotations, [COMPLETE_SINCE]: since });
+    return;
+  }
+  const sinceMs = parseTimeMs(since);
   if (sinceMs === undefined || draft.nowMs < sinceMs + policy.bakeMs) return;
   const failed = readFailures(draft.annotations).some(
     ({ template }) => template === hashOf(draft, served.template),

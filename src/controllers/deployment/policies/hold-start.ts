@@ -3,15 +3,28 @@ import { annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { ROLLOUT_HELD, normal, observedProgress, tellEvent, tellProgress, asClause } from './tell.js';
+import {
+  CORRECT_ANNOTATION,
+  ROLLOUT_HELD,
+  asClause,
+  normal,
+  observedProgress,
+  tellEvent,
+  tellProgress,
+} from './tell.js';
 import { isOpen, nextOpening } from './windows.js';
 
 /** Why no rollout may begin now. */
 export type HoldOfStart =
+  | { readonly by: 'unclear-policy'; readonly problems: string }
   | { readonly by: 'freeze'; readonly reason: string }
   | { readonly by: 'window'; readonly opensMs: number | undefined };
 
-export function holdOfStart({ freeze, windows }: RolloutPolicy, nowMs: number): HoldOfStart | undefined {
+export function holdOfStart(
+  { freeze, unclear, windows }: RolloutPolicy,
+  nowMs: number,
+): HoldOfStart | undefined {
+  if (unclear !== undefined) return { by: 'unclear-policy', problems: unclear };
   if (freeze !== undefined) return { by: 'freeze', reason: freeze };
   if (windows.length === 0 || isOpen(windows, nowMs)) return undefined;
   return { by: 'window', opensMs: nextOpening(windows, nowMs) };
@@ -32,6 +45,11 @@ export function tellHeld({ draft, outcome }: Pass, hold: HoldOfStart): void {
 }
 
 function wordsOf(hold: HoldOfStart): { readonly message: string; readonly unblockedBy: string } {
+  if (hold.by === 'unclear-policy')
+    return {
+      message: `The rollout is held, because an annotation cannot be understood: ${hold.problems}`,
+      unblockedBy: CORRECT_ANNOTATION,
+    };
   if (hold.by === 'freeze') {
     const name = annotationOf('freeze');
     return {

@@ -26,7 +26,7 @@ export async function readTemplateManager(
   const { reason = '' } = findCondition(status?.conditions, 'Progressing') ?? {};
   if (!isNew && !NOT_BEGUN.has(reason)) return undefined;
   const compiled = compilePolicy(metadata.annotations, namespaceAnnotations);
-  if (compiled.kind !== 'policy' || !compiled.policy.history) return undefined;
+  if (compiled.kind === 'none' || !compiled.policy.history) return undefined;
   const fresh = await unlessGone(client.get<Deployment>(typeOfDeployment(deployment), metadata, { signal }));
   return fresh?.metadata.generation === metadata.generation
     ? lastManagerOfTemplate(fresh?.metadata.managedFields)

@@ -1,3 +1,4 @@
+import { nearestOf } from './nearest-name.js';
 import {
   FIRST_TO_GO,
   POD_REPLACEMENT_OF_OWNER,
@@ -135,6 +136,16 @@ export function isPolicyAnnotation(name: string): boolean {
 export function isSetting(name: string): boolean {
   return SETTING_NAMES.has(name);
 }
+
+/** A name that may have been meant as a setting, by a typo; such names of a Namespace are kept as well. */
+export function nearestSetting(name: string): string | undefined {
+  if (!isPolicyAnnotation(name) || name.length > LONGEST_NAME) return undefined;
+  const nearest = nearestOf(name.slice(PREFIX.length), SETTINGS);
+  return nearest && PREFIX + nearest;
+}
+
+/** Longer than every setting with a few letters too many. */
+const LONGEST_NAME = 64;
 
 export function isUncopied(name: string): boolean {
   return UNCOPIED.has(name);

@@ -77,5 +77,7 @@ describe('the defaults of a Namespace', () => {
     namespace.metadata.labels = { team: 'a' };
     expect(NAMESPACE_POLICIES.part.keep(namespace)).toEqual(aNamespace('a', { 'rollkeeper.dev/steps': '1' }));
     expect(NAMESPACE_POLICIES.part.keep(aNamespace('b'))).toEqual(aNamespace('b'));
+    const mistyped = aNamespace('c', { 'rollkeeper.dev/freze': 'now' });
+    expect(NAMESPACE_POLICIES.part.keep(mistyped), 'with a mistyped one').toEqual(mistyped);
   });
 });

@@ -3,7 +3,7 @@ import { NAMESPACE_INDEX, Namespace, partOf, watch } from '@rollkeeper/runtime';
 import type { Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
-import { isSetting } from './names.js';
+import { isKnown, isPolicyAnnotation, isSetting, nearestSetting } from './names.js';
 
 /** Of a Namespace what may be a default of its Deployments: some bytes each, and for most nothing but the name. */
 export const NAMESPACE_POLICIES = partOf(Namespace, 'rollout-policies', keepPolicies);
@@ -35,9 +35,18 @@ function hasChanged(event: ResourceEvent<KubernetesObject>): boolean {
   return !semanticEqual(before ?? {}, after ?? {});
 }
 
+/** Of a Namespace; one is enough to hold new versions. */
+const MOST_MISTYPED = 20;
+
 function keepPolicies({ apiVersion, kind, metadata }: Namespace): KubernetesObject {
   const { annotations = {}, name, resourceVersion, uid } = metadata;
-  const kept = Object.entries(annotations).filter(([annotation]) => isSetting(annotation));
+  // A mistyped default is kept, so that it holds new versions and is reported.
+  const own = Object.entries(annotations);
+  const mistyped = own
+    .filter(([annotation]) => isPolicyAnnotation(annotation) && !isKnown(annotation))
+    .slice(0, MOST_MISTYPED)
+    .filter(([annotation]) => nearestSetting(annotation) !== undefined);
+  const kept = [...own.filter(([annotation]) => isSetting(annotation)), ...mistyped];
   const policies = kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {};
   return { apiVersion, kind, metadata: { name, uid, resourceVersion, ...policies } };
 }

@@ -1,6 +1,6 @@
 import type { WatchedNodes } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
-import { REVISION } from '../annotations.js';
+import { REVISION, REVISION_HISTORY } from '../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { withoutHash } from '../pod-template.js';
@@ -35,7 +35,15 @@ import { surgeForEvictions } from './on-eviction.js';
 import { noteScaleDown } from './scale-down.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
-import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
+import {
+  failedSets,
+  hashOf,
+  isGood,
+  isNewest,
+  lastGood,
+  replacesOthers,
+  revisionInForce,
+} from './revisions.js';
 import { budgetTrouble, respectBudgets } from './respect-budgets.js';
 import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
 import { runInstead } from './run-instead.js';
@@ -162,9 +170,9 @@ function policyOf(
   annotations: Annotations,
   isLimited: boolean,
 ): RolloutPolicy | undefined {
-  if (compiled.kind === 'policy') return compiled.policy;
+  if (compiled.kind !== 'none') return compiled.policy;
   const isAsked = [ABORT, RETRY, APPROVE, FAILED].some((name) => annotations[name] !== undefined);
-  return compiled.kind === 'none' && (isAsked || isLimited) ? NO_POLICY : undefined;
+  return isAsked || isLimited ? NO_POLICY : undefined;
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
@@ -219,6 +227,8 @@ function playVersions(pass: Pass, play: PlaySteps): void {
     runInstead(draft, served, play);
     return tellTurn(pass, wait.message);
   }
+  if (before && policy.unclear !== undefined && isUnfinished(draft, before))
+    return stayInPlace(pass, { before, current, failures }, play);
   if (!resizeInPlace(pass, before, play)) rollOut(pass, { before, current, failures }, play);
   const latest = latestOf(draft, draft.living);
   finishResize(pass, latest);
@@ -274,6 +284,34 @@ function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): vo
   }
   runInstead(draft, target, play);
   tellFailure(pass, failure, target);
+}
+
+/** Whether it is on its way to a version that has never run whole: not a way back, and not a change of size. */
+function isUnfinished(draft: RolloutDraft, latest: ReplicaSetDraft): boolean {
+  const ranBefore = latest.annotations[REVISION_HISTORY] !== undefined || !isNewest(draft, latest);
+  return !isGood(latest) && !ranBefore && replacesOthers(draft, latest);
+}
+
+/**
+ * A version that has begun grows no further while it is unclear what protects it. It may still fail, and then goes back as far as
+ * that can be understood.
+ */
+function stayInPlace(pass: Pass, { before, current, failures }: Unfinished, play: PlaySteps): void {
+  const { draft, policy } = pass;
+  const { template } = draft.spec;
+  draft.keptForRollback = lastGood(draft, failures, current);
+  draft.cap = Math.min(capInPlace(draft, policy, before) ?? draft.replicas, before.replicas);
+  play();
+  if (draft.spec.template !== template) return;
+  const latest = latestOf(draft, draft.living);
+  const held = holdOfStart(policy, draft.nowMs);
+  if (held) tellHeld(pass, held);
+  if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
+  if (pass.turns !== undefined) keepTurn(pass, latest);
+}
+
+interface Unfinished extends Ordinary {
+  readonly before: ReplicaSetDraft;
 }
 
 interface Ordinary {

@@ -110,6 +110,51 @@ describe('the policy of a Deployment', () => {
     ]);
   });
 
+  it.each([
+    ['bake-tme', 'bake-time'],
+    ['on-failur', 'on-failure'],
+    ['freze', 'freeze'],
+    ['Freeze', 'freeze'],
+    ['stpes', 'steps'],
+    ['failure-cause', 'failure-causes'],
+    ['max-failed-pod', 'max-failed-pods'],
+    ['x', undefined],
+    ['something-else', undefined],
+    ['a'.repeat(63), undefined],
+  ])('names %s, and the name that was meant: %s', (typo, meant) => {
+    const compiled = compilePolicy(named({ [typo]: '5m' }), undefined);
+    const text = compiled.kind === 'invalid' ? renderProblems(compiled.problems) : '';
+    const hint = meant === undefined ? '' : `; did you mean ${P}${meant}?`;
+    expect(text).toBe(`${P}${typo}: "5m" is under a name that is not known${hint}`);
+  });
+
+  it('is unclear by a mistyped default of the Namespace as well, and not by its other names', () => {
+    const compiled = compilePolicy(undefined, named({ freze: 'now', team: 'a' }));
+    expect(compiled.kind === 'invalid' && compiled.policy.unclear).toBe(
+      `${P}freze of the Namespace: "now" is under a name that is not known; did you mean ${P}freeze?`,
+    );
+    expect(compilePolicy(undefined, named({ team: 'a' })).kind).toBe('none');
+  });
+
+  it('names the first of many problems, in a message of bounded length', () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`freeze${i}`, 'x'.repeat(500)]));
+    const compiled = compilePolicy(named(many), undefined);
+    const text = compiled.kind === 'invalid' ? (compiled.policy.unclear ?? '') : '';
+    expect(text).toMatch(/; and 4990 more$/);
+    expect(text.length).toBeLessThan(2500);
+  });
+
+  it('keeps what can be understood beside what cannot', () => {
+    const compiled = compilePolicy(
+      named({ 'on-failure': 'rollback', freeze: 'x', 'fail-after': '5' }),
+      undefined,
+    );
+    expect(compiled.kind === 'invalid' && compiled.policy).toMatchObject({
+      ...{ onFailure: 'rollback', freeze: 'x' },
+    });
+    expect(compiled.kind === 'invalid' && compiled.policy.failAfterMs).toBeUndefined();
+  });
+
   it('has no steps for a Recreate, which has no sizes between none and all', () => {
     const shape = { isRollingUpdate: false };
     expect(compilePolicy(named({ steps: '1; approve' }), undefined, shape).kind).toBe('invalid');

@@ -1,91 +1,29 @@
 import type { Annotations } from '../annotations.js';
-import type { PodReplacement } from '../../shared/index.js';
-import { DEFAULT_ZONE_LABEL, KEEP_SPREAD, POD_REPLACEMENTS } from '../../shared/index.js';
-import { SURGE } from '@rollkeeper/machinery/kubernetes';
-import { MAX_INT32 } from '../int32.js';
-import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
-import { parseHistory } from './history-setting.js';
-import { parseDuration } from './durations.js';
-import type { FailureCause } from './failure-causes.js';
-import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
+import { DEFAULT_ZONE_LABEL } from '../../shared/index.js';
+import { VERSIONS_OWN } from './failure-causes.js';
 import type { ConfigSelection } from './config-selection.js';
-import type { BlueGreen, BlueGreenFields, BlueGreenSetting } from './blue-green-settings.js';
+import type { BlueGreenFields } from './blue-green-settings.js';
 import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-green-settings.js';
-import { joinSelections, parseRestartOn, readReloader } from './config-selection.js';
+import { joinSelections, readReloader } from './config-selection.js';
 import type { Setting } from './names.js';
-import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
-import type { PodCount } from './pod-counts.js';
-import { parsePodCount } from './pod-counts.js';
-import type { Step } from './steps.js';
-import { parseSteps } from './steps.js';
-import { parseMaxRollouts, parsePriority } from './turns.js';
-import type { RolloutWindow } from './windows.js';
-import { parseWindows } from './windows.js';
+import { SETTINGS, annotationOf } from './names.js';
+import type { Fields } from './setting-readers.js';
+import { READERS } from './setting-readers.js';
+import type { PolicyProblem, RolloutPolicy } from './rollout-policy.js';
+import { unknownNames } from './unknown-names.js';
 import { shortenedTo } from '../../shared/index.js';
 
-/** What becomes of a rollout that failed. */
-export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
-export type OnFailure = (typeof ON_FAILURE)[number];
-
-/** How a rollout looks after itself. */
-export interface RolloutPolicy {
-  readonly onFailure: OnFailure;
-  /** How long a new pod may take to become available, milliseconds. @default the progress deadline alone decides */
-  readonly failAfterMs?: number;
-  /** How many new pods may take longer, or fail, at most. */
-  readonly maxFailedPods: PodCount;
-  readonly failureCauses: ReadonlySet<FailureCause>;
-  /** How long a complete rollout must last before its revision counts as good, milliseconds. */
-  readonly bakeMs: number;
-  /** More restarts of containers in that time are a failure. @default any number */
-  readonly maxRestarts?: number;
-  readonly steps: readonly Step[];
-  /** Names of the checks that are measured all the way through a rollout and its bake time. */
-  readonly checks: readonly string[];
-  /** The ConfigMap that defines the checks. */
-  readonly checksFrom: string;
-  /** When a rollout may begin. @default always */
-  readonly windows: readonly RolloutWindow[];
-  /** Why no rollout may begin. */
-  readonly freeze?: string;
-  /** Which ConfigMaps and Secrets it restarts on. @default none */
-  readonly restartOn?: ConfigSelection;
-  /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
-  readonly respectsBudgets: boolean;
-  /** How many Deployments of the Namespace may roll out at once. @default any number */
-  readonly maxRollouts?: number;
-  /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
-  readonly blueGreen?: BlueGreen;
-  /** The label of nodes by whose values the old pods go one after the other. @default old pods go in any order */
-  readonly zoneLabel?: string;
-  /** Which pods go when it shrinks leaves the others spread. @default as in Kubernetes */
-  readonly keepsSpread: boolean;
-  /** When new pods take the place of old ones. @default when those begin to end */
-  readonly podReplacement?: PodReplacement;
-  /** Whether the requester of a revision, the reason, and how it ended are kept. */
-  readonly history: boolean;
-  /** Whether each change of size is noted on its ReplicaSet, for a history that lasts. */
-  readonly notesSizes: boolean;
-  /** Pods of which only cpu and memory change are resized, and not replaced. */
-  readonly resizesInPlace: boolean;
-  /** A rollout back to one of this many earlier revisions skips the steps. */
-  readonly fastTrack: number;
-  /** A pod whose eviction was requested goes when another one is available in its place. */
-  readonly surgesOnEviction: boolean;
-}
-
-/** What is wrong with an annotation. */
-export interface PolicyProblem {
-  /** With where it is, if that is the Namespace. */
-  readonly annotation: string;
-  readonly value: string;
-  readonly why: string;
-}
+export type { OnFailure, PolicyProblem, RolloutPolicy } from './rollout-policy.js';
 
 export type CompiledPolicy =
   | { readonly kind: 'none' }
   | { readonly kind: 'policy'; readonly policy: RolloutPolicy }
-  | { readonly kind: 'invalid'; readonly problems: readonly PolicyProblem[] };
+  /** `policy` is what can be read of it, with {@link RolloutPolicy.unclear}. */
+  | {
+      readonly kind: 'invalid';
+      readonly problems: readonly PolicyProblem[];
+      readonly policy: RolloutPolicy;
+    };
 
 export interface PolicyShape {
   /** Whether the strategy can hold a rollout between two sizes. */
@@ -96,16 +34,12 @@ export interface PolicyShape {
   readonly readsReloader?: boolean;
 }
 
-type Fields = { -readonly [Field in keyof RolloutPolicy]?: RolloutPolicy[Field] };
-/** Sets what the text says, or answers why it cannot. */
-type Read = (text: string, fields: Fields) => string | undefined;
-
 const NONE: CompiledPolicy = { kind: 'none' };
 const NO_RELOADER: ReturnType<typeof readReloader> = { problems: [] };
 
 /**
  * The policy that the annotations of a Deployment ask for, with those of its Namespace as defaults; an empty value turns a default
- * off. One wrong value, and there is no policy at all: a rollout that is half looked after would be worse than none.
+ * off. After one wrong value it is unclear what protects a rollout, so no new version may begin until it is corrected.
  */
 export function compilePolicy(
   deployment: Annotations | undefined,
@@ -113,7 +47,7 @@ export function compilePolicy(
   { isRollingUpdate, maxSurge, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
   const given = givenSettings(deployment, namespace);
-  const problems: PolicyProblem[] = [...unknownNames(deployment), ...ownLimitProblems(deployment)];
+  const problems: PolicyProblem[] = [...unknownNames(deployment, namespace), ...ownLimitProblems(deployment)];
   const fields: Fields = {};
   const blueGreen: BlueGreenFields = {};
   for (const { setting, text, where } of given) {
@@ -139,10 +73,22 @@ export function compilePolicy(
   if (hasSteps && !isRollingUpdate) refuse('steps', NEEDS_ROLLING_UPDATE);
   for (const { setting, why } of completed.problems) refuse(setting, why);
   for (const [setting, why] of zoneProblems(settings, { isRollingUpdate, isBlueGreen })) refuse(setting, why);
-  if (problems.length > 0) return { kind: 'invalid', problems };
-  return given.length === 0 && !reloader.selection
-    ? NONE
-    : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
+  const policy = { ...NO_POLICY, history: true, ...fields };
+  if (problems.length > 0) return { kind: 'invalid', problems, policy: readable(policy, problems) };
+  return given.length === 0 && !reloader.selection ? NONE : { kind: 'policy', policy };
+}
+
+/** Without what does not go with the rest. */
+function readable(policy: RolloutPolicy, problems: readonly PolicyProblem[]): RolloutPolicy {
+  const isWrong = (setting: Setting): boolean =>
+    problems.some(({ annotation }) => annotation.split(' ')[0] === annotationOf(setting));
+  return {
+    ...policy,
+    unclear: renderProblems(problems),
+    surgesOnEviction: policy.surgesOnEviction && !isWrong('on-eviction'),
+    steps: isWrong('steps') ? [] : policy.steps,
+    zoneLabel: isWrong('zones') || isWrong('zone-label') ? undefined : policy.zoneLabel,
+  };
 }
 
 const NEEDS_ROLLING_UPDATE = 'needs spec.strategy.type RollingUpdate';
@@ -178,12 +124,20 @@ function zoneProblems(
   return isBlueGreen ? [['zones', `cannot be combined with ${annotationOf('strategy')}: blue-green`]] : [];
 }
 
-/** `rollkeeper.dev/steps: "20%%": …` */
+/** `rollkeeper.dev/steps: "20%%": …`; the first of many. */
 export function renderProblems(problems: readonly PolicyProblem[]): string {
-  return problems
-    .map(({ annotation, value, why }) => `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${why}`)
-    .join('; ');
+  const named = problems.slice(0, MOST_NAMED).map(renderProblem);
+  const more = problems.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
+
+/** One of {@link renderProblems}. */
+export function renderProblem({ annotation, value, why }: PolicyProblem): string {
+  return `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${why}`;
+}
+
+/** In one message; a condition is read by people. */
+const MOST_NAMED = 10;
 
 /** Where nothing is asked for. */
 export const NO_POLICY: RolloutPolicy = {
@@ -204,129 +158,8 @@ export const NO_POLICY: RolloutPolicy = {
   keepsSpread: false,
 };
 
-const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
-  'on-failure': (text, fields) => {
-    const word = ON_FAILURE.find((known) => known === text);
-    if (!word) return `is not one of ${ON_FAILURE.join(', ')}`;
-    fields.onFailure = word;
-    return undefined;
-  },
-  'fail-after': (text, fields) => {
-    const ms = parseDuration(text);
-    if (ms === undefined || ms === 0) return NO_DURATION;
-    fields.failAfterMs = ms;
-    return undefined;
-  },
-  'max-failed-pods': (text, fields) => {
-    const count = parsePodCount(text);
-    if (!count) return 'is neither a number of pods nor a percentage of at most 100%';
-    fields.maxFailedPods = count;
-    return undefined;
-  },
-  'failure-causes': (text, fields) => {
-    const causes = parseFailureCauses(text);
-    if (!causes) return `is neither "all" nor a list of ${FAILURE_CAUSES.join(', ')}`;
-    fields.failureCauses = causes;
-    return undefined;
-  },
-  'bake-time': (text, fields) => {
-    const ms = parseDuration(text);
-    if (ms === undefined) return NO_DURATION;
-    fields.bakeMs = ms;
-    return undefined;
-  },
-  'max-restarts': (text, fields) => {
-    if (!/^\d{1,10}$/.test(text) || Number(text) > MAX_INT32) return 'is not a number of restarts';
-    fields.maxRestarts = Number(text);
-    return undefined;
-  },
-  steps: (text, fields) => {
-    const parsed = parseSteps(text);
-    if ('problem' in parsed) return parsed.problem;
-    fields.steps = parsed.steps;
-    return undefined;
-  },
-  checks: (text, fields) => {
-    const names = parseCheckNames(text);
-    if (typeof names === 'string') return names;
-    fields.checks = names;
-    return undefined;
-  },
-  'checks-from': (text, fields) => {
-    if (!isConfigMapName(text)) return 'is not the name of a ConfigMap';
-    fields.checksFrom = text;
-    return undefined;
-  },
-  window: (text, fields) => {
-    const parsed = parseWindows(text);
-    if ('problem' in parsed) return parsed.problem;
-    fields.windows = parsed.windows;
-    return undefined;
-  },
-  freeze: (text, fields) => {
-    fields.freeze = text;
-    return undefined;
-  },
-  zones: (text) => (text === 'one-by-one' ? undefined : 'is not one-by-one'),
-  'zone-label': (text) => (LABEL_NAME.test(text) ? undefined : 'is not the name of a label'),
-  'scale-down': (text, fields) => {
-    if (text !== KEEP_SPREAD) return `is not ${KEEP_SPREAD}`;
-    fields.keepsSpread = true;
-    return undefined;
-  },
-  'pod-replacement': (text, fields) => {
-    const word = POD_REPLACEMENTS.find((known) => known === text);
-    if (!word) return `is not one of ${POD_REPLACEMENTS.join(', ')}`;
-    fields.podReplacement = word;
-    return undefined;
-  },
-  'restart-on': (text, fields) => {
-    const parsed = parseRestartOn(text);
-    if (typeof parsed === 'string') return parsed;
-    fields.restartOn = parsed;
-    return undefined;
-  },
-  'disruption-budgets': (text, fields) => {
-    if (text !== 'respect' && text !== 'ignore') return 'is neither respect nor ignore';
-    fields.respectsBudgets = text === 'respect';
-    return undefined;
-  },
-  'max-rollouts': (text, fields) => {
-    fields.maxRollouts = parseMaxRollouts(text);
-    return fields.maxRollouts === undefined ? 'is not a number of rollouts above 0' : undefined;
-  },
-  'rollout-priority': (text) =>
-    parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
-  history: (text, fields) => {
-    const setting = parseHistory(text);
-    if (!setting) return 'is neither on nor off nor a duration from 1h to 90d';
-    fields.history = setting.isOn;
-    fields.notesSizes = setting.keptForMs !== undefined;
-    return undefined;
-  },
-  'on-eviction': (text, fields) => {
-    if (text !== SURGE) return `is not ${SURGE}`;
-    fields.surgesOnEviction = true;
-    return undefined;
-  },
-  resize: (text, fields) => {
-    if (text !== 'in-place') return 'is not in-place';
-    fields.resizesInPlace = true;
-    return undefined;
-  },
-  'fast-track': (text, fields) => {
-    if (!/^\d{1,3}$/.test(text)) return 'is not a number of revisions of at most 999';
-    fields.fastTrack = Number(text);
-    return undefined;
-  },
-};
-
 /** Of a wrong value, in a message. Characters. */
 const LONGEST_VALUE = 80;
-/** A name of at most 63 characters, with a DNS name and a slash before it or not. */
-const LABEL_NAME = /^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
-const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
-
 function joined(own: ConfigSelection | undefined, added: ConfigSelection): ConfigSelection {
   return own ? joinSelections(own, added) : added;
 }
@@ -348,11 +181,4 @@ function givenSettings(
     const text = (own ?? namespace?.[name] ?? '').trim();
     return text === '' ? [] : [{ setting, text, where: own === undefined ? ' of the Namespace' : '' }];
   });
-}
-
-/** A name that is not known may be one that was meant otherwise. Those of a Namespace may be for other things. */
-function unknownNames(deployment: Annotations | undefined): PolicyProblem[] {
-  return Object.entries(deployment ?? {})
-    .filter(([name]) => isPolicyAnnotation(name) && !isKnown(name))
-    .map(([annotation, value]) => ({ annotation, value, why: `is under a name that is not known` }));
 }

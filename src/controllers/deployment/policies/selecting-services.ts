@@ -73,7 +73,7 @@ export function selectingServices(
     isUsedBy: (namespace, name, service) =>
       deployments.some((lister) => {
         const deployment = lister.get(`${namespace}/${name}`);
-        return deployment && servicesOf(blueGreenOf(deployment, defaultsOf(namespace))).includes(service);
+        return deployment && servicesUsedBy(deployment, defaultsOf(namespace)).includes(service);
       }),
     get availability() {
       if (informer.hasSynced) return 'known';
@@ -113,13 +113,16 @@ export const SERVICES_OF_POLICY = {
     }),
 };
 
-function blueGreenOf(
+/** Those that its policy names, also where the rest of the policy cannot be understood. */
+function servicesUsedBy(
   { metadata, spec }: DeepReadonly<Deployment>,
   defaults: Annotations | undefined,
-): BlueGreen | undefined {
+): readonly string[] {
   const shape = { isRollingUpdate: isRollingUpdate(spec), maxSurge: maxSurgeOf(spec) };
   const compiled = compilePolicy(metadata.annotations, defaults, shape);
-  return compiled.kind === 'policy' ? compiled.policy.blueGreen : undefined;
+  if (compiled.kind === 'policy') return servicesOf(compiled.policy.blueGreen);
+  if (compiled.kind === 'none') return [];
+  return SERVICE_SETTINGS.flatMap((setting) => metadata.annotations?.[setting] ?? defaults?.[setting] ?? []);
 }
 
 /** As it is written, with the API's default. */

@@ -210,16 +210,83 @@ describe('windows and freezes', () => {
 });
 
 describe('an annotation that cannot be understood', () => {
-  it('is named in a condition and an Event, once, and Kubernetes’ own rollout goes on', async () => {
+  it('is named in a condition and an Event, once, and holds a new version until it is corrected', async () => {
     const lab = await PolicyLab.rolledOut({ steps: '20%%', 'on-failure': 'rollback' });
+    expect(lab.sizes, 'a first version begins').toEqual({ 'app:1': 10 });
     await lab.image('app:2');
-    expect(lab.sizes).toEqual({ 'app:2': 10 });
-    expect(lab.condition('RolloutPolicy')).toBe(
-      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"',
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    const why =
+      'rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"';
+    expect(lab.condition('RolloutPolicy')).toBe(`False InvalidAnnotation ${why}`);
+    expect(lab.condition()).toBe(
+      `Unknown RolloutHeld The rollout is held, because an annotation cannot be understood: ${why}`,
     );
     expect(lab.eventsOf('InvalidAnnotation')).toHaveLength(1);
     await lab.annotate('steps', '20%; approve');
     expect(lab.condition('RolloutPolicy')).toBe('none');
+    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+  });
+
+  it.each<[string, string]>([
+    ['bake-tme', '5m'],
+    ['freze', 'no'],
+    ['fail-after', 'soon'],
+  ])('lets no held rollout begin when %s is added to a freeze', async (name, value) => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', freeze: 'inventory' });
+    await lab.image('app:2');
+    await lab.annotate(name, value);
+    await lab.pass(3_600_000);
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    await lab.annotate('freeze', undefined);
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    await lab.annotate(name, undefined);
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+  });
+
+  it('stops a rollout in the middle of its steps, which an approval does not continue until it is corrected', async () => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', steps: '2; approve; 5; approve' });
+    await lab.image('app:2');
+    await lab.annotate('bake-tme', '5m');
+    await lab.annotate('approve', 'anna');
+    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+    await lab.scale(20);
+    expect(lab.sizes, 'a change of size is followed').toEqual({ 'app:1': 18, 'app:2': 2 });
+    await lab.annotate('bake-tme', undefined);
+    expect(lab.sizes).toEqual({ 'app:1': 15, 'app:2': 5 });
+  });
+
+  it('holds no way back to a version that was good, and no rollback of one that fails', async () => {
+    const lab = await PolicyLab.rolledOut({
+      'on-failure': 'rollback',
+      'fail-after': '1m',
+      steps: '2; approve',
+    });
+    await lab.image(BROKEN_IMAGE);
+    await lab.annotate('bake-tme', '5m');
+    await lab.pass(61_000);
+    expect(lab.imageAsked).toBe('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    await lab.annotate('bake-tme', undefined);
+    await lab.image('app:2');
+    await lab.annotate('approve', 'anna');
+    await lab.annotate('bake-tme', '5m');
+    await lab.image('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+
+  it('marks no revision good while its bake time cannot be understood, and judges it afterwards', async () => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', 'bake-tme': '5m' });
+    await lab.pass(600_000);
+    expect(lab.isGood('app:1')).toBe(false);
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    lab.world.change(({ metadata }) => {
+      const { [`${P}bake-tme`]: _typo, ...others } = metadata.annotations ?? {};
+      metadata.annotations = { ...others, [`${P}bake-time`]: '5m' };
+    });
+    await lab.rest();
+    expect(lab.isGood('app:1')).toBe(true);
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
   });
 });
 

@@ -46,6 +46,8 @@ export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
 /** Of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
+/** What ends {@link INVALID_ANNOTATION}. */
+export const CORRECT_ANNOTATION = 'correct or remove the annotation (docs/ROLLOUTS.md)';
 
 /** While the condition says one of these, no progress is expected. */
 const WAIT_REASONS = [
@@ -154,8 +156,8 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
   if (reason === INVALID_ANNOTATION)
     outcome.standing = {
       code: 'invalid-policy',
-      sentence: `its policies are off, because an annotation cannot be understood: ${message}`,
-      unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
+      sentence: `new versions are held, because an annotation cannot be understood: ${message}`,
+      unblockedBy: [CORRECT_ANNOTATION],
       endsByItself: false,
     };
   if (reason === SERVICE_NOT_USABLE || reason === SERVICES_NOT_WATCHED)
