@@ -3,6 +3,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AdmissionPluginName, UnknownAccounts } from './admission/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type { SigningKey, TokenUser } from './auth/index.js';
+import type { Interfaces } from './bootstrap/api-endpoints.js';
 import type { ServerLimits } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 import type { SchemaRegistry } from './schema/index.js';
@@ -29,6 +30,8 @@ export interface ApiServerOptions {
   readonly signingKey?: SigningKey;
   /** @default '127.0.0.1' */
   readonly host?: string;
+  /** The addresses of the machine, of which the `kubernetes` Service's endpoints have one. @default those it has at the start */
+  readonly interfaces?: Interfaces;
   /** 0 lets the system choose. @default 0 */
   readonly port?: number;
   /** @default none */

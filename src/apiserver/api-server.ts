@@ -126,7 +126,7 @@ export class ApiServer {
     try {
       await this.api.prepare(inner.signal);
       await this.listen();
-      await this.api.announce(this.url);
+      await this.api.announce(this.url, inner.signal);
       this.settleReady.resolve({ url: this.url });
       this.options.logger.info('the API server listens', { url: this.url });
       this.options.logger.info('weaker than a genuine API server', { because: WEAKER_THAN_GENUINE });

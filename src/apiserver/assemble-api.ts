@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { Admission } from './admission/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type { ApiServerOptions } from './api-server.options.js';
@@ -5,7 +6,8 @@ import { Authenticator, createSigningKey, ServiceAccountTokens } from './auth/in
 import { Authorizer, NodeAccess } from './authorization/index.js';
 import { ClusterRoleAggregation } from './bootstrap/aggregate-cluster-roles.js';
 import { NODE_RULES } from './bootstrap/default-roles.js';
-import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
+import { ApiEndpoints } from './bootstrap/api-endpoints.js';
+import { ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
 import { VersionConverter } from './conversion/index.js';
 import { CustomResources } from './custom-resources/custom-resources.js';
 import { EventExpiry } from './event-expiry.js';
@@ -27,7 +29,7 @@ export interface AssembledApi extends AccessControl {
   /** Does what has to be done before the first request, and starts the background work, which runs until `signal` aborts. */
   prepare(signal: AbortSignal): Promise<void>;
   /** Publishes the address of the server to the clients inside the cluster. */
-  announce(url: string): Promise<void>;
+  announce(url: string, signal: AbortSignal): Promise<void>;
   /** Resolves when all that {@link prepare} has started has ended. */
   ended(): Promise<void>;
 }
@@ -65,7 +67,11 @@ export function assembleApi(
       await aggregation.aggregate();
       background.push(aggregation.run(signal), policyStatus.run(signal));
     },
-    announce: (url) => ensureApiEndpoints(context, url),
+    async announce(url, signal) {
+      const endpoints = new ApiEndpoints(context, url, options.interfaces ?? networkInterfaces());
+      await endpoints.ensure({ isStart: true });
+      background.push(endpoints.run(signal));
+    },
     async ended() {
       await Promise.all([...background, nodes.ended()]);
     },

@@ -11,7 +11,9 @@ import {
   MemoryStorage,
   writeKubeconfig,
 } from '../../src/apiserver/index.js';
+import type { Interfaces } from '../../src/apiserver/bootstrap/api-endpoints.js';
 import type { ServerLimits, Storage, TokenUser } from '../../src/apiserver/index.js';
+import type { Clock } from '../../src/machinery/clock/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 
@@ -47,9 +49,11 @@ export async function startApiServer(
     limits?: ServerLimits;
     users?: readonly TokenUser[];
     webhookServices?: Record<string, string>;
+    interfaces?: Interfaces;
+    clock?: Clock;
   } = {},
 ): Promise<RunningApiServer> {
-  const clock = new SystemClock();
+  const clock = options.clock ?? new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
   const dir = await mkdtemp(join(tmpdir(), 'rollkeeper-api-'));
   const tls = options.tls ? await ensureTlsFiles({ dir, nowMs: clock.now() }) : undefined;
@@ -65,6 +69,7 @@ export async function startApiServer(
     ...(tls && { tls, clientCa: tls.ca }),
     users: options.users,
     ...(options.limits && { limits: options.limits }),
+    ...(options.interfaces && { interfaces: options.interfaces }),
     ...(options.webhookServices && { webhookServices: options.webhookServices }),
   });
   const stop = new AbortController();

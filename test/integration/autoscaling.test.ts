@@ -14,6 +14,12 @@ interface Loose extends KubernetesObject {
 
 const METRICS = { group: 'metrics.k8s.io', version: 'v1beta1' };
 const PodMetrics = defineKind<Loose>({ ...METRICS, kind: 'PodMetrics', resource: 'pods' });
+const HPA = defineKind<Loose>({
+  group: 'autoscaling',
+  version: 'v2',
+  kind: 'HorizontalPodAutoscaler',
+  resource: 'horizontalpodautoscalers',
+});
 const NodeMetrics = defineKind<Loose>({
   ...METRICS,
   kind: 'NodeMetrics',
@@ -128,6 +134,31 @@ describe('an autoscaler', () => {
     expect(conditionsOf(held).AbleToScale).toBe('True ScaleDownStabilized');
     await cluster.clock.advance(180_000);
     await cluster.waitFor<Loose>('deployment/web', (each) => each?.spec.replicas === 1);
+  });
+
+  it('says so, and scales nothing, while another one counts the same pods', async () => {
+    const second = autoscaler('twin', { name: 'web' }) as unknown as Loose;
+    second.metadata.namespace = 'default';
+    const created = await cluster.client.create<Loose>(HPA, second);
+    for (let look = 0; look < 3; look++) {
+      await cluster.clock.advance(15_000);
+      await cluster.settled();
+    }
+    for (const name of ['web', 'twin']) {
+      const { status } = await cluster.client.get<Loose>(HPA, { namespace: 'default', name });
+      expect(conditionsOf({ status } as unknown as Loose)).toMatchObject({
+        ScalingActive: 'False AmbiguousSelector',
+      });
+      const { message } = status.conditions.find(({ type }: Loose) => type === 'ScalingActive');
+      expect(message).toBe(
+        'pods by selector app=web are controlled by multiple HPAs: [{twin default} {web default}]',
+      );
+    }
+    await cluster.client.delete(HPA, { namespace: 'default', name: created.metadata.name });
+    await cluster.clock.advance(15_000);
+    await cluster.settled();
+    const { status } = await cluster.client.get<Loose>(HPA, { namespace: 'default', name: 'web' });
+    expect(conditionsOf({ status } as unknown as Loose).ScalingActive).toBe('True ValidMetricFound');
   });
 
   it('says of a target that is not there that it cannot scale it', async () => {

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { DEFAULT_STORAGE_CLASS, SIMULATED_PROVISIONER } from '@rollkeeper/machinery/kubernetes';
 import { SERVICE_NETWORKS } from '../kinds/index.js';
@@ -78,32 +77,6 @@ const STANDARD_STORAGE_CLASS: UnstructuredObject = {
 async function ensureStorageClass(context: RegistryContext): Promise<void> {
   const { items } = await context.storage.list('storageclasses.storage.k8s.io', { limit: 1 });
   if (items.length === 0) await ensureObject(context, STANDARD_STORAGE_CLASS);
-}
-
-/**
- * Says where the `kubernetes` Service leads to: to this server. One on loopback cannot be said, as that is every
- * machine's own; then there are no endpoints, as of a genuine server without an address.
- */
-export async function ensureApiEndpoints(context: RegistryContext, url: string): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const ip = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(ip) === 0 || ip.startsWith('127.') || ip === '::1' || ip === '0.0.0.0' || ip === '::') return;
-  const metadata = { name: 'kubernetes', namespace: 'default' };
-  const ports = [{ name: 'https', port: Number(port), protocol: 'TCP' }];
-  await ensureObject(context, {
-    apiVersion: 'v1',
-    kind: 'Endpoints',
-    metadata: { ...metadata, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: [{ ip }], ports }],
-  });
-  await ensureObject(context, {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-    addressType: isIP(ip) === 6 ? 'IPv6' : 'IPv4',
-    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
-    ports,
-  });
 }
 
 const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];

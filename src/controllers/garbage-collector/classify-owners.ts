@@ -53,6 +53,7 @@ export async function classifyOwners(
       continue;
     }
     if (sources.absent.has(reference, object.metadata.namespace)) {
+      reportIfElsewhere(object, reference, sources);
       owners.push({ reference, state: 'dangling' });
       continue;
     }
@@ -92,10 +93,19 @@ async function stateOfOwner(
     if (!isObjectNotFound(error)) return undefined;
   }
   sources.absent.addVerified(reference, namespace);
-  const elsewhere = sources.graph.findByUid(reference.uid)?.object.metadata.namespace;
-  if (elsewhere !== namespace && elsewhere !== undefined)
-    reportInvalidNamespace(object, reference, sources.events);
+  reportIfElsewhere(object, reference, sources);
   return 'dangling';
+}
+
+/** Every dependent gets the Event, also those whose owner is known to be absent because of another one. */
+function reportIfElsewhere(
+  object: Item,
+  reference: DeepReadonly<OwnerReference>,
+  { events, graph }: OwnerSources,
+): void {
+  const elsewhere = graph.findByUid(reference.uid)?.object.metadata.namespace;
+  if (elsewhere !== object.metadata.namespace && elsewhere !== undefined)
+    reportInvalidNamespace(object, reference, events);
 }
 
 function stateOf(owner: Item): OwnerState {

@@ -272,6 +272,15 @@ describe('owners that are out of sight', () => {
     ]);
   });
 
+  it('warns of each dependent whose owner is in another namespace, not only of the first', async () => {
+    const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
+    for (const name of ['a', 'b', 'c']) put(PODS, name, [owner]);
+    gc = await runLeading(garbageCollectorController, cluster);
+    await gc.drain();
+    expect(names(PODS)).toEqual([]);
+    expect(gc.events.filter((event) => event.includes('OwnerRefInvalidNamespace'))).toHaveLength(3);
+  });
+
   it('does not hold a wrong reference against the right ones to the same owner', async () => {
     const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
     put(PODS, 'wrong', [owner]);

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, LabelMatcher, Pod } from '@rollkeeper/machinery/kubernetes';
 import {
   LabelSelectorSyntaxError,
   PODS,
@@ -21,6 +21,7 @@ import { decideSize, remember } from './decide-size.js';
 import type { PodMetrics } from './read-metric.js';
 import { readPodMetrics, unfetched } from './read-metric.js';
 import type { ScaleTarget } from './scale-target.js';
+import { TargetSelectors } from './target-selectors.js';
 import { readTarget, writeReplicas } from './scale-target.js';
 
 /**
@@ -49,19 +50,24 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
   },
   () => {
     const histories = new Map<string, History>();
+    const selectors = new TargetSelectors();
     return {
-      whileLeading: () => () => histories.clear(),
+      whileLeading: () => () => {
+        histories.clear();
+        selectors.clear();
+      },
       predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
       reads: [PODS],
       async reconcile({ key }, sync) {
         const { object: autoscaler } = sync;
         if (!autoscaler) {
           histories.delete(key);
+          selectors.delete(key);
           return;
         }
         const newForMs = untilFirstLookMs(autoscaler, sync.clock.now());
         if (newForMs > 0 && !histories.has(key)) return { requeueAfterMs: newForMs };
-        const outcome = await new Look(autoscaler, histories.get(key), sync).run();
+        const outcome = await new Look(autoscaler, histories.get(key), selectors, sync).run();
         if (outcome.history) histories.set(key, outcome.history);
         await updateStatus(sync.client, HorizontalPodAutoscaler, autoscaler, outcome.status);
         return { requeueAfterMs: SYNC_PERIOD_MS };
@@ -103,6 +109,7 @@ class Look {
   constructor(
     private readonly autoscaler: Autoscaler,
     private readonly before: History | undefined,
+    private readonly selectors: TargetSelectors,
     private readonly sync: Sync,
   ) {
     this.conditions = [...((autoscaler.status?.conditions ?? []) as readonly Condition[])];
@@ -247,7 +254,8 @@ class Look {
       const pods = this.sync
         .lister<Pod>(PODS)
         .byIndex(NAMESPACE_INDEX, this.autoscaler.metadata.namespace ?? '');
-      return matches ? pods.filter(({ metadata }) => matches(metadata.labels)) : pods;
+      const selected = matches ? pods.filter(({ metadata }) => matches(metadata.labels)) : pods;
+      return this.isAlone(selector, matches, selected) ? selected : undefined;
     } catch (error) {
       if (!(error instanceof LabelSelectorSyntaxError)) throw error;
       const message = `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
@@ -255,6 +263,23 @@ class Look {
       this.set('ScalingActive', 'False', 'InvalidSelector', message);
       return undefined;
     }
+  }
+
+  /** Pods that two autoscalers count would be scaled by both. */
+  private isAlone(
+    selector: string,
+    matches: LabelMatcher | undefined,
+    pods: readonly DeepReadonly<Pod>[],
+  ): boolean {
+    const { name, namespace = '' } = this.autoscaler.metadata;
+    const selecting = this.selectors.put({ name, namespace }, matches, pods);
+    if (selecting.length < 2) return true;
+    const shown = selecting.map((other) => `{${other.name} ${other.namespace}}`).join(' ');
+    const message = `pods by selector ${selector} are controlled by multiple HPAs: [${shown}]`;
+    this.warn('AmbiguousSelector', message);
+    this.set('ScalingActive', 'False', 'AmbiguousSelector', message);
+    this.warn('FailedComputeMetricsReplicas', message);
+    return false;
   }
 
   private async rescale(
