@@ -183,6 +183,26 @@ describe('custom resources', () => {
     expect(strict.body.message).toContain('strict decoding error: unknown field "spec.odd"');
   });
 
+  it('keep what a later rule refuses, with a warning, until it is changed', async () => {
+    const group = 'kept.example.com';
+    const path = await defined(group);
+    expect((await server.call('POST', path, aCronTab(group, 'a'))).status).toBe(201);
+    const { body: definition } = await server.call('GET', `${DEFINITIONS}/crontabs.${group}`);
+    const rules = [{ rule: 'self.cronSpec.size() <= 3', message: 'too long' }];
+    definition.spec.versions[0].schema.openAPIV3Schema.properties.spec['x-kubernetes-validations'] = rules;
+    expect((await server.call('PUT', `${DEFINITIONS}/crontabs.${group}`, definition)).status).toBe(200);
+    const labelled = await server.call('PATCH', `${path}/a`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    expect([labelled.status, labelled.headers.get('warning')]).toEqual([
+      200,
+      '299 - "spec: Invalid value: too long"',
+    ]);
+    const changed = await server.call('PATCH', `${path}/a`, { spec: { replicas: 2 } }, MERGE);
+    expect([changed.status, changed.body.message]).toEqual([
+      422,
+      'CronTab.kept.example.com "a" is invalid: spec: Invalid value: too long',
+    ]);
+  });
+
   it('are judged by the rules of their schema, which a definition may not have wrong', async () => {
     const group = 'ruled.example.com';
     const withRules = (rules: Body[]) => (definition: Body) => {

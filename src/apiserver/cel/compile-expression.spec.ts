@@ -239,4 +239,16 @@ describe('the words and the place of what is wrong with the types', () => {
     const { problem } = compileExpression(expression, { variables: { self } });
     expect(problem?.split('\n')[0]).toBe(`ERROR: <input>:${place}: ${words}`);
   });
+
+  it('names every mistake of an expression, in the order of the text', () => {
+    const { problem = '' } = compileExpression('self.aa >= self.bb || nope == self.cc', {
+      variables: { self },
+    });
+    expect(problem.match(/ERROR: <input>:1:\d+: [^\n]*/g)).toEqual([
+      "ERROR: <input>:1:5: undefined field 'aa'",
+      "ERROR: <input>:1:16: undefined field 'bb'",
+      "ERROR: <input>:1:23: undeclared reference to 'nope' (in container '')",
+      "ERROR: <input>:1:35: undefined field 'cc'",
+    ]);
+  });
 });

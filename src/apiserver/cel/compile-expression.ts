@@ -9,7 +9,9 @@ import { estimateCost } from './estimate/estimate-cost.js';
 import type { DeclaredSizes } from './estimate/size.js';
 import { registerObjectLiterals, withObjectLiterals } from './library/object-literals.js';
 import { withOwnMacros } from './library/macros.js';
-import { describeFailure, describeProblem, placedProblem } from './problems.js';
+import { describeFailure, mistakeIn, placedProblem } from './problems.js';
+import type { PlacedMistake } from './problems.js';
+import { typeMistakes } from './type-mistakes.js';
 import { syntaxProblems } from './syntax/check-syntax.js';
 import { withoutRepeatedSigns } from './syntax/repeated-signs.js';
 
@@ -66,8 +68,8 @@ export function compileExpression(
   const text = hasLiterals ? withObjectLiterals(plain) : plain;
   const isFunction = (name: string): boolean =>
     environment.getDefinitions().functions.some((known) => known.name === name);
-  const describe = (error: unknown): string =>
-    describeProblem(expression, error, declarations.shownNames, isFunction);
+  const describe = (error: unknown): PlacedMistake =>
+    mistakeIn(expression, error, declarations.shownNames, isFunction);
   try {
     for (const [name, type] of Object.entries(variables)) {
       const known = declarations.declare(type);
@@ -76,8 +78,8 @@ export function compileExpression(
     }
     const parsed = environment.parse(withOwnMacros(text));
     flattenChains(parsed.ast);
-    const { valid, type, error } = parsed.check();
-    if (!valid) return { problem: describe(error) };
+    const { mistakes, type } = typeMistakes(parsed, environment, describe);
+    if (mistakes.length > 0) return { problem: shownProblems(expression, mistakes) };
     const root = parsed.ast;
     const used = new Set(identifiersIn(root));
     for (const node of nodesIn(root)) meterExpression(node);
@@ -93,7 +95,7 @@ export function compileExpression(
       },
     };
   } catch (error) {
-    return { problem: describe(error) };
+    return { problem: shownProblems(expression, [describe(error)]) };
   }
 }
 
@@ -106,7 +108,10 @@ function sizeProblem(expression: string): string | undefined {
 
 function syntaxProblem(expression: string): string | undefined {
   const problems = syntaxProblems(expression);
-  if (problems.length === 0) return undefined;
+  return problems.length === 0 ? undefined : shownProblems(expression, problems);
+}
+
+function shownProblems(expression: string, problems: readonly PlacedMistake[]): string {
   const shown: string[] = [];
   let length = 0;
   for (const { at, message } of problems) {

@@ -49,17 +49,25 @@ const RUNTIME_WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = 
   [/^Optional value is not present$/, 'optional.none() dereference'],
 ];
 
+/** A mistake in an expression. */
+export interface PlacedMistake {
+  /** Offset in characters; undefined for one of the whole expression. */
+  readonly at: number | undefined;
+  /** In the words of cel-go. */
+  readonly message: string;
+}
+
 /**
- * Why an expression cannot be compiled, in the form that cel-go gives it: the place, the words, the line and a mark below.
+ * Why an expression cannot be compiled.
  * @param shownNames how messages call the declared objects
  * @param isFunction whether there is a function of a name
  */
-export function describeProblem(
+export function mistakeIn(
   expression: string,
   error: unknown,
   shownNames: ReadonlyMap<string, string>,
   isFunction: (name: string) => boolean,
-): string {
+): PlacedMistake {
   const { summary, message, range, node, code, call } = error as LibraryError;
   const said = (node && accessProblem(node, code)) ?? genuine(summary ?? message, WORDS);
   const shown = typesIn(said).replaceAll(/\bObject\d+\b/g, (name) => shownNames.get(name) ?? name);
@@ -69,7 +77,7 @@ export function describeProblem(
     ? shown
     : `undeclared reference to '${called === OWN_HAS ? 'has' : called}' (in container '')`;
   const at = node ? placeOf(call ?? wrongPart(node, code), expression) : (range?.start ?? 0);
-  return placedProblem(expression, at, words);
+  return { at, message: words };
 }
 
 /** What cannot be selected from a value, or not in this way. */

@@ -4,8 +4,9 @@ import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
 import { collectErrors } from './validation/field-errors.js';
-import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
+import { validateObjectMeta } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
+import { validateMetaOfUpdate } from './validation/meta-of-update.js';
 
 type Identity = Pick<
   KindDefinition,
@@ -196,9 +197,7 @@ function checksOf(rules: KindRules) {
     },
     validateUpdate(object, old, subresource) {
       return collectErrors((errors) => {
-        // The name is that of an object that is there.
-        validateObjectMeta(object, meta, errors, 'known name');
-        validateObjectMetaUpdate(object, old, errors);
+        validateMetaOfUpdate(object, old, { ...meta, kind: rules.type.kind, subresource }, errors);
         if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
         else if (subresource === '') rules.validate?.(object, errors);
       });

@@ -3,6 +3,7 @@ import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernet
 import { SERVER } from '../admission/index.js';
 import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid, unexpected } from '../errors/index.js';
+import type { FieldError } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import { isDefinedByUsers } from '../kinds/index.js';
 import type { Subresource } from '../kinds/index.js';
@@ -102,7 +103,8 @@ async function tryOnce(
   else if (admission !== 'done')
     context.admission.completeBehind({ ...attributes, subresource: admission.subresource });
   identifyUpdated(target, candidate, current);
-  prepareUpdate(context, target, candidate, current, options.subresource);
+  const kept = prepareUpdate(context, target, candidate, current, options.subresource);
+  for (const { field, message } of kept) attributes.caller.warn(`${field}: ${message}`);
   writeEmpties(candidate, context.schemas, target.kind.schema, current);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = isUnchanged(target, candidate, current);
@@ -243,20 +245,26 @@ function withOwnersOf(
   return { ...candidate, metadata: { ...candidate.metadata, managedFields } };
 }
 
-/** Carries over what this part may not change, and validates the new state. */
+/**
+ * Carries over what this part may not change, and validates the new state.
+ * @returns what is wrong with it, and was before
+ * @throws StatusError 422
+ */
 function prepareUpdate(
   context: RegistryContext,
   target: ObjectTarget,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
   subresource: UpdatedPart,
-): void {
+): readonly FieldError[] {
   const { kind, name } = target;
   // A binding changes what its handler says, and nothing else.
-  if (subresource === 'binding') return;
+  if (subresource === 'binding') return [];
   kind.prepareForUpdate(candidate, current, subresource, context.clock.now());
   context.guard?.(target, candidate, current);
-  const errors = kind.validateUpdate(candidate, current, subresource);
+  const found = kind.validateUpdate(candidate, current, subresource);
+  const errors = found.filter(({ isKept }) => !isKept);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
   if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
+  return found;
 }

@@ -73,6 +73,8 @@ export const JOB_KIND = defineKind<Job>({
     }
     const spec: Spec = object.spec ?? {};
     validate(spec, errors, old.spec);
+    // The update looks at the whole of it once more.
+    validate(spec, errors, old.spec);
     validateSpecUpdate(spec, old.spec ?? {}, errors);
   },
   warnings: templateOwnerWarnings<Job>(({ metadata, spec }) => [

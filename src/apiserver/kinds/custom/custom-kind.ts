@@ -261,7 +261,11 @@ function validateByRules(
         'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ),
     );
-  else validateRules(rules, object, old, errors);
+  else {
+    const kept: FieldError[] = [];
+    validateRules(rules, object, old, errors, kept);
+    for (const error of kept) errors.push({ ...error, isKept: true });
+  }
 }
 
 /** Objects are stored in one version of theirs; without a webhook, the others differ in the name of the version alone. */

@@ -9,6 +9,7 @@ import {
   notFound,
   notSupported,
   required,
+  tooMany,
 } from '../validation/field-errors.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
@@ -52,9 +53,7 @@ export function validateContainers(
     validateContainer(container, context, at, errors);
     validateLifecycle(container, graceOf(spec), at, errors);
     validateContainerProbes(container, at, errors);
-    const policy = container.restartPolicy;
-    if (policy !== undefined && !RESTART_POLICIES.includes(policy))
-      errors.push(notSupported(`${at}.restartPolicy`, policy, RESTART_POLICIES));
+    validateRestarts(container, at, errors);
   });
   validateHostPortConflicts(containers, `${path}.containers`, errors);
   spec.initContainers?.forEach((container, index) =>
@@ -70,6 +69,40 @@ function graceOf({ terminationGracePeriodSeconds: seconds }: Decoded<PodSpec>): 
 }
 
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
+const RESTART_ACTIONS = ['Restart', 'RestartAllContainers'];
+const EXIT_CODE_OPERATORS = ['In', 'NotIn'];
+const MAX_RESTART_RULES = 20;
+const MAX_EXIT_CODES = 255;
+
+/** Source: validateContainerRestartPolicy. */
+function validateRestarts(
+  { restartPolicy, restartPolicyRules = [] }: Decoded<Container>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (restartPolicy === undefined) {
+    if (restartPolicyRules.length > 0)
+      errors.push(
+        required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used'),
+      );
+  } else if (!RESTART_POLICIES.includes(restartPolicy))
+    errors.push(notSupported(`${path}.restartPolicy`, restartPolicy, RESTART_POLICIES));
+  if (restartPolicyRules.length > MAX_RESTART_RULES)
+    errors.push(tooMany(`${path}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
+  restartPolicyRules.forEach(({ action = '', exitCodes }, index) => {
+    const at = `${path}.restartPolicyRules[${index}]`;
+    if (!RESTART_ACTIONS.includes(action)) errors.push(notSupported(`${at}.action`, action, RESTART_ACTIONS));
+    if (!exitCodes) {
+      errors.push(required(`${at}.exitCodes`, 'must be specified'));
+      return;
+    }
+    const { operator = '', values = [] } = exitCodes;
+    if (!EXIT_CODE_OPERATORS.includes(operator))
+      errors.push(notSupported(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
+    if (values.length > MAX_EXIT_CODES)
+      errors.push(tooMany(`${at}.exitCodes.values`, values.length, MAX_EXIT_CODES));
+  });
+}
 
 function validateInitContainer(
   container: Decoded<Container>,
@@ -78,10 +111,8 @@ function validateInitContainer(
   errors: FieldError[],
 ): void {
   validateContainer(container, context, path, errors);
-  const policy = container.restartPolicy;
-  if (policy !== undefined && !RESTART_POLICIES.includes(policy))
-    errors.push(notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES));
-  if (policy === 'Always') {
+  validateRestarts(container, path, errors);
+  if (container.restartPolicy === 'Always') {
     validateLifecycle(container, graceOf(context.spec), path, errors);
     validateContainerProbes(container, path, errors);
     return;

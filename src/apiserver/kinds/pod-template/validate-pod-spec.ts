@@ -17,6 +17,7 @@ import { validatePodResources } from './validate-pod-resources.js';
 import { validateResources } from './validate-resources.js';
 import {
   validateContextOfOs,
+  validateHostProcesses,
   validateHostUsers,
   validatePodSecurityContext,
 } from './validate-security-context.js';
@@ -69,18 +70,19 @@ export function validatePodSpec(
   validatePodResources(spec, `${path}.resources`, errors);
   validateWords(spec, WORDS, path, errors);
   validateLabels(spec.nodeSelector, `${path}.nodeSelector`, errors);
+  if (spec.securityContext)
+    validatePodSecurityContext(spec.securityContext, { spec, old }, `${path}.securityContext`, errors);
+  if (spec.affinity) validateAffinity(spec.affinity, `${path}.affinity`, errors);
+  validateDns(spec, path, errors);
+  validateGates(spec, path, errors);
+  validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
+  validateHostProcesses(spec, path, errors);
+  validateHostUsers(spec, path, errors);
   for (const { field, check } of NAMES) {
     const name = spec[field];
     if (name) validateSyntax(name, check, `${path}.${field}`, errors);
   }
   validateSeconds(spec, path, errors);
-  if (spec.securityContext)
-    validatePodSecurityContext(spec.securityContext, { spec, old }, `${path}.securityContext`, errors);
-  validateHostUsers(spec, path, errors);
-  if (spec.affinity) validateAffinity(spec.affinity, `${path}.affinity`, errors);
-  validateDns(spec, path, errors);
-  validateGates(spec, path, errors);
-  validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
   validateTolerations(spec.tolerations, `${path}.tolerations`, errors);
   if (spec.overhead) validateResources({ limits: spec.overhead }, `${path}.overhead`, errors);
   if (spec.os) validateOs(spec, path, errors);

@@ -91,6 +91,47 @@ export function validateContainerSecurityContext(
     );
 }
 
+/**
+ * Containers that run as processes of a Windows node: all of them or none, and with its network.
+ * Source: validateWindowsHostProcessPod.
+ */
+export function validateHostProcesses(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
+  let containers = 0;
+  let hostProcesses = 0;
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const)
+    spec[list]?.forEach(({ securityContext }, index) => {
+      const own = securityContext?.windowsOptions?.hostProcess;
+      if (ofPod !== undefined && own !== undefined && own !== ofPod)
+        errors.push(
+          invalid(
+            `${path}.${list}[${index}].securityContext.windowsOptions.hostProcess`,
+            own,
+            `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
+          ),
+        );
+      containers++;
+      if (own ?? ofPod) hostProcesses++;
+    });
+  if (hostProcesses === 0) return;
+  if (hostProcesses !== containers)
+    errors.push(
+      invalid(
+        path,
+        '',
+        'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+      ),
+    );
+  if (!spec.hostNetwork)
+    errors.push(
+      invalid(
+        `${path}.hostNetwork`,
+        false,
+        'hostNetwork must be true if pod contains any hostProcess containers',
+      ),
+    );
+}
+
 const NOT_WITH_OWN_USERS = 'when `hostUsers` is false';
 /** With their names in messages. */
 const NAMESPACES = [

@@ -7,6 +7,7 @@ import type {
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { validateMetaConditions } from '../validation/conditions.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
@@ -47,20 +48,33 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
   validateUpdate(object, _old, subresource, errors) {
     if (subresource === '') validateSpec(object.spec ?? {}, errors);
-    else
+    else {
+      validateMetaConditions(object.status?.conditions ?? [], 'status.conditions', errors);
       validateNonNegative<Decoded<PodDisruptionBudgetStatus>>(
         object.status ?? {},
         ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
         'status',
         errors,
       );
+    }
   },
 });
+
+/** As Kubernetes has it inside. */
+function shownSpec(spec: Decoded<PodDisruptionBudgetSpec>): Record<string, unknown> {
+  const { minAvailable, maxUnavailable, selector = null, unhealthyPodEvictionPolicy = null } = spec;
+  return {
+    MinAvailable: minAvailable,
+    Selector: selector,
+    MaxUnavailable: maxUnavailable,
+    UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy,
+  };
+}
 
 function validateSpec(spec: Decoded<PodDisruptionBudgetSpec>, errors: FieldError[]): void {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined)
-    errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+    errors.push(invalid('spec', shownSpec(spec), 'minAvailable and maxUnavailable cannot be both set'));
   for (const [field, value] of Object.entries({ minAvailable, maxUnavailable })) {
     if (value === undefined) continue;
     validateIntOrPercent(value, `spec.${field}`, errors);

@@ -9,7 +9,7 @@ import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
-import { invalid } from '../validation/field-errors.js';
+import { forbidden, invalid } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateClaimStatus } from './claim-status.validation.js';
@@ -87,6 +87,9 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
 function validateTemplate({ spec = {} }: Readonly<Template>, errors: FieldError[]): void {
   validateLabels(spec.metadata?.labels, 'spec.metadata.labels', errors);
   validateAnnotations(spec.metadata?.annotations, 'spec.metadata.annotations', errors);
+  for (const field of Object.keys(spec.metadata ?? {}))
+    if (field !== 'labels' && field !== 'annotations')
+      errors.push(forbidden(`spec.metadata.${field}`, 'cannot be set'));
   validateDeviceClaim(spec.spec?.devices ?? {}, 'spec.spec.devices', errors);
 }
 

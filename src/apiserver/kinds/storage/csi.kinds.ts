@@ -77,8 +77,10 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
   },
 });
 
+const MIN_PERIOD_SECONDS = 10;
+
 function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[]): void {
-  const { fsGroupPolicy: policy, tokenRequests } = spec;
+  const { fsGroupPolicy: policy, nodeAllocatableUpdatePeriodSeconds: periodSeconds, tokenRequests } = spec;
   if (policy === undefined) errors.push(required('spec.fsGroupPolicy'));
   else if (!GROUP_POLICIES.includes(policy))
     errors.push(notSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
@@ -99,6 +101,22 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
   spec.volumeLifecycleModes?.forEach((mode) => {
     if (!LIFECYCLES.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES));
   });
+  if (periodSeconds !== undefined && periodSeconds < MIN_PERIOD_SECONDS)
+    errors.push(
+      invalid(
+        'spec.nodeAllocatableUpdatePeriodSeconds',
+        periodSeconds,
+        `must be greater than or equal to ${MIN_PERIOD_SECONDS} seconds`,
+      ),
+    );
+  if (spec.serviceAccountTokenInSecrets !== undefined && !tokenRequests?.length)
+    errors.push(
+      invalid(
+        'spec.serviceAccountTokenInSecrets',
+        spec.serviceAccountTokenInSecrets,
+        'serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+      ),
+    );
 }
 
 /** Source: ValidateCSINode. */

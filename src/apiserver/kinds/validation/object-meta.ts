@@ -181,6 +181,9 @@ export function validateObjectMetaUpdate(
   immutable('creationTimestamp');
   immutable('deletionTimestamp');
   immutable('deletionGracePeriodSeconds');
+  validateLabels(meta.labels, 'metadata.labels', errors);
+  validateAnnotations(meta.annotations, 'metadata.annotations', errors);
+  validateOwnerReferences(meta.ownerReferences, errors);
 }
 
 /** Once deletion is asked for, finalizers may only go. */

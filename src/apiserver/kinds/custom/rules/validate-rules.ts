@@ -38,22 +38,35 @@ class OutOfBudget extends Error {}
  * Judges an object by the rules of its schema.
  * Source: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
  * @param old the object before an update
+ * @param kept gets what a rule refuses, and an update has not changed. @default dropped
  */
-export function validateRules(tree: RuleNode, object: unknown, old: unknown, errors: FieldError[]): void {
+export function validateRules(
+  tree: RuleNode,
+  object: unknown,
+  old: unknown,
+  errors: FieldError[],
+  kept: FieldError[] = [],
+): void {
   const budget = new CostBudget(BUDGET);
   try {
-    validateNode(tree, { path: '', value: object, old }, errors, budget);
+    validateNode(tree, { path: '', value: object, old }, { errors, kept }, budget);
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
   }
 }
 
-function validateNode(node: RuleNode, place: Place, errors: FieldError[], budget: CostBudget): void {
+/** Where complaints go. */
+interface Complaints {
+  readonly errors: FieldError[];
+  readonly kept: FieldError[];
+}
+
+function validateNode(node: RuleNode, place: Place, complaints: Complaints, budget: CostBudget): void {
   const { path, value, old } = place;
   if (value === null || value === undefined) return;
-  if (node.rules.length > 0) judge(node, place, errors, budget);
+  if (node.rules.length > 0) judge(node, place, complaints, budget);
   // What is below `allOf` is judged even where nothing has changed, as far as its own place goes.
-  for (const part of node.allOf) validateNode(part, place, errors, budget);
+  for (const part of node.allOf) validateNode(part, place, complaints, budget);
   if (Array.isArray(value)) {
     if (!node.items) return;
     const before = correlatedItems(old, node.schema);
@@ -61,7 +74,7 @@ function validateNode(node: RuleNode, place: Place, errors: FieldError[], budget
       validateNode(
         node.items,
         { path: `${path}[${index}]`, value: item, old: before(item), parent: place },
-        errors,
+        complaints,
         budget,
       );
   } else if (isJsonObject(value)) {
@@ -75,14 +88,14 @@ function validateNode(node: RuleNode, place: Place, errors: FieldError[], budget
       validateNode(
         inner,
         { path: at, value: value[name], old: ownField(before, name), parent: place },
-        errors,
+        complaints,
         budget,
       );
     }
   }
 }
 
-function judge(node: RuleNode, place: Place, errors: FieldError[], budget: CostBudget): void {
+function judge(node: RuleNode, place: Place, { errors, kept }: Complaints, budget: CostBudget): void {
   const type = typeName(node.schema);
   const field = place.path || '<nil>';
   for (const compiled of node.compiled()) {
@@ -104,8 +117,9 @@ function judge(node: RuleNode, place: Place, errors: FieldError[], budget: CostB
     }
     if (outcome.type === 'error') {
       errors.push(invalid(field, type, failure(outcome.message, rule)));
-    } else if (outcome.value !== true && (usesOldSelf || !isUnchanged(place))) {
-      errors.push(complaint(compiled, node, place, values, budget));
+    } else if (outcome.value !== true) {
+      const isKept = !usesOldSelf && isUnchanged(place);
+      (isKept ? kept : errors).push(complaint(compiled, node, place, values, budget));
     }
   }
 }
