@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../client/api-client/index.js';
+import { abortable } from '../../machinery/cancellation/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { CONFIG_MAPS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
@@ -41,6 +42,49 @@ runActorContract('LedgerActorStore', async (options) => {
     pass: (ms) => clock.advance(ms),
     close: async () => undefined,
   };
+});
+
+describe('a term that begins in a second round', () => {
+  /** The first read of all ConfigMaps but one is answered late, and that of the other one fails. */
+  function answersLate(cluster: FakeCluster) {
+    const asked = new Set<string>();
+    let letIn = (): void => undefined;
+    const late = new Promise<void>((resolve) => (letIn = resolve));
+    const get: FakeCluster['get'] = async (type, ref, options) => {
+      const isFirst = !asked.has(ref.name);
+      asked.add(ref.name);
+      if (isFirst && ref.name === 'operator-intents-0')
+        throw new ApiStatusError({ code: 500, reason: 'InternalError', message: 'no' });
+      const answer = cluster.get(type, ref, options);
+      answer.catch(() => undefined);
+      if (isFirst) await abortable(late, options?.signal);
+      return answer as never;
+    };
+    return {
+      client: Object.assign(Object.create(cluster) as FakeCluster, { get }),
+      letIn: () => letIn(),
+    };
+  }
+
+  it('loses nothing to the round before, of which some answers come later', async () => {
+    const clock = new FakeClock();
+    const cluster = new FakeCluster(clock);
+    const { client, letIn } = answersLate(cluster);
+    const ledger = new IntentLedger({ client, clock, logger: silentLogger, ...PLACE });
+    const term = { epoch: 1, holder: 'a' };
+    await expect(ledger.begin(term, never)).rejects.toThrow('no');
+    await ledger.begin(term, never);
+    const actors = Array.from({ length: 16 }, (_, index) => ({ controller: 'c', key: `ns/${index}` }));
+    for (const actor of actors) await ledger.put(actor, ['kept']);
+    letIn();
+    await new Promise((resolve) => setImmediate(resolve));
+    // Takes what each shard knows along.
+    for (const actor of actors) await ledger.put({ ...actor, controller: 'd' }, ['later']);
+    const next = new IntentLedger({ client: cluster, clock, logger: silentLogger, ...PLACE });
+    const { intents } = await next.begin({ epoch: 2, holder: 'b' }, never);
+    expect(intents.filter(([{ controller }]) => controller === 'c')).toHaveLength(actors.length);
+    ledger.end();
+  });
 });
 
 describe('intents that are kept in the API', () => {

@@ -1,13 +1,14 @@
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
-import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import { ShutdownError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { ActorId, UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
-import type { LedgerClient } from './intent-shard.js';
+import type { LedgerClient, LedgerContent } from './intent-shard.js';
 import { IntentShard } from './intent-shard.js';
 
 export interface IntentLedgerOptions {
@@ -63,7 +64,7 @@ export class IntentLedger {
   async begin(term: LeaderTerm, signal: AbortSignal): Promise<Inheritance> {
     const intents: (readonly [ActorId, unknown])[] = [];
     const unanswered: (readonly [ActorId, readonly UnansweredWrite[]])[] = [];
-    const contents = await Promise.all(this.shards.map((shard) => this.beginIn(shard, term, signal)));
+    const contents = await this.beginInAll(term, signal);
     this.inherited = new Map();
     // Also what this process wrote in an earlier term: its caches may have lost their connections meanwhile.
     for (const { writtenVersions } of this.shards)
@@ -142,6 +143,21 @@ export class IntentLedger {
     } catch (error) {
       // The next intent takes it along, and a stale one does no harm.
       this.options.logger.debug('dropped intents are still stored', { error });
+    }
+  }
+
+  /** If it fails in one, none of the others is left on its way: the next round begins in all of them. */
+  private async beginInAll(term: LeaderTerm, signal: AbortSignal): Promise<(LedgerContent | undefined)[]> {
+    const round = new LinkedAbort(signal);
+    const begins = this.shards.map((shard) => this.beginIn(shard, term, round.signal));
+    try {
+      return await Promise.all(begins);
+    } catch (error) {
+      round.abort(new ShutdownError('the term has to begin again', { cause: error }));
+      await Promise.allSettled(begins);
+      throw error;
+    } finally {
+      round.close();
     }
   }
 

@@ -42,6 +42,7 @@ export class IntentShard {
   private isDirty = false;
   private writing: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
+  private beginning: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly client: LedgerClient,
@@ -65,7 +66,15 @@ export class IntentShard {
    * Begins a term: after it, no former one can write here. Returns what was left behind.
    * @throws SupersededError if a newer term has begun
    */
-  async begin(term: LeaderTerm, signal: AbortSignal): Promise<LedgerContent> {
+  begin(term: LeaderTerm, signal: AbortSignal): Promise<LedgerContent> {
+    // One at a time: an earlier one that still waits for an answer would put what it has read in the place of ours.
+    const begun = this.beginning.then(() => this.beginNow(term, signal));
+    this.beginning = begun.catch(() => undefined);
+    return begun;
+  }
+
+  private async beginNow(term: LeaderTerm, signal: AbortSignal): Promise<LedgerContent> {
+    signal.throwIfAborted();
     // Of an earlier term of this process.
     await abortable(this.writing, signal);
     this.term = term;
