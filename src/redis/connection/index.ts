@@ -1,3 +1,4 @@
+export { answeredOnce } from './answered-once.js';
 export { assertUsableRedis } from './check-redis.js';
 export type { CheckRedisOptions } from './check-redis.js';
 export { LuaScript } from './lua-script.js';

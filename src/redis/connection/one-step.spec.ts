@@ -4,7 +4,7 @@ import { runInOneStep } from './one-step.js';
 import type { RedisConnection } from './redis-connection.js';
 
 const take = new LuaScript(new URL('../work-queue/lua/park-2.lua', import.meta.url));
-const forget = new LuaScript(new URL('../activation/lua/forget-1.lua', import.meta.url));
+const forget = new LuaScript(new URL('../activation/lua/renew-1.lua', import.meta.url));
 const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{a}'])];
 
 /** A server that answers with the number of keys it was sent, and fails where `refuses` returns an error. */

@@ -34,8 +34,9 @@ export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
 }
 
 /**
- * The lease in Redis. A single script judges it by the Redis server's clock. Not safe against a jump of that clock, nor
- * against a failover that loses the last writes: work must therefore carry the fencing epoch to where it writes.
+ * The lease in Redis. A single script judges it by the Redis server's clock. If that clock jumps forward, or a failover
+ * loses the last writes, another process may get the lease too early: work must therefore carry the fencing epoch to
+ * where it writes. If the clock jumps back, the lease lasts no longer than its duration from the next attempt on.
  *
  * Connects on first use; `close` it after its elector has stopped.
  */
@@ -45,6 +46,8 @@ export class RedisResourceLock implements ResourceLock {
   readonly links: RedisLeaseLinks;
   private readonly wakes = new Set<() => void>();
   private isListening = false;
+  /** The client sends a command again if the connection broke before its answer: the number tells that from a new one. */
+  private attempts = 0;
 
   /** @throws InvalidOptionError */
   constructor(options: RedisResourceLockOptions) {
@@ -78,7 +81,7 @@ export class RedisResourceLock implements ResourceLock {
     const { deposing, epochAbove = 0, signal, witness = '' } = request;
     signal?.throwIfAborted();
     const gone = [deposing?.holderIdentity ?? '', deposing?.leaderTransitions ?? 0, deposing?.witness ?? ''];
-    const args = [this.identity, leaseDurationMs, epochAbove, witness, ...gone];
+    const args = [this.identity, leaseDurationMs, epochAbove, witness, ...gone, ++this.attempts];
     const reply = await abortable(this.run(acquireScript, args), signal);
     const [outcome, holder, epoch, durationMs, acquiredUs, renewedUs, remainingMs, seenAt] = reply;
     const record = toRecord({ holder, epoch, durationMs, acquiredUs, renewedUs, witness: seenAt });
@@ -87,7 +90,7 @@ export class RedisResourceLock implements ResourceLock {
 
   async release(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted();
-    const asked = this.run(releaseScript, [this.identity, this.links.releasedChannel]);
+    const asked = this.run(releaseScript, [this.identity, this.links.releasedChannel, ++this.attempts]);
     return (await abortable(asked, signal)) === 1;
   }
 

@@ -7,7 +7,7 @@ import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting`, `clear-stray`, `place-in-turn`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `bound-locks`, `clear-stray`, `place-in-turn`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
@@ -65,6 +65,7 @@ type KeysOf = Pick<Queue, 'toKey'>;
 
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
 const placeInTurn = new LuaScript(new URL('./lua/place-in-turn-4.lua', import.meta.url));
+const boundLocks = new LuaScript(new URL('./lua/bound-locks-1.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
 const waitsSince = new LuaScript(new URL('./lua/waits-since-4.lua', import.meta.url));
 
@@ -154,6 +155,11 @@ export class BullMqInternals {
   ): Promise<void> {
     const keys = [...['prioritized', 'wait', 'marker'].map((name) => queue.toKey(name)), fair];
     await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
+  }
+
+  /** Lets no lock of an active job last longer than `lockDurationMs` from now on. */
+  async boundLocks(queue: KeysOf, lockDurationMs: number): Promise<void> {
+    await boundLocks.run(this.redis, [queue.toKey('active')], [queue.toKey(''), lockDurationMs]);
   }
 
   /**

@@ -178,9 +178,9 @@ export class BullMqWorkQueue<Started extends object = object>
   async addRateLimited(
     key: string,
     error: unknown,
-    { leastDelayMs = 0, ...options }: RetryOptions = {},
+    { failureId, leastDelayMs = 0, ...options }: RetryOptions = {},
   ): Promise<{ parked: boolean; delayMs: number }> {
-    const limited = await this.state.rateLimit(key, error, this.options);
+    const limited = await this.state.rateLimit(key, error, this.options, failureId);
     this.metrics.retried(this.name);
     if (limited.parked) {
       this.metrics.parked(this.name);
@@ -304,10 +304,14 @@ export class BullMqWorkQueue<Started extends object = object>
     return (await this.open()).isPaused();
   }
 
-  /** For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. */
+  /**
+   * For the consumer, every `maintenanceIntervalMs`: ages waiting jobs, fires timers whose wake-up was lost, and bounds
+   * the locks of jobs, which a clock that went back would make last.
+   */
   async maintain(): Promise<void> {
     const longAgoMs = this.clock.now() - this.options.agingMs;
     await this.internals.ageWaiting(await this.open(), this.state.keys, longAgoMs, MAINTENANCE_BATCH);
+    await this.internals.boundLocks(await this.open(), this.options.lockDurationMs);
     for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
       const timer = await this.state.readTimer(overdue);
       if (timer) await this.fireTimer(overdue, timer.due);

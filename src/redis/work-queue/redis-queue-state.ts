@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
-import { LuaScript, pairsOf, runInOneStep } from '../connection/index.js';
+import { LuaScript, answeredOnce, pairsOf, runInOneStep } from '../connection/index.js';
 import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
@@ -69,7 +70,7 @@ export class RedisQueueState {
    */
   constructor(
     private readonly redis: RedisConnection,
-    base: string,
+    private readonly base: string,
     private readonly wakeUps: WakeUpKeys,
   ) {
     const key = (name: string): string => `${base}:state:${name}`;
@@ -132,7 +133,7 @@ export class RedisQueueState {
    */
   async takePending<Reply>(key: string, after?: LuaCall<Reply>): Promise<TakenAdd<Reply>> {
     const { fair, failures: failuresKey, pending: pendingKey, timerData } = this.keys;
-    const call = this.take.call([pendingKey, failuresKey, timerData, fair], [key]);
+    const call = this.once(this.take.call([pendingKey, failuresKey, timerData, fair], [key]));
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
@@ -165,7 +166,8 @@ export class RedisQueueState {
     const { timers, timerData } = this.keys;
     const { delayed, jobPrefix } = this.wakeUps;
     const args = [key, delayMs, JSON.stringify(add), jobPrefix];
-    return (await this.timerSet.run(this.redis, [timers, timerData, delayed], args)) ?? undefined;
+    const call = this.once(this.timerSet.call([timers, timerData, delayed], args));
+    return (await this.run(call)) ?? undefined;
   }
 
   /** Follows the add of the delayed job that wakes a worker for a timer: the job is removed with the timer. */
@@ -192,19 +194,23 @@ export class RedisQueueState {
     return this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit]);
   }
 
-  /** Counts a failure. */
+  /**
+   * Counts a failure.
+   * @param failureId a repeated call with the same one counts once
+   */
   async rateLimit(
     key: string,
     error: unknown,
     options: CompiledWorkQueueOptions,
+    failureId?: string,
   ): Promise<{ parked: boolean; delayMs: number }> {
     const { failures, bucket, parked } = this.keys;
     const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
-    const [isParked, delay] = await this.limit.run(
-      this.redis,
+    const call = this.limit.call(
       [failures, bucket, parked],
       [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
     );
+    const [isParked, delay] = await this.run(this.once(call, failureId));
     return { parked: isParked === 1, delayMs: Number(delay) };
   }
 
@@ -228,6 +234,11 @@ export class RedisQueueState {
       this.redis.hlen(this.keys.parked),
     ]);
     return { delayed, parked };
+  }
+
+  /** Has its effect once, also if the client sends it again or its caller repeats it with the same id. */
+  private once<Reply>(call: LuaCall<Reply>, id: string = randomUUID()): LuaCall<Reply> {
+    return answeredOnce(call, `${this.base}:state:answer:${id}`);
   }
 
   private run<Reply>({ args, keys, script }: LuaCall<Reply>): Promise<Reply> {

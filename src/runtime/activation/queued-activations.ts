@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
@@ -104,6 +105,8 @@ export class QueuedActivations implements Activations {
 }
 
 class QueuedKey implements TakenKey {
+  private failureId: string | undefined;
+
   constructor(
     private readonly parts: QueuedActivationsParts,
     readonly item: StartedItem,
@@ -154,6 +157,7 @@ class QueuedKey implements TakenKey {
         const { parked } = await queue.addRateLimited(key, error, {
           reason: 'retry',
           leastDelayMs,
+          failureId: (this.failureId ??= randomUUID()),
           ...trace,
         });
         return parked;

@@ -39,6 +39,11 @@ export interface AddOptions extends AddTraces {
 export interface RetryOptions extends AddOptions {
   /** The minimum delay in milliseconds, even if the backoff is shorter. @default 0 */
   leastDelayMs?: number;
+  /**
+   * Unique to the failure: a call that is repeated because its answer got lost counts one failure.
+   * @default each call counts one
+   */
+  failureId?: string;
 }
 
 /** A key handed to a worker. The traces are those of the adds that became this run. */

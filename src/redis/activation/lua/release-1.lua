@@ -1,8 +1,8 @@
 --[[
   Lets go of a lock that is still ours and stores what the activation leaves behind.
 
-  KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
+  KEYS[1] actor  hash: v (version of the state), token, owner, until and lasts (the lock: its end in epoch milliseconds of this
+                 server, and its duration in milliseconds), released (the owner that released it last), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] token
   ARGV[2] owner
@@ -13,18 +13,19 @@
   then how many unanswered writes follow, then these
   then own writes: resource, resourceVersion, ...
 
-  Returns 1, or 0 when the lock is not ours any more: nothing is stored
+  Returns 1, also when this owner has released it already and the command is sent again, or 0 when the lock is not ours any more: nothing is stored
 ]]
 local actorKey = KEYS[1]
 local token, owner, ttl, version, clear = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-local stored = redis.call('HMGET', actorKey, 'token', 'owner')
+local stored = redis.call('HMGET', actorKey, 'token', 'owner', 'released')
+if stored[3] == owner then return 1 end
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 
 --- @include "includes/raise-versions"
 --- @include "includes/unanswered-writes"
 raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 6)))
-redis.call('HSET', actorKey, 'v', version)
+redis.call('HSET', actorKey, 'v', version, 'released', owner)
 redis.call('HDEL', actorKey, 'owner', 'until')
 if clear == '1' then redis.call('HDEL', actorKey, 'intents') end
 if redis.call('HEXISTS', actorKey, 'intents') == 1 then

@@ -1,8 +1,8 @@
 --[[
   Prolongs a lock that is still ours, even one that ran out unless somebody took it.
 
-  KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
+  KEYS[1] actor  hash: v (version of the state), token, owner, until and lasts (the lock: its end in epoch milliseconds of this
+                 server, and its duration in milliseconds), released (the owner that released it last), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] token
   ARGV[2] owner
@@ -18,6 +18,6 @@ local stored = redis.call('HMGET', actorKey, 'token', 'owner', 'intents')
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('HSET', actorKey, 'until', string.format('%.0f', now + duration))
+redis.call('HSET', actorKey, 'until', string.format('%.0f', now + duration), 'lasts', duration)
 if not stored[3] then redis.call('PEXPIRE', actorKey, ttl) end
 return 1

@@ -14,13 +14,12 @@
   ARGV[2] jobs added before this (epoch milliseconds, the clock of those who add) waited too long
   ARGV[3] how many are looked at, at most, per priority
 
-  Returns how many were moved
+  Returns nothing
 ]]
 local prioritizedKey, waitKey, markerKey, fairKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local prefix, before, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 --- @include "includes/fair-turns"
-local moved = 0
 for priority = 2, 3 do
   local low = string.format('%.0f', priority * 0x100000000)
   local high = string.format('(%.0f', (priority + 1) * 0x100000000)
@@ -32,11 +31,9 @@ for priority = 2, 3 do
       local place, sequence = nextTurn(fairKey, 'a', type(key) == 'string' and key or '')
       redis.call('ZADD', prioritizedKey, string.format('%.17g', scoreOf(1, place, sequence)), jobId)
       redis.call('HSET', prefix .. jobId, 'priority', 1, 'turn', 1)
-      moved = moved + 1
     end
   end
 end
 if redis.call('ZCARD', prioritizedKey) > 0 or redis.call('LLEN', waitKey) > 0 then
   redis.call('ZADD', markerKey, 0, '0')
 end
-return moved

@@ -8,14 +8,13 @@
   ARGV[2] due time as text, as `read-timer` gave it
   ARGV[3] prefix of BullMQ's keys
 
-  Returns 1 when removed, else 0
+  Returns nothing
 ]]
 local timersKey, timerDataKey, delayedKey = KEYS[1], KEYS[2], KEYS[3]
 local key, due, jobPrefix = ARGV[1], ARGV[2], ARGV[3]
 
 --- @include "includes/wake-ups"
-if redis.call('ZSCORE', timersKey, key) ~= due then return 0 end
+if redis.call('ZSCORE', timersKey, key) ~= due then return end
 dropWakeUp(delayedKey, jobPrefix, redis.call('HGET', timerDataKey, key))
 redis.call('ZREM', timersKey, key)
 redis.call('HDEL', timerDataKey, key)
-return 1

@@ -11,7 +11,7 @@
   ARGV[4] readySinceMs
   ARGV[5] traces: traceparents, space separated, the one to go on with first; may be ""
 
-  Returns {rank of the run, 1 when this add raised the rank of an earlier one else 0}
+  Returns {rank of the run}
 ]]
 local pendingKey, parkedKey, failuresKey, fairKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key, rank, reason, readySince, traces = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
@@ -31,7 +31,6 @@ local function join(first, second)
   return table.concat(mergeTraces(split(first), split(second)), ' ')
 end
 
-local raised = 0
 local place, sequence
 local stored = redis.call('HGET', pendingKey, key)
 local waiting = stored and cjson.decode(stored)
@@ -45,7 +44,6 @@ end
 
 if waiting then
   if rank < waiting[1] then
-    raised = 1
     traces = join(traces, waiting[4])
   else
     rank = waiting[1]
@@ -60,4 +58,4 @@ if not place then
   place, sequence = nextTurn(fairKey, rank, key)
 end
 redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traces, place, sequence }))
-return { rank, raised }
+return { rank }

@@ -11,7 +11,7 @@
   ARGV[1] prefix of BullMQ's keys
   ARGV[2] key, which is the deduplication id
 
-  Returns 1 if the job was moved, else 0
+  Returns nothing
 ]]
 local prioritizedKey, counterKey, pendingKey, fairKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local prefix, key = ARGV[1], ARGV[2]
@@ -19,7 +19,7 @@ local prefix, key = ARGV[1], ARGV[2]
 --- @include "includes/fair-turns"
 local pending = redis.call('HGET', pendingKey, key)
 local run = pending and cjson.decode(pending)
-if not run or not run[5] then return 0 end
+if not run or not run[5] then return end
 local jobId = redis.call('GET', prefix .. 'de:' .. key)
 local score = jobId and redis.call('ZSCORE', prioritizedKey, jobId)
 
@@ -29,14 +29,13 @@ if not score then
   redis.call('SET', counterKey, string.format('%.0f', place - 1))
   run[5] = place
   redis.call('HSET', pendingKey, key, cjson.encode(run))
-  return 0
+  return
 end
 
 local line = lineOf(run[1])
 local wanted = scoreOf(line, run[5], run[6])
 -- BullMQ's counter is no turn; a job that was aged has one of its own in the foreground.
 local hasTurn = redis.call('HGET', prefix .. jobId, 'turn')
-if hasTurn and tonumber(score) <= wanted then return 0 end
+if hasTurn and tonumber(score) <= wanted then return end
 redis.call('ZADD', prioritizedKey, string.format('%.17g', wanted), jobId)
 redis.call('HSET', prefix .. jobId, 'priority', line, 'turn', 1)
-return 1
