@@ -57,7 +57,7 @@ describe('a command that is sent twice', () => {
     redis = new Redis(inject('redisUrl'));
     keyPrefix = randomUUID();
     differences.length = 0;
-    const send = StoredScript.prototype.run;
+    const send = Reflect.get(StoredScript.prototype, 'run') as StoredScript['run'];
     vi.spyOn(StoredScript.prototype, 'run').mockImplementation(async function (this: StoredScript, ...sent) {
       const names = scripts
         .filter(({ script }) => this.source.includes(script.source))
@@ -191,7 +191,13 @@ describe('a command that is sent twice', () => {
     const proof = { token: outcome.kind === 'acquired' ? outcome.token : 0, owner: 'me' };
     expect(await store.renew(id, proof, 60_000)).toBe(true);
     expect(await store.storeIntents(id, proof, { creates: ['a'] }, { pods: '8' })).toBe(true);
-    const final = { ownWrites: { pods: '9' }, clearIntents: true, unanswered: [], settled: [] };
+    const final = {
+      ownWrites: { pods: '9' },
+      clearIntents: true,
+      isObjectGone: false,
+      unanswered: [],
+      settled: [],
+    };
     expect(await store.release(id, proof, final)).toBe(true);
     expect((await store.acquire(id, 'other', 60_000)).kind).toBe('acquired');
     expect(await store.renew(id, proof, 60_000)).toBe(false);
