@@ -57,7 +57,7 @@ describe('a command that is sent twice', () => {
     redis = new Redis(inject('redisUrl'));
     keyPrefix = randomUUID();
     differences.length = 0;
-    const send = Reflect.get(StoredScript.prototype, 'run') as StoredScript['run'];
+    const send: StoredScript['run'] = Reflect.get(StoredScript.prototype, 'run');
     vi.spyOn(StoredScript.prototype, 'run').mockImplementation(async function (this: StoredScript, ...sent) {
       const names = scripts
         .filter(({ script }) => this.source.includes(script.source))

@@ -29,8 +29,8 @@ globalThis.Date = class Date extends RealDate {
 // What a leader does is judged in Redis: there, in the same step, it is also noted, so that its order is the true one.
 const NOTED = [
   [
-    "'epoch', epoch, 'holder', holder)\nreturn 1",
-    "'epoch', epoch, 'holder', holder)\nredis.call('RPUSH', termKey .. ':chaos', 'begin ' .. epoch .. ' ' .. holder)\nreturn 1",
+    "'epoch', epoch, 'holder', holder)\nreturn serverRun()",
+    "'epoch', epoch, 'holder', holder)\nredis.call('RPUSH', termKey .. ':chaos', 'begin ' .. epoch .. ' ' .. holder)\nreturn serverRun()",
   ],
   [
     'current[2] == holder then return 1 end',
