@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { badRequest, notAcceptable } from './errors/index.js';
+import { badRequest, listNotAcceptable, notAcceptable } from './errors/index.js';
 import type { ApiRequest, Negotiated } from './http/index.js';
 import { describedColumns } from './kinds/index.js';
 import type { ShownKind, TableCell } from './kinds/index.js';
@@ -61,7 +61,7 @@ export function presentList(
         ...tableOptions(accept, request.query),
       });
     default:
-      if (accept.as === 'PartialObjectMetadata') throw notAcceptable();
+      if (accept.as === 'PartialObjectMetadata') throw listNotAcceptable(listTypeOf(kind));
       return {
         kind: 'PartialObjectMetadataList',
         apiVersion: `meta.k8s.io/${accept.metaVersion}`,
@@ -69,6 +69,13 @@ export function presentList(
         items: list.items.map((object) => partial(object, accept)),
       };
   }
+}
+
+/** The type of a list inside the genuine server. */
+export function listTypeOf({ hasStrategicMerge, listKind, type: { group } }: ShownKind): string {
+  if (hasStrategicMerge === false) return 'unstructured.UnstructuredList';
+  const [name = ''] = group.split('.');
+  return `${name === '' || name === 'events' ? 'core' : name}.${listKind}`;
 }
 
 /** In a list of one kind the items do not repeat it. */

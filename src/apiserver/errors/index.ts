@@ -16,6 +16,7 @@ export {
   kubeletUnreachable,
   malformedPath,
   methodNotAllowed,
+  listNotAcceptable,
   notAcceptable,
   notFound,
   pageNotAcceptable,

@@ -139,6 +139,12 @@ export function methodNotAllowed(
   return new StatusError(405, 'MethodNotAllowed', problem, { details: {} });
 }
 
+/** A view of one object where there is a list. @param list the name of its type: `core.PodList` */
+export function listNotAcceptable(list: string): StatusError {
+  const message = `you requested PartialObjectMetadata, but the requested object is a list (*${list})`;
+  return new StatusError(406, 'NotAcceptable', message);
+}
+
 /** @param accepted the media types that there are */
 export function notAcceptable(
   accepted: readonly string[] = [

@@ -2,6 +2,7 @@ import { goQuote, parseInt64 } from '@rollkeeper/machinery/kubernetes';
 import { invalidOptions, notAnInteger } from '../decoding/index.js';
 import { badRequest, StatusError } from '../errors/index.js';
 import type { FieldError } from '../errors/index.js';
+import { checkSelectors } from '../selectors/index.js';
 
 /**
  * An integer in a query; undefined when the parameter is absent or empty.
@@ -24,17 +25,25 @@ export function parseLimit(query: URLSearchParams): number | undefined {
 /** A list refuses an invalid version differently than a watch or a read of one object. */
 export type VersionUse = 'list' | 'other';
 
+const MAX_UINT64 = 2n ** 64n - 1n;
+
 /** A `resourceVersion`; undefined when it is absent or empty. @throws StatusError 400 for a list, else 500 */
 export function parseVersion(query: URLSearchParams, use: VersionUse): number | undefined {
   const text = query.get('resourceVersion');
   if (text === null || text === '') return undefined;
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  const parsing = `strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax`;
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && isUint64(text)) return Number(text);
+  const parsing = `strconv.ParseUint: parsing ${goQuote(text)}: ${isNumber ? 'value out of range' : 'invalid syntax'}`;
   const problem = `resourceVersion: Invalid value: ${goQuote(text)}: ${parsing}`;
   throw use === 'list'
     ? badRequest(`invalid resource version: ${problem}`)
     : new StatusError(500, '', problem);
+}
+
+/** A long text is out of range without being read. */
+function isUint64(digits: string): boolean {
+  const significant = digits.replace(/^0+/, '');
+  return significant.length <= 20 && BigInt(significant || '0') <= MAX_UINT64;
 }
 
 /**
@@ -45,6 +54,7 @@ export function checkListOptions(query: URLSearchParams, { isWatch = false } = {
   if (query.size === 0) return;
   parseInteger(query, 'timeoutSeconds');
   parseInteger(query, 'limit');
+  checkSelectors(query);
   const problems = isWatch ? watchProblems(query) : listProblems(query);
   if (problems.length > 0) throw invalidOptions('ListOptions', problems);
 }
@@ -78,19 +88,49 @@ function matchProblems(match: string, version: string, continues: boolean): Fiel
 }
 
 function watchProblems(query: URLSearchParams): FieldError[] {
-  const match = query.get(MATCH) ?? '';
-  const sendsInitial = query.has('sendInitialEvents');
+  const { match, sendsInitial } = watchedFrom(query);
   const isRight = match === 'NotOlderThan';
   return [
-    ...(sendsInitial && !isRight
+    ...(sendsInitial !== undefined && !isRight
       ? [forbidden(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`)]
       : []),
-    ...(!sendsInitial && match !== ''
+    ...(match === '' ? [] : watchMatchProblems(query, match, sendsInitial)),
+  ];
+}
+
+function watchMatchProblems(
+  query: URLSearchParams,
+  match: string,
+  sendsInitial: boolean | undefined,
+): FieldError[] {
+  return [
+    ...(sendsInitial === undefined
       ? [forbidden(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`)]
       : []),
-    ...(match !== '' && !isRight ? [unknownMatch(match, ['NotOlderThan'])] : []),
+    ...(match === 'NotOlderThan' ? [] : [unknownMatch(match, ['NotOlderThan'])]),
     ...(query.get('continue') ? [forbidden(MATCH, `${MATCH} is forbidden when continue is provided`)] : []),
   ];
+}
+
+/** Where a watch is asked to begin. */
+export interface WatchedFrom {
+  readonly match: string;
+  /** Undefined for a watch that continues after a version. */
+  readonly sendsInitial: boolean | undefined;
+}
+
+/**
+ * What a query says of the beginning of a watch, completed: one without a version, or from any, sends what there is. Source:
+ * `SetListOptionsDefaults` of apimachinery.
+ */
+export function watchedFrom(query: URLSearchParams): WatchedFrom {
+  const match = query.get(MATCH) ?? '';
+  const asked = query.get('sendInitialEvents');
+  if (asked !== null) return { match, sendsInitial: asked !== 'false' && asked !== '0' };
+  const isFromAny = ['', '0'].includes(query.get('resourceVersion') ?? '');
+  return match === '' && isFromAny
+    ? { match: 'NotOlderThan', sendsInitial: true }
+    : { match, sendsInitial: undefined };
 }
 
 function unknownMatch(match: string, known: readonly string[]): FieldError {

@@ -2,10 +2,10 @@ import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
-import { notAcceptable } from '../errors/index.js';
+import { listNotAcceptable, notAcceptable } from '../errors/index.js';
 import { ok } from '../http/index.js';
 import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
-import { itemOf, presentList } from '../table.js';
+import { itemOf, listTypeOf, presentList } from '../table.js';
 import type { ShownKind } from '../kinds/index.js';
 import type { ResourceCall } from './handler.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
@@ -68,7 +68,8 @@ async function respondInProtobuf(
   metadataOf: ListMetadata,
 ): Promise<ApiResponse> {
   const { accept, kind, protobuf, request } = call;
-  if (accept.as === 'PartialObjectMetadata' || !protobuf) throw notAcceptable();
+  if (accept.as === 'PartialObjectMetadata') throw listNotAcceptable(listTypeOf(kind));
+  if (!protobuf) throw notAcceptable();
   const isPartial = accept.as !== undefined;
   const head = isPartial
     ? { apiVersion: `meta.k8s.io/${accept.metaVersion}`, kind: 'PartialObjectMetadataList' }
@@ -230,8 +231,13 @@ function listParts(
   return {
     metadata: shown,
     entries: entries.map((entry) => () => style.entry(entry)),
-    frame: { head, field },
+    frame: { head, field, ...(isNullWhenEmpty(call) && { empty: 'null' as const }) },
   };
+}
+
+/** A list in Go that is appended to, and not made beforehand: of metadata, and of rows that no printer makes. */
+function isNullWhenEmpty({ accept, kind }: ListCall): boolean {
+  return accept.as !== 'Table' || kind.columns.at(-1)?.name === 'Created At';
 }
 
 interface ShownList {
@@ -244,7 +250,8 @@ function styleOf({ accept: { format } }: ListCall): ListStyle {
   return format === 'yaml' ? LIST_STYLES.yaml : LIST_STYLES.json;
 }
 
-function wholeText({ entries, frame: { field, head }, metadata }: ListParts): string {
+function wholeText({ entries, frame: { empty, field, head }, metadata }: ListParts): string {
   const texts = entries.map((entry) => entry()).join(',');
-  return `${stringifyJson({ ...head, metadata }).slice(0, -1)},"${field}":[${texts}]}`;
+  const list = entries.length === 0 ? (empty ?? '[]') : `[${texts}]`;
+  return `${stringifyJson({ ...head, metadata }).slice(0, -1)},"${field}":${list}}`;
 }

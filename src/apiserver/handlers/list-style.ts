@@ -5,6 +5,8 @@ import { yamlItem, yamlText } from '../http/index.js';
 export interface ListFrame {
   readonly head: Readonly<Record<string, unknown>>;
   readonly field: 'items' | 'rows';
+  /** What is written of a list without entries. @default '[]' */
+  readonly empty?: 'null';
 }
 
 /** How a list is written whose end is not known when it begins: its metadata comes last. */
@@ -25,7 +27,11 @@ const json: ListStyle = {
   between: ',',
   entry: stringifyJson,
   closing: (_frame, metadata) => `],"metadata":${stringifyJson(metadata)}}\n`,
-  empty: (frame, metadata) => json.opening(frame) + json.closing(frame, metadata),
+  empty: (frame, metadata) =>
+    (json.opening(frame) + json.closing(frame, metadata)).replace(
+      `"${frame.field}":[]`,
+      `"${frame.field}":${frame.empty ?? '[]'}`,
+    ),
 };
 
 const yaml: ListStyle = {
@@ -33,7 +39,8 @@ const yaml: ListStyle = {
   between: '',
   entry: yamlItem,
   closing: (frame, metadata) => headText(frame, false) + yamlText({ metadata }),
-  empty: (frame, metadata) => `${headText(frame, true)}${frame.field}: []\n${yaml.closing(frame, metadata)}`,
+  empty: (frame, metadata) =>
+    `${headText(frame, true)}${frame.field}: ${frame.empty ?? '[]'}\n${yaml.closing(frame, metadata)}`,
 };
 
 export const LIST_STYLES = { json, yaml } as const;

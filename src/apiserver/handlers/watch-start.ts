@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { checkListOptions, parseVersion } from './list-options.js';
+import { parseVersion, watchedFrom } from './list-options.js';
 
 /** Where a watch begins. */
 export interface WatchStart {
@@ -16,21 +16,19 @@ export interface WatchStart {
 }
 
 /**
- * What `resourceVersion`, `resourceVersionMatch`, `sendInitialEvents` and `allowWatchBookmarks` ask for.
- * Without `sendInitialEvents` a watch begins with what there is exactly if it names no version, or 0.
- * Source of the rules: `ValidateListOptions` of apimachinery.
- * @throws StatusError 422 for what does not go together, 504 for a version that the store has not reached
+ * What `resourceVersion`, `resourceVersionMatch`, `sendInitialEvents` and `allowWatchBookmarks` ask for, which have been checked.
+ * @throws StatusError 504 for a version that the store has not reached
  */
 export async function watchStart(context: RegistryContext, query: URLSearchParams): Promise<WatchStart> {
-  checkListOptions(query, { isWatch: true });
-  const asked = query.get('sendInitialEvents');
   const version = parseVersion(query, 'other') ?? 0;
-  if (asked === null) return { initialEvents: version === 0, markEnd: false, after: version };
+  const { sendsInitial } = watchedFrom(query);
+  if (sendsInitial === undefined) return { initialEvents: version === 0, markEnd: false, after: version };
+  const markEnd = sendsInitial && isTrue(query.get('allowWatchBookmarks'));
+  // Of any version: the list itself says which.
+  if (sendsInitial && version === 0) return { initialEvents: true, markEnd, after: 0 };
   const current = await context.storage.currentRevision();
   if (version > current) throw resourceVersionTooLarge(version, current);
-  const initialEvents = isTrue(asked);
-  const markEnd = initialEvents && isTrue(query.get('allowWatchBookmarks'));
-  return { initialEvents, markEnd, after: version === 0 ? current : version };
+  return { initialEvents: sendsInitial, markEnd, after: version === 0 ? current : version };
 }
 
 function isTrue(value: string | null): boolean {

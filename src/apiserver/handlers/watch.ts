@@ -14,7 +14,7 @@ import { presentObject } from '../table.js';
 import type { SharedEvent } from '../shared-events.js';
 import type { ResourceCall } from './handler.js';
 import { listPages, PAGE_ROOM } from './list-pages.js';
-import { parseInteger } from './list-options.js';
+import { checkListOptions, parseInteger } from './list-options.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
@@ -40,6 +40,7 @@ const WIRE_TYPES = { created: 'ADDED', updated: 'MODIFIED', deleted: 'DELETED' }
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
   if (call.accept.format === 'yaml') throw notAcceptable(STREAMED);
+  checkListOptions(query, { isWatch: true });
   const selection = parseSelection(query, call.kind, call.name);
   const start = await watchStart(context, query);
   if (call.accept.format === 'protobuf' && call.protobuf) {

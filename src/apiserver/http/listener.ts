@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { SERVER_PROTOCOLS } from '@rollkeeper/tls';
 import type { Connections } from './connections.js';
 import type { CompiledServerLimits } from './server-limits.js';
@@ -53,5 +54,29 @@ export function createListener(
     : createHttpServer(options, listener);
   server.on('connection', (socket: Socket) => connections.opened(socket));
   server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+  server.on('clientError', refuseRequest);
   return server;
+}
+
+/** What is answered to a request that is none, by the code of Node's error. All others are 400. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** Node's own mark of the response that is being written to a socket. */
+interface AnsweringSocket extends Duplex {
+  readonly _httpMessage?: { readonly headersSent: boolean } | null;
+}
+
+/** In the words of Go's server. */
+function refuseRequest({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  const isAnswering = (socket as AnsweringSocket)._httpMessage?.headersSent === true;
+  if (code !== 'ECONNRESET' && socket.writable && !isAnswering) {
+    const status = REFUSALS[code] ?? '400 Bad Request';
+    const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n`;
+    socket.write(head + status);
+  }
+  // At once, as Node does: a handshake that never ends would hold what is still to be sent.
+  socket.destroy();
 }

@@ -13,8 +13,6 @@ export interface Negotiated {
 }
 
 const plainJson: Negotiated = { format: 'json', metaVersion: 'v1' };
-/** Of kinds that have no message. */
-const WITHOUT_PROTOBUF: readonly string[] = ['application/json', 'application/yaml'];
 const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const cache = new Map<string, Negotiated | undefined>();
 
@@ -36,7 +34,7 @@ export function negotiate(accept: string | undefined, offer: Offer = {}): Negoti
     cache.set(key, firstAcceptable(accept, offer));
   }
   const found = cache.get(key);
-  if (!found) throw offer.hasProtobuf ? notAcceptable() : notAcceptable(WITHOUT_PROTOBUF);
+  if (!found) throw notAcceptable();
   return found;
 }
 

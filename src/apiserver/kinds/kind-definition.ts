@@ -121,7 +121,7 @@ export interface KindDefinition {
 
 /** What lists and tables need of a kind. */
 export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'> &
-  Partial<Pick<KindDefinition, 'schema'>>;
+  Partial<Pick<KindDefinition, 'schema' | 'hasStrategicMerge'>>;
 
 /** How a kind is stored in another version, or under another group, than the one in which it is shown. */
 export interface StoredView {

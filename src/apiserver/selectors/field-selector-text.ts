@@ -30,10 +30,8 @@ export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'> &
  * @throws StatusError 400
  */
 export function parseFieldSelector(text: string | null, kind: SelectableKind): FieldSelector | undefined {
-  if (text === null || text.trim() === '') return undefined;
-  const terms = splitUnescaped(text)
-    .sort()
-    .map((term) => parseTerm(term, text));
+  const terms = fieldTerms(text);
+  if (terms.length === 0) return undefined;
   const supported = kind.selectableFields(emptyObject(kind));
   for (const { field } of terms) {
     if (!Object.hasOwn(supported, field))
@@ -46,6 +44,16 @@ export function parseFieldSelector(text: string | null, kind: SelectableKind): F
       return terms.every(({ field, equal, value }) => ((fields[field] ?? '') === value) === equal);
     },
   };
+}
+
+/**
+ * The terms of a selector of any kind. One that says nothing (`=`) selects everything.
+ * @throws StatusError 400 for a text that cannot be read
+ */
+export function fieldTerms(text: string | null): readonly FieldTerm[] {
+  if (text === null || text.trim() === '') return [];
+  const terms = splitUnescaped(text).sort();
+  return terms.map((term) => parseTerm(term, text)).filter(({ field, value }) => field + value !== '');
 }
 
 /**
@@ -81,15 +89,19 @@ function emptyObject(kind: SelectableKind): UnstructuredObject {
 
 function parseTerm(term: string, text: string): FieldTerm {
   const parsed = readTerm(term);
-  if (parsed) return parsed;
-  throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+  if (!parsed) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+  const [, sequence] = /^(?:[^\\]|\\[\\,=])*?(\\[^\\,=]|\\$)/s.exec(parsed.written) ?? [];
+  if (sequence !== undefined)
+    throw badRequest(`invalid field selector: invalid escape sequence: ${sequence}`);
+  return parsed;
 }
 
-function readTerm(term: string): FieldTerm | undefined {
-  const match = /^([^=!]+)(==|!=|=)(.*)$/s.exec(term);
+function readTerm(term: string): (FieldTerm & { readonly written: string }) | undefined {
+  const match = /^([^=!]*)(==|!=|=)(.*)$/s.exec(term);
   if (!match) return undefined;
-  const [, field = '', operator, value = ''] = match;
-  return { field: field.trim(), equal: operator !== '!=', value: value.replace(/\\([\\,=])/g, '$1') };
+  const [, field = '', operator, written = ''] = match;
+  const value = written.replace(/\\([\\,=])/g, '$1');
+  return { field: field.trim(), equal: operator !== '!=', value, written };
 }
 
 /** Splits at the commas that no backslash protects. */

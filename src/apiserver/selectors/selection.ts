@@ -1,6 +1,6 @@
 import type { UnstructuredObject, LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 
-import { parseFieldSelector } from './field-selector-text.js';
+import { fieldTerms, parseFieldSelector } from './field-selector-text.js';
 import type { SelectableKind } from './field-selector-text.js';
 import { LabelSelectorSyntaxError, parseLabelSelector as parse } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
@@ -28,6 +28,15 @@ export function parseSelection(query: URLSearchParams, kind: SelectableKind, onl
       (only === '' || object.metadata.name === only) &&
       isSelected(() => (labels?.(object.metadata.labels) ?? true) && (fields?.matches(object) ?? true)),
   };
+}
+
+/**
+ * Whether both selectors can be read, for any kind: that is found before anything else is judged.
+ * @throws StatusError 400
+ */
+export function checkSelectors(query: URLSearchParams): void {
+  parseLabelSelector(query.get('labelSelector'));
+  fieldTerms(query.get('fieldSelector'));
 }
 
 /** An object in the store whose fields have other types than a selector looks at is not selected, and keeps no other from being. */

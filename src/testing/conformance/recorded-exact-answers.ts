@@ -124,7 +124,7 @@ function compareExactly(recorded: RecordedExactAnswer, answer: ServerAnswer): Di
 type Parts = Readonly<Partial<Record<ExactPart, Json>>>;
 
 function partsOf(recorded: RecordedExactAnswer, { body, code, text, warnings }: ServerAnswer): Parts {
-  const events = isWatch(recorded) ? eventsOf(text, code) : undefined;
+  const events = isWatch(recorded) ? eventsOf(text, code, recorded.path) : undefined;
   const object = events ?? (code < 400 ? objectOf(recorded, body) : undefined);
   const common = { code, warnings: warnings.map(normalText), ...(object !== undefined && { object }) };
   if (code < 400) return common;
@@ -140,8 +140,10 @@ function partsOf(recorded: RecordedExactAnswer, { body, code, text, warnings }: 
 }
 
 function normalTexts(value: Json): Json {
-  return mapStrings(value, normalText) ?? null;
+  return mapStrings(value, (text) => normalText(text).replace(TOO_LARGE, '$1N')) ?? null;
 }
+
+const TOO_LARGE = /(Too large resource version: )\d+/;
 
 function objectOf(recorded: RecordedExactAnswer, body: JsonObject): Json | undefined {
   if (recorded.object === undefined && Object.keys(body).every((name) => name === 'message'))
@@ -186,22 +188,24 @@ function isWatch({ method, query = '' }: RecordedExactAnswer): boolean {
 }
 
 /** A line for each event: its type, the kind, the name, and of a failure the code and the message. */
-function eventsOf(text: string, code: number): Json {
+function eventsOf(text: string, code: number, path: string): Json {
   if (code >= 400) return [`RAW ${statusLine(parseJson(text) as JsonObject)}`];
   const lines = text.split('\n').filter((line) => line !== '');
-  return lines.map((line) => {
-    const { object, type } = parseJson(line) as { type: string; object: JsonObject };
-    const annotations = isJsonObject(object.metadata) ? object.metadata.annotations : undefined;
-    const parts = [
-      type,
-      object.kind,
-      nameOf(object),
-      object.code ?? '',
-      object.message ?? '',
-      annotations === undefined ? '' : stringifyJson(annotations),
-    ];
-    return normalText(parts.map(shown).join(' '));
-  });
+  const isShown = (line: string): boolean => !UNLISTED.test(path) || !line.startsWith('ADDED');
+  return lines.map(lineOf).filter(isShown);
+}
+
+/** Kinds whose objects the recording leaves out of what a watch begins with, because a server makes many of its own. */
+const UNLISTED =
+  /\/(?:clusterroles|clusterrolebindings|roles|rolebindings|flowschemas|prioritylevelconfigurations|apiservices|configmaps)$/;
+
+function lineOf(line: string): string {
+  const { object, type } = parseJson(line) as { type: string; object: JsonObject };
+  const annotations = isJsonObject(object.metadata) ? object.metadata.annotations : undefined;
+  const shownAnnotations = annotations === undefined ? '' : stringifyJson(annotations);
+  const { code = '', kind, message = '' } = object;
+  const parts = [type, kind, nameOf(object), code, message, shownAnnotations];
+  return parts.map((part) => normalText(shown(part))).join(' ');
 }
 
 function statusLine({ code, message, reason }: JsonObject): string {
