@@ -37,7 +37,6 @@ const SHARED: Omit<KindRules<Configuration>, 'type' | 'schema'> = {
     webhooks.forEach((hook, index) => {
       const path = `webhooks[${index}]`;
       validateWebhook(hook, path, errors);
-      validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);
       if (hook.name && names.has(hook.name)) errors.push(duplicate(`${path}.name`, hook.name));
       names.add(hook.name ?? '');
     });
