@@ -55,7 +55,7 @@ export const SIDEBAR = [
     text: 'Explanation',
     items: [
       of('What it promises', '/docs/RELIABILITY'),
-      of('What it leaves out', '/docs/SCOPE'),
+      of('Part of a cluster', '/docs/SCOPE'),
       of('Leadership', '/docs/LEADERSHIP'),
       of('Redis', '/docs/REDIS'),
       of('Performance', '/docs/PERFORMANCE'),

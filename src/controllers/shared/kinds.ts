@@ -10,8 +10,6 @@ import type * as storageV1 from '@rollkeeper/machinery/types/storage-v1';
 import type { Int64, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '@rollkeeper/runtime';
 
-/** Kinds that the kit does not export. */
-
 export type Endpoints = KubernetesObject & Pick<coreV1.Endpoints, 'subsets'>;
 export const Endpoints = defineKind<Endpoints>({
   ...{ group: '', version: 'v1', kind: 'Endpoints', resource: 'endpoints' },

@@ -22,7 +22,7 @@ const OF_EXPLANATIONS: readonly ExitCode[] = [
   of(7, 'being deleted'),
 ];
 
-/** Beyond {@link COMMON_EXIT_CODES}, or more exact than those: the one list for help, docs/CLI.md and the man page. */
+/** Beyond {@link COMMON_EXIT_CODES}, or more exact than those, as help, docs/CLI.md and the man page list them. A test compares the codes with those that commands set. */
 export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
   status: [of(0, 'the processes of `up` are shown'), of(1, 'nothing runs, or Redis does not answer')],
   doctor: [of(0, 'no warnings or failures'), of(3, 'there are warnings'), of(4, 'there are failures')],
