@@ -4,7 +4,8 @@ import type { Violation } from './violation.js';
 /** What a queue in Redis let happen for a leader, in the order in which it happened there. */
 export interface TermLine {
   readonly controller: string;
-  readonly what: 'begin' | 'add';
+  /** `lost`: the queue has forgotten its term, and maybe an older one is in its place. */
+  readonly what: 'begin' | 'add' | 'lost';
   readonly epoch: number;
   readonly holder: string;
 }
@@ -35,6 +36,7 @@ export class EpochsChecker {
    * @param terms what Redis noted, read after `lines`
    */
   check(lines: readonly JournalLine[], terms: readonly TermLine[]): Violation[] {
+    if (terms.some(({ what }) => what === 'lost')) this.leads.clear();
     return [
       ...terms.flatMap((line) => this.checkTerm(line)),
       ...lines.flatMap((line) => this.checkLine(line)),
@@ -45,6 +47,10 @@ export class EpochsChecker {
     const current = this.current.get(controller);
     const isSame = current?.epoch === epoch && current.holder === holder;
     const found = (problem: string): Violation[] => [{ check: 'epochs', subject: controller, problem }];
+    if (what === 'lost') {
+      this.current.delete(controller);
+      return [];
+    }
     if (what === 'begin') {
       this.terms += 1;
       if (current && !isSame && epoch <= current.epoch)

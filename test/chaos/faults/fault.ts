@@ -42,11 +42,15 @@ export const FAULT_KINDS = [
   'clock back',
 ] as const;
 
+/** Where one Redis server is shared: it loses what it confirmed. */
+export const LOSS_KINDS = ['Redis loses everything', 'Redis restarts empty', 'Redis goes back'] as const;
+
 /** Where Redis has replicas. */
 export const FAILOVER_KINDS = ['Redis fails over', 'Redis fails over twice'] as const;
 
 /** Where a Lease is all that the replicas share. */
 export const LEASE_KINDS = [
+  'the Lease is deleted',
   'pause working leader',
   'lease writes hang',
   'clock of the leader a little forward',
@@ -54,7 +58,10 @@ export const LEASE_KINDS = [
 ] as const;
 
 export type FaultKind =
-  (typeof FAULT_KINDS)[number] | (typeof FAILOVER_KINDS)[number] | (typeof LEASE_KINDS)[number];
+  | (typeof FAULT_KINDS)[number]
+  | (typeof LOSS_KINDS)[number]
+  | (typeof FAILOVER_KINDS)[number]
+  | (typeof LEASE_KINDS)[number];
 
 /**
  * What can be made there: clients that find their servers themselves have no link that could be cut; replicas without a Redis have
@@ -69,7 +76,7 @@ export function faultKindsOn(
       ...FAULT_KINDS.filter((kind) => !/Redis (link|connections)|working follower/.test(kind)),
       ...LEASE_KINDS,
     ];
-  if (redis === 'single') return FAULT_KINDS;
+  if (redis === 'single') return [...FAULT_KINDS, ...LOSS_KINDS];
   return [...FAULT_KINDS.filter((kind) => !/Redis (link|connections)/.test(kind)), ...FAILOVER_KINDS];
 }
 

@@ -2,6 +2,7 @@ import type { Fault, FaultKind } from './fault.js';
 import * as answers from './answer-faults.js';
 import * as inside from './inside-faults.js';
 import * as links from './link-faults.js';
+import * as losses from './loss-faults.js';
 import * as processes from './process-faults.js';
 import * as watches from './watch-faults.js';
 
@@ -53,6 +54,10 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   'event loop blocked': inside.blockEventLoop,
   'clock forward': inside.stepClock(1),
   'clock back': inside.stepClock(-1),
+  'Redis loses everything': losses.loseRedisData,
+  'Redis restarts empty': losses.restartRedisEmpty,
+  'Redis goes back': losses.setRedisBack,
+  'the Lease is deleted': losses.deleteLease,
   'pause working leader': pauseInWrite(theLeader),
   'lease writes hang': answers.leaseWritesHang,
   'clock of the leader a little forward': inside.stepLeaderClock(1),
