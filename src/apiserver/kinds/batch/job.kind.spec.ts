@@ -29,6 +29,19 @@ describe('a Job', () => {
     expect(aJob({}, { team: 'a' }, { team: 'a' }).metadata.labels).toEqual({ team: 'a' });
   });
 
+  it('keeps labels when a status without labels and spec is written', () => {
+    for (const labels of [undefined, { team: 'b' }]) {
+      const old = aJob({}, labels, { team: 'a' });
+      const written = {
+        ...{ apiVersion: 'batch/v1', kind: 'Job', status: { active: 1 } },
+        metadata: { name: 'once', namespace: 'default' },
+      } as UnstructuredObject;
+      JOB_KIND.applyDefaults(written);
+      JOB_KIND.prepareForUpdate(written, old, 'status', 0);
+      expect(written.metadata.labels).toMatchObject({ team: 'a', 'job-name': 'once' });
+    }
+  });
+
   const indexed = (spec: object) => ({ completionMode: 'Indexed', completions: 3, ...spec });
   it.each([
     { spec: indexed({ parallelism: 100_000 }), fields: [] },

@@ -62,6 +62,8 @@ export const JOB_KIND = defineKind<Job>({
     const hasNone = Object.keys(object.metadata.labels ?? {}).length === 0;
     if (labels && (hasNone || object.metadata.labels === labels)) object.metadata.labels = { ...labels };
   },
+  // What is stored is read with the defaults: a Job never shows no labels, also where a status without a spec was written.
+  prepareForUpdate: (object) => defaultLabels(object),
   validate(object, errors) {
     validate(object.spec ?? {}, errors);
     validatePodNames(object, errors);
@@ -84,6 +86,11 @@ export const JOB_KIND = defineKind<Job>({
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   unknownField: (field) => `field label ${goQuote(field)} not supported for Job`,
 });
+
+function defaultLabels({ metadata, spec }: Job): void {
+  const labels = spec?.template?.metadata?.labels;
+  if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+}
 
 /** Selects no pod: what an absent selector does. */
 const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };

@@ -76,10 +76,8 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   applyDefaults(object) {
     const spec = (object.spec ??= {});
     const labels = spec.template?.metadata?.labels;
-    if (labels) {
-      if (!spec.selector) spec.selector = { ...labels };
-      if (!object.metadata.labels) object.metadata.labels = { ...labels };
-    }
+    if (labels && isEmpty(spec.selector)) spec.selector = { ...labels };
+    defaultLabels(object);
     spec.replicas ??= 1;
     if (spec.template) defaultPodTemplate(spec);
   },
@@ -90,6 +88,8 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
+  // What is stored is read with the defaults: a status without a spec takes no labels away.
+  prepareForUpdate: (object) => defaultLabels(object),
   validate: (object, errors) => validate(object, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
@@ -98,14 +98,22 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
 });
 
+function defaultLabels({ metadata, spec }: ReplicationController): void {
+  const labels = spec?.template?.metadata?.labels;
+  if (labels && isEmpty(metadata.labels)) metadata.labels = { ...labels };
+}
+
+function isEmpty(map: Record<string, unknown> | undefined): boolean {
+  return Object.keys(map ?? {}).length === 0;
+}
+
 function validate(
   { spec = {} }: Readonly<ReplicationController>,
   errors: FieldError[],
   old?: Readonly<ReplicationController>,
 ): void {
   validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec', errors);
-  const isEmpty = Object.keys(spec.selector ?? {}).length === 0;
-  if (isEmpty) errors.push(required('spec.selector'));
+  if (isEmpty(spec.selector)) errors.push(required('spec.selector'));
   if (!spec.template) {
     errors.push(required('spec.template'));
     return;
