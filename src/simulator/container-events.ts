@@ -3,6 +3,7 @@ import { isSidecar, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { EXIT_CODE_OF_KILLED } from './decide-container.js';
 import { pullKey } from './decide-containers.js';
+import type { MissingSources } from './decide-sources.js';
 import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
 import { decideProbes } from './decide-probes.js';
 import type { ProbeProblem } from './decide-probes.js';
@@ -136,6 +137,16 @@ function pullNotes(
   return [...pulling, { type: 'Normal', reason: 'Pulled', message }];
 }
 
+/** The Events of a kubelet about what a pod that has not started refers to and does not exist. */
+export function missingSourceNotes({ mounts, pullSecrets }: MissingSources): readonly EventNote[] {
+  // The images are only pulled once the volumes are mounted.
+  if (mounts.length > 0)
+    return mounts.map((message) => ({ type: 'Warning', reason: 'FailedMount', message }));
+  if (pullSecrets.length === 0) return [];
+  const message = `Unable to retrieve some image pull secrets (${pullSecrets.join(', ')}); attempting to pull the image may not succeed.`;
+  return [{ type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message }];
+}
+
 /** No image is really pulled. */
 const IMAGE_BYTES = 50_000_000;
 
@@ -157,6 +168,8 @@ function notesOf(
         { type: 'Normal', reason: 'BackOff', message: message.replace(/: ErrImagePull: .*$/s, '') },
         { type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' },
       ];
+    case 'CreateContainerConfigError':
+      return [{ type: 'Warning', reason: 'Failed', message: `Error: ${message}` }];
     case 'InvalidImageName':
       return [{ type: 'Warning', reason: 'InspectFailed', message }];
     case 'CrashLoopBackOff': {

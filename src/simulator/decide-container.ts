@@ -24,6 +24,10 @@ export interface ContainerFacts {
   readonly pullStartedMs: number;
   /** @default at once */
   readonly pull?: ImagePull;
+  /** What the registry answers to a pull that fails. @default the image is not found */
+  readonly pullError?: string;
+  /** Why the container cannot be created: what its environment refers to is missing. @default it can */
+  readonly configProblem?: string;
   /** The reason of a container that waits for its first pull. @default 'ContainerCreating' */
   readonly waitReason?: string;
   readonly readyAfterMs: number;
@@ -74,7 +78,7 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
     case 'image-pull-error':
       return pullImage(facts, { ...(facts.pull ?? NO_PULL), failures: Infinity }) ?? start(facts);
     default:
-      return (facts.pull && pullImage(facts, facts.pull)) ?? start(facts);
+      return (facts.pull && pullImage(facts, facts.pull)) ?? create(facts);
   }
 }
 
@@ -83,7 +87,15 @@ export function isStartedAgain(restartPolicy: string | undefined, exitCode: numb
   return restartPolicy === 'OnFailure' ? exitCode !== 0 : restartPolicy !== 'Never';
 }
 
-/** The same of a container whose image is there. */
+/** The same of a container whose image is there; its first start needs what its environment refers to. */
+function create(facts: ContainerFacts): ContainerPlan {
+  const { configProblem, current, image } = facts;
+  const hasStarted = current?.containerID !== undefined && current.image === image;
+  if (configProblem === undefined || hasStarted) return start(facts);
+  return { status: waiting(facts, 'CreateContainerConfigError', configProblem) };
+}
+
+/** The same of a container that can be created. */
 function start(facts: ContainerFacts): ContainerPlan {
   switch (facts.behaviour) {
     case 'crash-loop':
@@ -260,7 +272,8 @@ function pullImage(facts: ContainerFacts, pull: ImagePull): ContainerPlan | unde
     wakeAtMs: pullStartedMs + untilMs,
     isPulling: true,
   });
-  const error = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": not found`;
+  const { pullError = 'not found' } = facts;
+  const error = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${pullError}`;
   switch (stage) {
     case 'done':
       return undefined;

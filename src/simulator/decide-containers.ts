@@ -6,6 +6,7 @@ import { restartedByResize, withResources } from './decide-resize.js';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
 import { decideProbes } from './decide-probes.js';
+import type { MissingSources } from './decide-sources.js';
 import { NO_PULL, imagePullOf } from './image-pull.js';
 import { hasBegun } from './pod-conditions.js';
 import type { ContainerEnd } from './pod-behaviour.js';
@@ -34,6 +35,8 @@ export interface ContainersFacts {
   readonly pullsAfterMs?: number;
   /** Whether the node has an image already. @default it has none that takes time */
   readonly hasImage?: (image: string) => boolean;
+  /** What the pod refers to and does not exist. @default nothing */
+  readonly missing?: MissingSources;
   /** By container, restarts up to which its backoff is forgotten. */
   readonly forgottenRestarts?: ReadonlyMap<string, number>;
 }
@@ -78,7 +81,8 @@ export function decideContainers(
     podText: `${name}_${namespace}(${uid})`,
     nowMs: facts.nowMs,
     pullStartedMs: pullStartOf(container, current, podStartedMs, facts),
-    pull: isPresent(container, facts) ? NO_PULL : imagePullOf(pod, container, facts.pullsAfterMs),
+    ...pullOf(pod, container, facts),
+    configProblem: facts.missing?.configOf.get(container.name),
     waitReason: hasInit ? 'PodInitializing' : 'ContainerCreating',
     forgottenRestarts: facts.forgottenRestarts?.get(container.name),
     readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
@@ -121,6 +125,38 @@ type ReadableStatus = DeepReadonly<ContainerStatus>;
 /** Whether a container need not wait for its image. With `Always`, the registry is asked each time. */
 function isPresent({ image = '', imagePullPolicy }: Container, { hasImage }: ContainersFacts): boolean {
   return imagePullPolicy !== 'Always' && (hasImage?.(image) ?? false);
+}
+
+/** A registry says the same of a private image without credentials as of one that does not exist. */
+const PULL_DENIED =
+  'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
+
+function pullOf(
+  pod: ReadablePod,
+  container: Container,
+  facts: ContainersFacts,
+): Pick<ContainerFacts, 'pull' | 'pullError'> {
+  if (isPresent(container, facts)) return { pull: NO_PULL };
+  const pull = imagePullOf(pod, container, facts.pullsAfterMs);
+  if (!facts.missing?.cannotPull) return { pull };
+  return { pull: { ...pull, failures: Infinity }, pullError: PULL_DENIED };
+}
+
+/** The states of the containers of a pod whose volumes are not mounted. */
+export function waitForMounts(pod: ReadablePod): ContainersPlan {
+  const { containers, ephemeralContainers = [], initContainers = [] } = pod.spec;
+  const reason = initContainers.length > 0 ? 'PodInitializing' : 'ContainerCreating';
+  const wait = ({ image = '', name }: Container): ContainerStatus => ({
+    ...{ name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {} },
+    state: { waiting: { reason } },
+  });
+  return {
+    initContainers: initContainers.map(wait),
+    containers: containers.map(wait),
+    ephemeralContainers: ephemeralContainers.map(wait),
+    isInitialized: initContainers.length === 0,
+    pulls: [],
+  };
 }
 
 /** A container that was not pulling yet begins now. */

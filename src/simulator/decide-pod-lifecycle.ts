@@ -4,14 +4,14 @@ import { isPodFinished, sameJson, toDouble, asSent, writableCopy } from '@rollke
 import type { ContainerStatus } from './decide-container.js';
 import { isStartedAgain, stopped } from './decide-container.js';
 import type { ContainersFacts } from './decide-containers.js';
-import { decideContainers, stopSidecars } from './decide-containers.js';
+import { decideContainers, stopSidecars, waitForMounts } from './decide-containers.js';
 import type { NodeRoom } from './decide-resize.js';
 import { decideResize, isDeferred, podResources, withResizeConditions } from './decide-resize.js';
 import type { ContainerStop } from './decide-stop.js';
 import { decideStops, stoppedBy } from './decide-stop.js';
 import type { NodeVerdict } from './node-verdict.js';
 import { endedByNode, rejectedByNode } from './node-verdict.js';
-import { conditionsOfEnded, decidePodConditions } from './pod-conditions.js';
+import { conditionsOfEnded, decidePodConditions, statusesOf } from './pod-conditions.js';
 import { behaviourOf } from './pod-behaviour.js';
 
 export interface PodLifecycleFacts extends Omit<ContainersFacts, 'resize'> {
@@ -94,6 +94,7 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     return { action: 'write-status', status };
   }
   const resize = decideResize(pod, facts.room);
+  const hasSandbox = isStarted(pod) || (facts.missing?.mounts ?? []).length === 0;
   const {
     containers,
     ephemeralContainers,
@@ -101,11 +102,12 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     isInitialized,
     pulls,
     wakeAtMs: nextMs = Infinity,
-  } = decideContainers(pod, podStartedMs, { ...facts, resize });
+  } = hasSandbox ? decideContainers(pod, podStartedMs, { ...facts, resize }) : waitForMounts(pod);
   const phase = isInitialized ? phaseOf(pod, containers) : phaseBefore(pod, initContainers);
   const now = toRfc3339(facts.nowMs);
   const isOver = phase === 'Succeeded' || phase === 'Failed';
   const statuses = {
+    hasSandbox,
     containers,
     initContainers: isOver ? stopSidecars(initContainers, facts.nowMs) : initContainers,
   };
@@ -120,8 +122,7 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     ...podResources(pod, resize),
     hostIP: facts.hostIp,
     hostIPs: [{ ip: facts.hostIp }],
-    podIP: facts.podIp,
-    podIPs: [{ ip: facts.podIp }],
+    ...(hasSandbox && { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
     startTime,
     containerStatuses: containers,
     ...(initContainers.length > 0 && { initContainerStatuses: statuses.initContainers }),
@@ -137,6 +138,11 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   return sameJson(status, pod.status)
     ? { action: 'rest', wakeAtMs }
     : { action: 'write-status', status, wakeAtMs, ...(pulls.length > 0 && { pulls }) };
+}
+
+/** Whether a container of the pod has ever run: its volumes are mounted then. */
+export function isStarted({ status = {} }: ReadablePod): boolean {
+  return statusesOf(status).some(({ containerID }) => containerID !== undefined);
 }
 
 function deadlineOf({ spec }: ReadablePod, startedMs: number): number {

@@ -20,6 +20,7 @@ import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import type { NodeVerdict } from './node-verdict.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
+import type { PodSources } from './pod-sources.js';
 import { WrittenPods } from './written-pods.js';
 
 export interface NodeSimulatorDependencies {
@@ -28,6 +29,8 @@ export interface NodeSimulatorDependencies {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly events: EventRecorder;
+  /** What pods refer to. @default everything exists */
+  readonly sources?: PodSources;
   /** The clock of nodes and pods. */
   readonly clock: Clock;
   /** The clock of our own pauses, after a failed write. @default clock */
@@ -79,6 +82,7 @@ export class NodeSimulator {
       ...dependencies,
       ...{ addresses: this.addresses, rooms: this.rooms, options },
       admit: (pod) => this.admit(pod),
+      missingOf: (pod) => dependencies.sources?.missingOf(pod),
       verdictOn: (uid) => this.keeper.verdictOn(uid),
     });
     const paced = { concurrency: options.concurrency, clock, backoffClock: this.pauses, logger };
@@ -136,8 +140,9 @@ export class NodeSimulator {
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError('the simulated nodes are already running');
     this.started = true;
-    const { pods, nodes } = this.dependencies;
+    const { pods, nodes, sources } = this.dependencies;
     const removals = [
+      ...(sources ? [sources.onChange((key) => this.executor.add(key))] : []),
       pods.addEventHandler((event) => this.onPod(event)),
       nodes.addEventHandler((event) => this.onNode(event)),
     ];
@@ -193,6 +198,7 @@ export class NodeSimulator {
     if (event.type === 'deleted') {
       this.newest.delete(key);
       this.deferred.delete(key);
+      this.dependencies.sources?.forget(key);
       this.runner.forget(pod.metadata.uid ?? '');
       this.keeper.forget(pod.metadata.uid ?? '');
       this.retryDeferredSoon();

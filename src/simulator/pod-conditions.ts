@@ -18,11 +18,12 @@ interface Verdict {
  */
 export function decidePodConditions(
   pod: ReadablePod,
-  { containers, initContainers }: PodContainers,
+  { containers, hasSandbox = true, initContainers }: PodContainers,
   now: string,
 ): PodCondition[] {
   const containersReady = containersVerdict([...sidecarsOf(pod, initContainers), ...containers]);
   return withVerdicts(pod, now, [
+    { type: 'PodReadyToStartContainers', status: hasSandbox ? 'True' : 'False' },
     { type: 'PodScheduled', status: 'True' },
     { type: 'Initialized', ...initializedVerdict(pod, hasBegun(containers) ? [] : initContainers) },
     { type: 'ContainersReady', ...containersReady },
@@ -42,6 +43,7 @@ export function conditionsOfEnded(
 ): PodCondition[] {
   const reason = phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed';
   return withVerdicts(pod, now, [
+    { type: 'PodReadyToStartContainers', status: 'False' },
     { type: 'PodScheduled', status: 'True' },
     {
       type: 'Initialized',
@@ -55,6 +57,8 @@ export function conditionsOfEnded(
 
 /** The reported containers of a pod. */
 export interface PodContainers {
+  /** Whether its volumes are mounted and its network is there. @default true */
+  readonly hasSandbox?: boolean;
   readonly initContainers: readonly ContainerStatus[];
   readonly containers: readonly ContainerStatus[];
 }

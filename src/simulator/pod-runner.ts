@@ -3,12 +3,13 @@ import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
+import { PODS, isPodFinished, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
-import { decideContainerEvents } from './container-events.js';
+import { decideContainerEvents, missingSourceNotes } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
-import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import { decidePodLifecycle, isStarted } from './decide-pod-lifecycle.js';
 import { isResizing } from './decide-resize.js';
+import type { MissingSources } from './decide-sources.js';
 import { decideStopEvents } from './decide-stop.js';
 import { NodeImages } from './node-images.js';
 import type { NodeRooms } from './node-rooms.js';
@@ -19,6 +20,7 @@ import { annotationProblems } from './pod-annotations.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { nodeAddressOf } from './pod-addresses.js';
 import type { PodMemory } from './pod-memory.js';
+import { statusesOf } from './pod-conditions.js';
 import { newPodMemory, noteStatus } from './pod-memory.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -32,6 +34,8 @@ export interface PodRunnerDependencies {
   readonly options: CompiledNodeSimulatorOptions;
   /** Why a node does not take a pod. @default it takes all */
   readonly admit?: (pod: ReadablePod) => NodeVerdict | undefined;
+  /** What a pod refers to and does not exist. @default nothing */
+  readonly missingOf?: (pod: ReadablePod) => MissingSources | undefined;
   /** Why a node ends a pod. @default it ends none */
   readonly verdictOn?: (uid: string) => NodeVerdict | undefined;
 }
@@ -60,6 +64,7 @@ export class PodRunner {
     rooms.settle(uid);
     const stopsNow = pod.metadata.deletionTimestamp !== undefined && memory.terminatingSinceMs === undefined;
     if (stopsNow) memory.terminatingSinceMs = nowMs;
+    const missing = this.missingOf(pod);
     const plan = decidePodLifecycle(pod, {
       nowMs,
       readyDelayMs: profile.readyAfterMs ?? options.readyDelayMs,
@@ -71,8 +76,10 @@ export class PodRunner {
       verdict: verdictOn?.(uid),
       pullsAfterMs: profile.imagePullAfterMs,
       hasImage: (image) => this.images.has(nodeIndex, image),
+      missing,
       ...memory,
     });
+    if (missing && plan.action !== 'delete') this.tellMissing(pod, missing, memory);
     if (stopsNow && plan.action !== 'delete' && plan.wakeAtMs !== undefined)
       this.record(pod, decideStopEvents(pod));
     try {
@@ -128,6 +135,24 @@ export class PodRunner {
     const pulls = { begun, known: memory.pullStartedMs, pullsAfterMs };
     this.record(pod, decideContainerEvents(pod, plan.status, pulls));
     return { written, wakeInMs };
+  }
+
+  /** Only asked about pods with containers that have never run. */
+  private missingOf(pod: ReadablePod): MissingSources | undefined {
+    const { containers, initContainers = [] } = pod.spec;
+    const known = statusesOf(pod.status ?? {}).filter(({ containerID }) => containerID !== undefined).length;
+    const isOver = pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod);
+    if (isOver || known === containers.length + initContainers.length) return undefined;
+    return this.dependencies.missingOf?.(pod);
+  }
+
+  /** Each problem is recorded once, and again when it has changed. */
+  private tellMissing(pod: ReadablePod, missing: MissingSources, memory: PodMemory): void {
+    const notes = missingSourceNotes(missing);
+    const told = notes.map(({ message }) => message).join('\n');
+    if (memory.toldMissing === told || isStarted(pod)) return;
+    memory.toldMissing = told;
+    this.record(pod, notes);
   }
 
   private record(pod: ReadablePod, notes: readonly EventNote[]): void {

@@ -1,7 +1,8 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import { CONFIG_MAPS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '@rollkeeper/machinery/kubernetes';
+import type { PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
@@ -9,6 +10,8 @@ import type { Informer } from '@rollkeeper/client/informer';
 import { SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
 import { NodeSimulator } from './node-simulator.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+import type { KeyedObject } from './pod-sources.js';
+import { PodSources, SECRETS, bindingAlone, keysAlone } from './pod-sources.js';
 
 export interface SimulatedNodesDependencies {
   readonly client: ApiClient;
@@ -28,6 +31,8 @@ export class SimulatedNodes {
   readonly pods: SharedInformer<Pod>;
   readonly nodes: SharedInformer<Node>;
   readonly events: ApiEventRecorder;
+  /** One for all nodes: what pods refer to, without content. */
+  private readonly sources: readonly (SharedInformer<KeyedObject> | SharedInformer<PersistentVolumeClaim>)[];
   private readonly simulator: NodeSimulator;
 
   constructor(
@@ -43,16 +48,24 @@ export class SimulatedNodes {
       clock: machineClock,
       component: COMPONENT,
     });
+    const listed = { ...shared, clock: machineClock, standardIndexes: false };
+    const configMaps = new SharedInformer<KeyedObject>({ ...listed, type: CONFIG_MAPS, trim: keysAlone });
+    const secrets = new SharedInformer<KeyedObject>({ ...listed, type: SECRETS, trim: keysAlone });
+    const claims = new SharedInformer<PersistentVolumeClaim>({
+      ...{ ...listed, type: PERSISTENT_VOLUME_CLAIMS, trim: bindingAlone },
+    });
+    this.sources = [configMaps, secrets, claims];
+    const sources = new PodSources({ configMaps, secrets, claims });
     const { events, nodes, pods } = this;
     this.simulator = new NodeSimulator(
-      { ...shared, pods, nodes, clock, pauses: machineClock, events },
+      { ...shared, pods, nodes, sources, clock, pauses: machineClock, events },
       options,
     );
   }
 
   /** The nodes' caches. */
   get informers(): readonly Informer[] {
-    return [this.pods, this.nodes];
+    return [this.pods, this.nodes, ...this.sources];
   }
 
   /**
@@ -69,7 +82,8 @@ export class SimulatedNodes {
     const running = [events, ...informers].map((part) => part.run(stopper.signal));
     try {
       await simulator.register(stopper.signal);
-      await Promise.all(informers.map((informer) => informer.waitForSync(stopper.signal)));
+      const required = [this.pods, this.nodes].map((informer) => informer.waitForSync(stopper.signal));
+      await Promise.all([...required, ...informers.map((one) => one.waitUntilSettled(stopper.signal))]);
       const playing = simulator.run(stopper.signal);
       this.dependencies.logger.info('simulated nodes are ready', { nodes: this.options.nodes });
       onReady();
