@@ -118,7 +118,7 @@ function validate(
     errors.push(required('spec.template'));
     return;
   }
-  if (!isEmpty) validateSelects({ matchLabels: spec.selector }, spec.template, errors);
+  if (!isEmpty(spec.selector)) validateSelects({ matchLabels: spec.selector }, spec.template, errors);
   validatePodTemplate(spec.template, 'spec.template', errors, old?.spec?.template);
   validateLongRunning(spec.template, 'ReplicationController', errors);
 }
