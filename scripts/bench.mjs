@@ -15,6 +15,7 @@
 // `npm run bench:api -- --beside v0.2.0`: what its requests cost beside another version of the history, in turns.
 // `npm run bench -- --definitions`: what large CustomResourceDefinitions cost, and those who read OpenAPI documents after them.
 // `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
+// `npm run bench -- --soak`: whether heap or Redis grow with the objects that ever existed. `npm run soak` is the same.
 // `npm run bench -- --operator`: what memory and CPU the smallest operator of the kit takes.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
@@ -45,6 +46,7 @@ const scripts = {
   '--scheduler': 'scheduler.ts',
   '--scheduling': 'scheduling.ts',
   '--slo': 'slo.ts',
+  '--soak': 'soak.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',
 };

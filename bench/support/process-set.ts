@@ -56,9 +56,9 @@ export class ProcessSet {
   }
 
   /** Seconds until it is ready. */
-  async addReplica(): Promise<number> {
+  async addReplica(args: readonly string[] = []): Promise<number> {
     const startedMs = performance.now();
-    await this.add('controller', ['--kubeconfig', this.kubeconfig, '--redis-url', this.redis.url]);
+    await this.add('controller', ['--kubeconfig', this.kubeconfig, '--redis-url', this.redis.url, ...args]);
     const readyz = `${this.processes.get('controller')?.adminUrl}/readyz`;
     const isReady = async (): Promise<boolean> =>
       (await fetch(readyz).catch(() => undefined))?.status === 200;
@@ -72,6 +72,10 @@ export class ProcessSet {
     const client = createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'bench' });
     this.clients.push(client);
     return client;
+  }
+
+  get redisUrl(): string {
+    return this.redis.url;
   }
 
   /** Of the admin pages of a process that has them. */

@@ -4,6 +4,9 @@ import type { CompiledNodeProfile } from './node-profile.js';
 import { profileOf } from './node-profile.js';
 import { statusesOf } from './pod-conditions.js';
 
+/** Images that a node keeps. */
+const MOST_KEPT = 500;
+
 /** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail. */
 export class NodeImages {
   private readonly pulled = new Map<number, Set<string>>();
@@ -25,8 +28,17 @@ export class NodeImages {
     if (!takesTime && !Object.keys(annotations).some(isAboutPulls)) return;
     const images = this.pulled.get(node) ?? new Set();
     this.pulled.set(node, images);
-    for (const { containerID, image } of statusesOf(status)) if (containerID !== undefined) images.add(image);
+    for (const { containerID, image } of statusesOf(status))
+      if (containerID !== undefined) keep(images, image);
   }
+}
+
+/** A kubelet removes the images that were used longest ago. */
+function keep(images: Set<string>, image: string): void {
+  images.delete(image);
+  images.add(image);
+  const [oldest] = images;
+  if (images.size > MOST_KEPT && oldest !== undefined) images.delete(oldest);
 }
 
 function isAboutPulls(annotation: string): boolean {

@@ -171,6 +171,17 @@ describe('NodeSimulator', () => {
     expect(cluster.requests.at(-1)?.deleteOptions?.preconditions?.uid).toBeDefined();
   });
 
+  it('keeps no timer for a pod that is deleted before it is due', async () => {
+    await start({ nodes: 1 });
+    const before = clock.pendingTimers;
+    putPod('slow', {}, { 'node.rollkeeper.dev/ready-after': '3600s' });
+    await clock.advance(1);
+    expect(clock.pendingTimers).toBe(before + 1);
+    cluster.vanish(PODS, 'default/slow');
+    await clock.advance(1);
+    expect(clock.pendingTimers).toBe(before);
+  });
+
   it('lets containers take their time to start and to stop', async () => {
     await start({ readyDelayMs: 50, terminationDelayMs: 200 });
     putPod('pod');

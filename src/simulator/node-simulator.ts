@@ -158,6 +158,7 @@ export class NodeSimulator {
   private async play(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
     const pod = this.newest.get(key);
     const nodeIndex = this.nodeIndexes.get(pod?.spec.nodeName ?? '');
+    if (!pod) this.deferred.delete(key);
     if (!pod || nodeIndex === undefined || this.isSilent(pod.spec.nodeName)) return {};
     const { written, wakeInMs } = await this.runner.step(pod, nodeIndex, signal);
     if (written) this.newest.set(key, written);
@@ -201,6 +202,8 @@ export class NodeSimulator {
       this.dependencies.sources?.forget(key);
       this.runner.forget(pod.metadata.uid ?? '');
       this.keeper.forget(pod.metadata.uid ?? '');
+      // Drops the key's timer, which may be due in a day.
+      this.executor.add(key);
       this.retryDeferredSoon();
       return;
     }

@@ -19,8 +19,9 @@ export class WrittenPods {
     return cached;
   }
 
+  /** Ignored if the cache does not show the pod: it was deleted during the write, and nothing would remove it here. */
   set(key: string, pod: ReadablePod): void {
-    this.written.set(key, pod);
+    if (this.lister.get(key)?.metadata.uid === pod.metadata.uid) this.written.set(key, pod);
   }
 
   delete(key: string): void {

@@ -5,6 +5,9 @@ import type { StoredText } from './object-text.js';
 import { parseField } from './object-text.js';
 import type { Revision } from './storage.js';
 
+/** Far more than a server has resources. */
+const MOST_KEPT = 5000;
+
 /** The names of the store's keys. The braces keep all of them in one slot of a Redis cluster. */
 export class RedisKeys {
   readonly meta: string;
@@ -18,10 +21,12 @@ export class RedisKeys {
     this.log = `${this.base}log`;
   }
 
+  /** Kept by name, since each request needs them; names of deleted definitions are forgotten with all others. */
   of(resource: string): { readonly objects: string; readonly index: string } {
     let keys = this.byResource.get(resource);
     if (!keys) {
       keys = { objects: `${this.base}objects:${resource}`, index: `${this.base}index:${resource}` };
+      if (this.byResource.size >= MOST_KEPT) this.byResource.clear();
       this.byResource.set(resource, keys);
     }
     return keys;

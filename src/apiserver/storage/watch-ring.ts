@@ -119,7 +119,11 @@ export class WatchRing {
     let waiting = this.waiting.get(resource);
     if (!waiting) this.waiting.set(resource, (waiting = new Set()));
     waiting.add(wake);
-    return () => waiting.delete(wake);
+    return () => {
+      // A resource may never be seen again: its definition was deleted.
+      if (waiting.delete(wake) && waiting.size === 0 && this.waiting.get(resource) === waiting)
+        this.waiting.delete(resource);
+    };
   }
 
   /** Up to which revision there is nothing of the resource for a watcher that waits, or that is being woken. */

@@ -157,9 +157,16 @@ class Rejections {
       // Quiet for long enough: start over.
       const isFresh = !pause || -leftMs > 2 * LONGEST_PAUSE_MS;
       const lengthMs = isFresh ? FIRST_PAUSE_MS : Math.min(pause.lengthMs * 2, LONGEST_PAUSE_MS);
+      this.dropQuiet(nowMs);
       this.pauses.set(place, { lengthMs, untilMs: nowMs + lengthMs });
     }
     return { pods, forMs };
+  }
+
+  /** They would start over, and their nodes may be gone. */
+  private dropQuiet(nowMs: number): void {
+    for (const [place, { untilMs }] of this.pauses)
+      if (nowMs - untilMs > 2 * LONGEST_PAUSE_MS) this.pauses.delete(place);
   }
 
   forget(key: string): void {

@@ -35,7 +35,12 @@ export class Heartbeats {
       }),
       leases.addEventHandler(({ object, type }) => {
         const { name, namespace } = object.metadata;
-        if (namespace !== this.namespace || type === 'deleted') return;
+        if (namespace !== this.namespace) return;
+        if (type === 'deleted') {
+          // One that was renewed after its node was deleted.
+          if (nodes.lister.get(name) === undefined) this.forget(name);
+          return;
+        }
         this.hear(`lease/${name}`, object.spec?.renewTime ?? '');
       }),
     ];

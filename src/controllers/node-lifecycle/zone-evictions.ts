@@ -67,6 +67,8 @@ export class ZoneEvictions {
     // A node that was granted it, and could not be tainted, retries.
     if (nowMs < nextMs && last?.node !== node.metadata.name)
       return { isGranted: false, againInMs: Math.min(nextMs - nowMs, LOOKS_AGAIN_MS) };
+    for (const [other, { atMs }] of this.last)
+      if (nowMs - atMs > 1000 / SECONDARY_RATE) this.last.delete(other);
     this.last.set(zone, { node: node.metadata.name, atMs: nowMs });
     return { isGranted: true };
   }

@@ -71,6 +71,9 @@ function isSuspect(event: ResourceEvent<Pod>, nodes: Pick<Lister<Node>, 'get'>):
   return !node || (isTerminating(event.object) && isOutOfService(node));
 }
 
+/** How long a missing node is remembered, milliseconds. */
+const REMEMBERED_MS = 3_600_000;
+
 /** Since when nodes are missing, as this replica has seen it: a new leader waits again. */
 class MissingNodes {
   private readonly sinceMs = new Map<string, number>();
@@ -78,6 +81,9 @@ class MissingNodes {
   quarantineLeftMs(node: string, clock: Pick<Clock, 'now'>): number {
     const nowMs = clock.now();
     const sinceMs = this.sinceMs.get(node) ?? nowMs;
+    // Its pods are long gone, or wait once more.
+    for (const [other, otherMs] of this.sinceMs)
+      if (nowMs - otherMs > REMEMBERED_MS) this.sinceMs.delete(other);
     this.sinceMs.set(node, sinceMs);
     return sinceMs + QUARANTINE_MS - nowMs;
   }

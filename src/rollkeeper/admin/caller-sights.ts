@@ -1,6 +1,7 @@
 import { ForbiddenException, Inject, Injectable } from '@nestjs/common';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { ExpiringMap } from '@rollkeeper/machinery/clock';
 import { DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
 import { mayList } from '../delegated-access/index.js';
 import { AdminPorts } from './admin-ports.js';
@@ -47,15 +48,14 @@ export class CallerSights {
 
 /** Asks the API itself, namespace by namespace, and remembers its answers for a while. */
 class ReviewedSight implements Sight {
-  private readonly answers = new Map<
-    string,
-    { readonly untilMs: number; readonly allowed: Promise<boolean> }
-  >();
+  private readonly answers: ExpiringMap<Promise<boolean>>;
 
   constructor(
     private readonly client: Pick<ApiClient, 'create'>,
-    private readonly clock: Pick<Clock, 'monotonicNow'>,
-  ) {}
+    clock: Pick<Clock, 'monotonicNow'>,
+  ) {
+    this.answers = new ExpiringMap(() => clock.monotonicNow(), COUNTS_MS);
+  }
 
   async sees(namespace: string): Promise<boolean> {
     if (await this.ask(ALL_NAMESPACES)) return true;
@@ -63,15 +63,14 @@ class ReviewedSight implements Sight {
   }
 
   private ask(namespace: string): Promise<boolean> {
-    const nowMs = this.clock.monotonicNow();
     const known = this.answers.get(namespace);
-    if (known && known.untilMs > nowMs) return known.allowed;
+    if (known) return known;
     const allowed = mayList(this.client, DEPLOYMENTS, namespace).catch(() => {
       // Without an answer nothing is shown, and it is asked again.
       this.answers.delete(namespace);
       return false;
     });
-    this.answers.set(namespace, { untilMs: nowMs + COUNTS_MS, allowed });
+    this.answers.set(namespace, allowed, COUNTS_MS);
     return allowed;
   }
 }

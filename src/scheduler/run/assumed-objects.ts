@@ -21,6 +21,8 @@ interface Expected {
 
 /** What the cache has not shown by then was deleted before it could. */
 const SHOWN_WITHIN_MS = 120_000;
+/** With fewer assumed objects there is no need to look for those that are shown. */
+const FEWEST_SWEPT = 64;
 
 /**
  * A view in which objects are as decisions have taken them to become, until the cache shows a later state: a volume that a pod is about
@@ -29,6 +31,7 @@ const SHOWN_WITHIN_MS = 120_000;
 export class AssumedObjects implements ClusterView {
   private readonly assumed = new Map<ViewedResource, Objects>();
   private readonly expected = new Map<ViewedResource, Set<Expected>>();
+  private sweepAbove = FEWEST_SWEPT;
 
   constructor(
     private readonly seen: ClusterView,
@@ -55,6 +58,7 @@ export class AssumedObjects implements ClusterView {
     const objects: Objects = this.assumed.get(resource) ?? new Map<string, DeepReadonly<KubernetesObject>>();
     objects.set(keyOf(object.metadata), object);
     this.assumed.set(resource, objects);
+    if (objects.size > this.sweepAbove) this.sweep();
   }
 
   /** The object is as the cache shows it. */
@@ -74,6 +78,19 @@ export class AssumedObjects implements ClusterView {
     const expected = this.expected.get(resource);
     if (!expected?.size) return known;
     return [...known, ...(this.notShown(resource, expected, namespace) as DeepReadonly<T>[])];
+  }
+
+  /** How many states are assumed. */
+  get size(): number {
+    return [...this.assumed.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** An assumed object that nothing asks for any more would stay after it was shown, or deleted. */
+  private sweep(): void {
+    for (const [resource, objects] of this.assumed)
+      for (const [key, { metadata }] of objects)
+        this.newest(resource, key, this.seen.get(resource, metadata));
+    this.sweepAbove = Math.max(FEWEST_SWEPT, 2 * this.size);
   }
 
   private notShown(

@@ -67,7 +67,11 @@ export class PodStatusWriter {
         await this.limit.run(() => this.patch(pod, news, signal));
         failures = 0;
       } catch (error) {
-        if (isAborted(signal) || isNotFound(error) || isConflict(error)) break;
+        if (isAborted(signal) || isNotFound(error) || isConflict(error)) {
+          // What has come meanwhile is about the same pod.
+          this.pending.delete(key);
+          break;
+        }
         const delayMs = doublingDelayMs(failures++, RETRY);
         const facts = { pod: nameOf(pod), error: errorMessage(error), delayMs };
         this.parts.logger.warn('could not write the status of a pod; trying again', facts);

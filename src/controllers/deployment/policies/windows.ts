@@ -131,6 +131,8 @@ function localTime(timeZone: string, ms: number): LocalTime {
 
 /** Making one costs far more than using it, and there are few time zones. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
+/** Time zones may be written in any case, so there are many names for them. */
+const MOST_FORMATTERS = 500;
 
 /** @throws RangeError for a zone that is not known */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
@@ -144,6 +146,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
     minute: '2-digit',
   } as const;
   const made = new Intl.DateTimeFormat('en-US', options);
+  if (formatters.size >= MOST_FORMATTERS) formatters.clear();
   formatters.set(timeZone, made);
   return made;
 }

@@ -19,13 +19,26 @@ local function costOf(class)
   return class == 1 and 1 or 8
 end
 
+-- A start that virtual time has passed says nothing, and the namespace may never be seen again.
+local function forgetPassed(fairKey)
+  local fields = redis.call('HGETALL', fairKey)
+  local times = {}
+  for at = 1, #fields, 2 do times[fields[at]] = tonumber(fields[at + 1]) end
+  for share, start in pairs(times) do
+    local class = string.match(share, '^([^:]+):')
+    if class and start <= (times['v' .. lineOf(tonumber(class) or class)] or 0) then redis.call('HDEL', fairKey, share) end
+  end
+end
+
 -- The place and the sequence number of a key that begins to wait.
 local function nextTurn(fairKey, class, key)
   local share = class .. ':' .. (string.match(key, '^([^/]*)/') or '')
   local known = redis.call('HMGET', fairKey, 'v' .. lineOf(class), share)
   local start = math.max(tonumber(known[1] or '0'), tonumber(known[2] or '0'))
   redis.call('HSET', fairKey, share, string.format('%.0f', start + costOf(class)))
-  return start + placeOf(class), redis.call('HINCRBY', fairKey, 'n', 1)
+  local sequence = redis.call('HINCRBY', fairKey, 'n', 1)
+  if sequence % 1000 == 0 then forgetPassed(fairKey) end
+  return start + placeOf(class), sequence
 end
 
 -- A run starts whose turn was at `place`.

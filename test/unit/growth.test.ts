@@ -1,0 +1,384 @@
+import { describe, expect, it } from 'vitest';
+import { Connections } from '../../src/apiserver/http/connections.js';
+import { InFlightLimit } from '../../src/apiserver/http/in-flight-limit.js';
+import { DueNames } from '../../src/apiserver/due-names.js';
+import { NodeGraph } from '../../src/apiserver/authorization/node-graph.js';
+import { MemoryStorage } from '../../src/apiserver/storage/memory-storage.js';
+import { NewestTexts } from '../../src/apiserver/storage/newest-texts.js';
+import { WatchRing } from '../../src/apiserver/storage/watch-ring.js';
+import { ApiEventRecorder } from '../../src/client/events/index.js';
+import { ObjectStore } from '../../src/client/informer/store.js';
+import { OwnershipIndex } from '../../src/controllers/garbage-collector/ownership-index.js';
+import { Heartbeats } from '../../src/controllers/node-lifecycle/heartbeats.js';
+import { FakeClock, SeededRandom } from '../../src/machinery/clock/index.js';
+import type { KubernetesObject, Lease, Node, Pod } from '../../src/machinery/kubernetes/index.js';
+import { LEASES, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import { ReasonAccess } from '../../src/rollkeeper/admin/reason-access.js';
+import { DecisionLog } from '../../src/rollkeeper/explain/decision-log.js';
+import { MemoryActorRuntime, MemoryActorStore } from '../../src/runtime/activation/index.js';
+import { Enqueuer } from '../../src/runtime/controller/enqueuer.js';
+import { WrittenVersions } from '../../src/runtime/operator/written-versions.js';
+import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
+import { SchedulerCache } from '../../src/scheduler/cache/scheduler-cache.js';
+import { podInfoOf } from '../../src/scheduler/node/pod-info.js';
+import { aQueue, refusedBy, waitingPod } from '../../src/scheduler/queue/scheduling-queue.fixture.js';
+import { AssumedObjects } from '../../src/scheduler/run/assumed-objects.js';
+import { PodAddresses } from '../../src/simulator/pod-addresses.js';
+import { WrittenPods } from '../../src/simulator/written-pods.js';
+import { FakeInformers } from '../../src/testing/fake-informers.js';
+import { FakeCluster } from '../../src/testing/fake-cluster.js';
+import { aPod } from '../../src/testing/pod-builder.js';
+import { isNightly } from '../../src/testing/property-runs.js';
+
+/** How many keys are made and deleted. */
+const KEYS = isNightly ? 50_000 : 400;
+const never = new AbortController().signal;
+
+interface Sort {
+  readonly name: string;
+  /** @returns what is looked at, and what makes, uses and deletes the key of this number */
+  readonly make: (clock: FakeClock) => {
+    readonly kept: unknown;
+    readonly use: (index: number) => Promise<unknown> | void;
+    /** What is kept for a fixed number of keys, however many there were. @default none */
+    readonly fill?: number;
+  };
+}
+
+const podOf = (index: number): Pod => {
+  const pod = aPod({ name: `pod-${index}` });
+  pod.spec.nodeName = `node-${index}`;
+  return pod;
+};
+
+const SORTS: readonly Sort[] = [
+  {
+    name: 'actors in memory whose objects are gone',
+    make(clock) {
+      const store = new MemoryActorStore(clock);
+      const actors = new MemoryActorRuntime({ clock, store });
+      const use = (index: number) =>
+        actors.activate('job', `ns/job-${index}`, never, async (activation) => {
+          activation.recordOwnWrite('pods', String(index));
+          activation.noteObjectGone();
+        });
+      return { kept: store, use };
+    },
+  },
+  {
+    name: 'adds of keys that need no run',
+    make(clock) {
+      const adds = { add: async () => undefined, addWithCauses: async () => undefined };
+      const options = { controller: 'test', clock, logger: silentLogger, adds, needsSync: () => false };
+      const enqueuer = new Enqueuer(options);
+      const enqueue = enqueuer.enqueueUntil(never);
+      const use = (index: number) =>
+        enqueue({
+          ref: { namespace: 'ns', name: `service-${index}` },
+          cause: { type: PODS, resourceVersion: String(index + 1) },
+          onlyIfNeeded: true,
+        });
+      return { kept: enqueuer, use };
+    },
+  },
+  {
+    name: 'namespaces that were written to',
+    make(clock) {
+      const written = new WrittenVersions(() => clock.monotonicNow());
+      return { kept: written, use: (index) => written.note(`ns-${index}`, { pods: String(index) }) };
+    },
+  },
+  {
+    name: 'keys, timers and failures of the queue in memory',
+    make(clock) {
+      const queue = new MemoryWorkQueue({ name: 'test', clock });
+      const use = async (index: number): Promise<void> => {
+        const key = `ns-${index}/job`;
+        await queue.addAfter(key, 86_400_000, { reason: 'requeue' });
+        await queue.addRateLimited(key, new Error('refused'));
+        await queue.forget(key);
+        await queue.park(key, new Error('refused'));
+        await queue.add(key);
+        await queue.purge(key);
+      };
+      return { kept: queue, use };
+    },
+  },
+  {
+    name: 'objects of an informer with an index',
+    make() {
+      const store = new ObjectStore<Pod>();
+      store.addIndex('node', ({ spec }) => [spec.nodeName ?? '']);
+      const use = (index: number): void => {
+        const pod = { ...podOf(index), metadata: { ...podOf(index).metadata, resourceVersion: '1' } };
+        store.upsert(pod);
+        store.replace([], false);
+      };
+      return { kept: store, use };
+    },
+  },
+  {
+    name: 'objects and owners of the garbage collector',
+    make() {
+      const index = new OwnershipIndex();
+      const use = (at: number): void => {
+        const owner = { apiVersion: 'v1', kind: 'Pod', name: 'owner', uid: `owner-${at}` };
+        const object: KubernetesObject = {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: `pod-${at}`, namespace: 'ns', uid: `uid-${at}`, ownerReferences: [owner] },
+        };
+        index.apply(PODS, { type: 'added', object, initial: false });
+        index.apply(PODS, { type: 'deleted', object, finalStateUnknown: false });
+      };
+      return { kept: index, use };
+    },
+  },
+  {
+    name: 'Events about objects',
+    make(clock) {
+      const recorder = new ApiEventRecorder({
+        ...{ client: new FakeCluster(clock), component: 'test', clock, logger: silentLogger },
+        random: new SeededRandom(1),
+        options: { remembered: 50, maxQueued: 50 },
+      });
+      const note = { type: 'Normal', reason: 'Test', message: 'a message' } as const;
+      return { kept: recorder, use: (index) => recorder.record(podOf(index), note), fill: 60 };
+    },
+  },
+  {
+    name: 'decisions about keys',
+    make() {
+      const log = new DecisionLog({ keys: 50 });
+      const use = (index: number) =>
+        log.add({ controller: 'test', key: `ns/${index}`, atMs: index } as Parameters<typeof log.add>[0]);
+      return { kept: log, use, fill: 60 };
+    },
+  },
+  {
+    name: 'pods that the scheduler places',
+    make() {
+      const cache = new SchedulerCache();
+      const use = (index: number): void => {
+        const pod = podOf(index);
+        const info = podInfoOf(pod);
+        cache.nominate(info, `node-${index}`);
+        cache.assume(info, `node-${index}`);
+        cache.confirm(info.key);
+        cache.setPod(pod);
+        cache.removePod(info.key);
+      };
+      return { kept: cache, use };
+    },
+  },
+  {
+    name: 'pods that wait for a node',
+    make() {
+      const { clock, queue, take } = aQueue();
+      const use = async (index: number): Promise<void> => {
+        const pod = waitingPod(`pod-${index}`);
+        queue.add(pod);
+        const entry = await take();
+        if (entry) queue.putBack(entry, refusedBy('Cpu'));
+        queue.delete(pod);
+      };
+      return { kept: [queue, clock], use };
+    },
+  },
+  {
+    name: 'claims that the scheduler has assumed to be bound',
+    make(clock) {
+      const assumed = new AssumedObjects({ get: () => undefined, list: () => [] }, clock);
+      const use = (index: number): void =>
+        assumed.assume('persistentvolumeclaims', {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: `claim-${index}`, namespace: 'ns', resourceVersion: '1', uid: `uid-${index}` },
+        });
+      return { kept: assumed, use, fill: 200 };
+    },
+  },
+  {
+    name: 'addresses and writes of simulated pods',
+    make() {
+      const addresses = new PodAddresses();
+      const written = new WrittenPods({ get: () => undefined });
+      const use = (index: number): void => {
+        addresses.addressFor(`uid-${index}`, 0);
+        written.set(`default/pod-${index}`, podOf(index));
+        addresses.release(`uid-${index}`);
+      };
+      return { kept: [addresses, written], use };
+    },
+  },
+  {
+    name: 'watchers of resources in the watch ring',
+    make(clock) {
+      const limits = { maxEntries: 10, maxTextLength: 1000, wakeEveryMs: 0 };
+      const ring = new WatchRing({ revision: 1, writeId: 'a' }, limits, clock);
+      return { kept: ring, use: (index) => ring.onChange(`resource-${index}`, () => undefined)() };
+    },
+  },
+  {
+    name: 'objects in the memory of the API server',
+    make(clock) {
+      const storage = new MemoryStorage({ clock, maxLogEntries: 20 });
+      const texts = new NewestTexts({ maxEntries: 20, maxTextLength: 100_000 });
+      const use = async (index: number): Promise<void> => {
+        const key = { resource: 'pods', namespace: `ns-${index}`, name: 'pod' };
+        const { revision } = await storage.create(key, podOf(index));
+        texts.learn(key, { revision, text: '{}' });
+        await storage.delete(key, revision);
+      };
+      return { kept: [storage, texts], use, fill: 60 };
+    },
+  },
+  {
+    name: 'objects that nodes need',
+    make() {
+      const graph = new NodeGraph();
+      const use = (index: number): void => {
+        const key = { resource: 'pods', namespace: 'default', name: `pod-${index}` };
+        graph.put(key, podOf(index));
+        graph.put(key, undefined);
+      };
+      return { kept: graph, use };
+    },
+  },
+  {
+    name: 'connections and users of the API server',
+    make(clock) {
+      const connections = new Connections({
+        clock,
+        ...{ most: 1000, mostUnknownPerAddress: 10, unknownIdleMs: 1000 },
+      });
+      const limit = new InFlightLimit(
+        { serving: 10, waiting: 10 },
+        { clock, refusal: () => new Error('busy') },
+      );
+      const use = async (index: number): Promise<void> => {
+        const closed: (() => void)[] = [];
+        const socket = {
+          remoteAddress: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`,
+          remotePort: 1,
+          destroy: () => undefined,
+          once: (_event: 'close', listener: () => void) => closed.push(listener),
+        };
+        connections.opened(socket);
+        connections.began(socket);
+        connections.belongsTo(socket, `user-${index}`);
+        const release = await limit.enter(`user-${index}`, () => never);
+        release();
+        connections.ended(socket);
+        for (const close of closed) close();
+      };
+      return { kept: [connections, limit], use };
+    },
+  },
+  {
+    name: 'names that are due, and fail once',
+    make(clock) {
+      const failedOnce = new WeakSet<object>();
+      let last: object = {};
+      const names = new DueNames({
+        clock,
+        retryMs: 10,
+        failed: () => true,
+        look: async () => {
+          if (failedOnce.has(last)) return;
+          failedOnce.add(last);
+          throw new Error('not yet');
+        },
+      });
+      void names.run(never);
+      const use = (index: number): void => {
+        last = {};
+        names.add(`name-${index}`);
+      };
+      return { kept: names, use };
+    },
+  },
+  {
+    name: 'heartbeats of nodes whose Leases outlive them',
+    make(clock) {
+      const cluster = new FakeCluster(clock);
+      const informers = new FakeInformers(cluster);
+      const heartbeats = new Heartbeats('kube-node-lease', clock);
+      heartbeats.follow(informers.informerFor<Node>(NODES), informers.informerFor<Lease>(LEASES));
+      const use = async (index: number): Promise<void> => {
+        const name = `node-${index}`;
+        const lease = { namespace: 'kube-node-lease', name };
+        await cluster.create<Node>(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+        await cluster.delete(NODES, { name });
+        await cluster.create<Lease>(LEASES, {
+          apiVersion: 'coordination.k8s.io/v1',
+          kind: 'Lease',
+          metadata: lease,
+          spec: { renewTime: `${index}` },
+        });
+        await cluster.delete(LEASES, lease);
+      };
+      return { kept: heartbeats, use };
+    },
+  },
+  {
+    name: 'addresses that have guessed tokens',
+    make(clock) {
+      const access = new ReasonAccess({ clock, token: 'right', delegated: undefined });
+      const use = async (index: number): Promise<void> => {
+        for (let guess = 0; guess < 12; guess++)
+          await access.maySeeReasons({
+            authorization: 'Bearer wrong',
+            method: 'GET',
+            path: '/readyz',
+            remoteAddress: `10.0.${index >> 8}.${index & 255}`,
+          } as Parameters<typeof access.maySeeReasons>[0]);
+      };
+      return { kept: access, use, fill: 1000 };
+    },
+  },
+];
+
+/** The elements of all maps, sets and arrays that can be reached, without what is only held weakly. */
+function elementsOf(kept: unknown): number {
+  const seen = new Set<unknown>();
+  const open = [kept];
+  let count = 0;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    seen.add(next);
+    if (next instanceof Map) {
+      count += next.size;
+      open.push(...next.keys(), ...next.values());
+    } else if (next instanceof Set || Array.isArray(next)) {
+      const all = [...(next as Iterable<unknown>)];
+      count += all.length;
+      open.push(...all);
+    }
+    open.push(...Object.values(next));
+  }
+  return count;
+}
+
+describe('what a process remembers does not grow with the number of keys that ever existed:', () => {
+  it.each(SORTS)('$name', async ({ make }) => {
+    const clock = new FakeClock();
+    const { fill = 0, kept, use } = make(clock);
+    const useMany = async (from: number, count: number): Promise<number> => {
+      for (let index = from; index < from + count; index++) {
+        await use(index);
+        if (index % 100 === 99) await clock.advance(2000);
+      }
+      // As long as anything may be remembered; the next key makes it forget.
+      await clock.advance(200_000);
+      await use(from + count);
+      await clock.advance(0);
+      return elementsOf(kept);
+    };
+    const before = await useMany(0, fill + 5);
+    const after = await useMany(10_000_000, KEYS);
+    expect(after).toBeLessThanOrEqual(before + 40);
+  });
+});
