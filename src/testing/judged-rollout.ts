@@ -1,6 +1,6 @@
 import type { AttemptedWrite } from './conformance/in-memory-api.js';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/controllers/deployment';
 import type { WorldOptions } from './rollout-world.js';
@@ -33,9 +33,9 @@ export class JudgedRollout extends RolloutWorld {
     });
   }
 
-  override async sync(): Promise<void> {
+  override async sync(ref?: ObjectRef): Promise<void> {
     this.known = known(this.replicaSets);
-    await super.sync();
+    await super.sync(ref);
   }
 
   private judge({ object, ref }: AttemptedWrite): void {

@@ -91,8 +91,10 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet).lister,
         pods: informers.informerFor<Pod>(Pod).lister,
       };
-      const sources = policySources(compiled, { informers, clock, deployments, others, pods: caches.pods });
-      const reconciler = new DeploymentReconciler({ ...caches, ...sources, clock, rules });
+      const { pods, replicaSets } = caches;
+      const sources = policySources(compiled, { informers, clock, deployments, others, pods, replicaSets });
+      const kinds = [kind, ...compiled.neighbours.map(deploymentTypeOf)];
+      const reconciler = new DeploymentReconciler({ ...caches, ...sources, clock, kinds, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -136,7 +138,7 @@ function neighboursIn(
 /** What the policies of rollouts read, each 'off' where it is not asked for, so that nothing is cached for it. */
 function policySources(
   compiled: CompiledDeploymentControllerOptions,
-  { clock, deployments, informers, others, pods }: SourceParts,
+  { clock, deployments, informers, others, pods, replicaSets }: SourceParts,
 ) {
   const { blueGreen, checks, maxRollouts, respectDisruptionBudgets, restartOnConfig, workers, zones } =
     compiled;
@@ -147,7 +149,9 @@ function policySources(
   const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, pods) : 'off';
   return {
     ...{ defaultsOf, configuration, budgets },
-    services: blueGreen ? selectingServices(informers, listers, defaultsOf) : ('off' as const),
+    services: blueGreen
+      ? selectingServices(informers, { deployments: listers, replicaSets, pods }, defaultsOf)
+      : ('off' as const),
     turns: turnSource(maxRollouts, all),
     nodes: zones ? nodeLabels(informers) : ('off' as const),
     measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
@@ -161,6 +165,7 @@ interface SourceParts {
   readonly deployments: Informer<Deployment>;
   readonly others: readonly Informer<Deployment>[];
   readonly pods: Informer<Pod>['lister'];
+  readonly replicaSets: Informer<ReplicaSet>['lister'];
 }
 
 function watchesOf(
@@ -187,7 +192,7 @@ function indexesOf(
   return [
     indexBy(kind, TEMPLATE_INDEX, templateIndex),
     ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
-    ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
+    ...(respectDisruptionBudgets || blueGreen ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
     ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
     indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
   ];

@@ -1,16 +1,17 @@
 import type {
   Decided,
   EventNote,
+  Kind,
   Lister,
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   SyncSteps,
 } from '@rollkeeper/runtime';
-import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
+import { isNamespaceTerminating, noteCachesRead, unlessGone } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isEmptySelector, keyOf, asSent } from '@rollkeeper/machinery/kubernetes';
+import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
@@ -24,8 +25,10 @@ import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
+import type { SelectingService } from './policies/selecting-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './recheck-service.js';
+import { releaseDecision, releaseServices } from './release-services.js';
 import { validateDeployment } from './limits.js';
 
 export interface DeploymentReconcilerDependencies extends PassDependencies {
@@ -34,6 +37,8 @@ export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly replicaSets: Lister<ReplicaSet>;
   /** @default no checks are measured */
   readonly measuring?: CheckMeasuring;
+  /** Of the APIs that may have a Deployment of a name. @default Services of a deleted Deployment are left alone */
+  readonly kinds?: readonly Kind<Deployment>[];
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
@@ -50,7 +55,8 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 
   async observe({ key }: ReconcileRequest, { client, signal }: Context): Promise<SeenDeployment | undefined> {
     const seen = this.look(key);
-    if (seen?.as !== 'valid') return seen;
+    if (!seen) return this.lookForServices(key, { client, signal });
+    if (seen.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
     const { pods } = this.dependencies;
     const { namespace } = seen.deployment.metadata;
@@ -65,6 +71,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
+    if (seen.as === 'deleted') return { decision: releaseDecision(seen), plan: seen };
     if (seen.as !== 'valid')
       return { decision: { branch: seen.as, summary: '', changes: false }, plan: seen };
     const pass = decidePass(seen, this.dependencies);
@@ -72,6 +79,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
+    if (plan.as === 'deleted') return releaseServices(plan, context);
     if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
     if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
     const result = await this.carryOut(plan.deployment, plan.pass, context);
@@ -84,10 +92,11 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
    */
   needsSync(key: string): boolean {
     const seen = this.look(key);
-    return seen?.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
+    if (!seen) return this.leftServices(key).length > 0;
+    return seen.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
   }
 
-  private look(key: string): SeenDeployment | undefined {
+  private look(key: string): Exclude<SeenDeployment, DeletedDeployment> | undefined {
     const { deployments, replicaSets } = this.dependencies;
     const deployment = deployments.get(key);
     if (!deployment) return undefined;
@@ -96,6 +105,28 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     if (!validation.valid) return { as: 'invalid', deployment, problem: validation.problem };
     const claims = claimReplicaSets(deployment, validation.selects, replicaSets);
     return { as: 'valid', deployment, claims };
+  }
+
+  /**
+   * The Services that a deleted Deployment has left selecting one of its versions alone. The Services themselves bring its key back, so
+   * no finalizer is needed, and a replica that was down in the meantime misses none.
+   */
+  private async lookForServices(
+    key: string,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<DeletedDeployment | undefined> {
+    if (this.leftServices(key).length === 0) return undefined;
+    for (const kind of this.dependencies.kinds ?? [])
+      if (await unlessGone(client.get<Deployment>(kind, parseKey(key), { signal }))) return undefined;
+    const services = this.leftServices(key);
+    return services.length === 0 ? undefined : { as: 'deleted', key, services };
+  }
+
+  private leftServices(key: string): readonly DeepReadonly<SelectingService>[] {
+    const { kinds, services } = this.dependencies;
+    if (!kinds || services === undefined || services === 'off') return [];
+    const { name, namespace = '' } = parseKey(key);
+    return services.leftBy(namespace, name);
   }
 
   /** With what its checks are, where one of them is open: they are read when they are needed, and not watched. */
@@ -192,12 +223,21 @@ type RefusedDeployment =
   | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
   | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string };
 
+/** One that no longer exists, and the Services whose selectors its rollouts had moved. */
+export interface DeletedDeployment {
+  readonly as: 'deleted';
+  readonly key: string;
+  readonly services: readonly DeepReadonly<SelectingService>[];
+}
+
 /** The cached objects of a key. */
-export type SeenDeployment = RefusedDeployment | ({ readonly as: 'valid' } & ObservedPass);
+export type SeenDeployment =
+  RefusedDeployment | DeletedDeployment | ({ readonly as: 'valid' } & ObservedPass);
 
 /** What follows from it. */
 export type PlannedPass =
   | RefusedDeployment
+  | DeletedDeployment
   | { readonly as: 'valid'; readonly deployment: DeepReadonly<Deployment>; readonly pass: DecidedPass };
 
 function readAttributes({ claims, deployment }: ObservedPass): Record<string, string | number> {

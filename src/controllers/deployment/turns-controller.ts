@@ -51,6 +51,9 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
         namespaceOf: (namespace: string) =>
           parseMaxRollouts(defaultsOf(namespace)?.[annotationOf('max-rollouts')] ?? ''),
       };
+      // Of this process alone: with another leader all namespaces begin equal. Forgotten whenever nothing waits.
+      const served = new Map<string, number>();
+      let count = 0;
       const find = ({ name, namespace, turn }: QueuedRollout) =>
         listers
           .map(({ kind, lister }) => ({
@@ -61,12 +64,15 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
       return {
         objectOf: (key) => (key === QUEUE.name ? QUEUE_OBJECT : undefined),
         async reconcile(_request, { client, signal }) {
-          const next = decideTurns(queuedIn(...listers.map(({ lister }) => lister)), limits);
+          const queued = queuedIn(...listers.map(({ lister }) => lister));
+          if (queued.every(({ turn }) => turn.granted !== undefined)) served.clear();
+          const next = decideTurns(queued, limits, served);
           for (const rollout of next) {
             const { deployment, deploymentType } = find(rollout) ?? {};
             if (!deployment || !deploymentType) continue;
             const turn = renderTurn({ ...rollout.turn, granted: toRfc3339(clock.now()) });
             await client.update(deploymentType, withTurn(deployment, turn), { signal });
+            served.set(rollout.namespace, ++count);
           }
         },
         indexes: kinds.map((kind) => indexBy<Deployment>(kind, TURN_INDEX, turnIndex)),

@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { readJson } from './read-json.js';
+import { isShortText, readJson } from './read-json.js';
 
 /** On a ReplicaSet: which pods go when it shrinks to a certain size. */
 export const FIRST_TO_GO = 'rollkeeper.dev/first-to-go';
@@ -40,7 +40,7 @@ function isFirstToGo(value: unknown): value is FirstToGo {
   if (!isJsonObject(value) || !Number.isSafeInteger(value['replicas'])) return false;
   const { beforeUnready, pods } = value;
   if (beforeUnready !== undefined && beforeUnready !== true) return false;
-  return isJsonObject(pods) && Object.values(pods).every((uid) => typeof uid === 'string');
+  return isJsonObject(pods) && Object.values(pods).every((uid) => isShortText(uid));
 }
 
 /** By name and UID: another pod of the name is not meant. */

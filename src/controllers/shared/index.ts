@@ -95,6 +95,6 @@ export { KEEP_SPREAD, SCALE_DOWN, SCALE_DOWN_OF_OWNER, spreadsOf } from './keep-
 export { podsToDelete, rankForDeletion } from './pods-to-delete.js';
 export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
-export { readJson } from './read-json.js';
+export { isCount, isShortText, isTime, readJson } from './read-json.js';
 export { shortenedTo } from './shortened.js';
 export { stableHash } from './stable-hash.js';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { NodeLabels } from './node-labels.js';
-import { readJson } from './read-json.js';
+import { isShortText, readJson } from './read-json.js';
 
 /** The label whose values are the zones of nodes, unless another label is named. */
 export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -26,8 +26,7 @@ export function readZoneFirst({ metadata, spec }: DeepReadonly<ReplicaSet>): Zon
   const read = readJson(metadata.annotations?.[ZONE_FIRST]);
   if (!isJsonObject(read)) return undefined;
   const { label, replicas, value } = read;
-  if (typeof label !== 'string' || typeof value !== 'string' || typeof replicas !== 'number')
-    return undefined;
+  if (!isShortText(label) || !isShortText(value) || typeof replicas !== 'number') return undefined;
   return replicas === (spec.replicas ?? 1) ? { label, value, replicas } : undefined;
 }
 

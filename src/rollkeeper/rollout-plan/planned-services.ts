@@ -27,6 +27,18 @@ export class PlannedServices implements Services {
     return [];
   }
 
+  leftBy(): readonly SelectingService[] {
+    return [];
+  }
+
+  otherWorkload(): undefined {
+    return undefined;
+  }
+
+  hasTwin(): boolean {
+    return false;
+  }
+
   isUsedBy(): boolean {
     return false;
   }

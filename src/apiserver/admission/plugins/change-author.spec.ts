@@ -50,6 +50,10 @@ describe('the author of a change', () => {
     expect(authorAfter('anna', deployment('app:1', {}))).toBeUndefined();
     expect(authorAfter('anna', deployment('app:1', { [HISTORY]: 'off' }), undefined, on)).toBeUndefined();
   });
+
+  it('cannot be written by the request where no history is kept either', () => {
+    expect(authorAfter('ben', deployment('app:1', { [CHANGED_BY]: 'admin' }))).toBeUndefined();
+  });
 });
 
 describe('the author of a size', () => {
@@ -89,5 +93,9 @@ describe('the author of a size', () => {
 
   it('is not named where no history is kept', () => {
     expect(namedAfter('anna', sized(5, {}), sized(2, {}, 7))).toBeUndefined();
+    expect(
+      namedAfter('anna', sized(5, { [SCALED_BY]: '{}' }), sized(2, {}, 7)),
+      'a forged one',
+    ).toBeUndefined();
   });
 });

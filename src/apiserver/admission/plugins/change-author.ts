@@ -20,7 +20,7 @@ export function nameChangeAuthor(
   { caller, object, oldObject }: WriteAttributes,
   namespace: Readonly<Namespace> | undefined,
 ): void {
-  if (!keepsHistory(object, namespace)) return;
+  if (!keepsHistory(object, namespace)) return annotate(object, CHANGED_BY, undefined);
   const isSame = oldObject !== undefined && semanticEqual(templateOf(object), templateOf(oldObject));
   const before = oldObject?.metadata.annotations?.[CHANGED_BY];
   annotate(object, CHANGED_BY, isSame ? before : caller.user.username);
@@ -34,7 +34,7 @@ export function nameSizeAuthor(
   { caller, object, oldObject }: WriteAttributes,
   namespace: Readonly<Namespace> | undefined,
 ): void {
-  if (!keepsHistory(object, namespace)) return;
+  if (!keepsHistory(object, namespace)) return annotate(object, SCALED_BY, undefined);
   const before = oldObject?.metadata.annotations?.[SCALED_BY];
   const to = sizeOf(object);
   // The creator of a new Deployment is known.

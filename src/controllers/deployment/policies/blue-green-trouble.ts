@@ -42,8 +42,11 @@ function troubleOf(draft: RolloutDraft, name: string, services: Services): strin
     return `Service "${name}" selects other pods: ${label}=${value} is not among the labels of the pod template`;
   }
   const manager = service.metadata.annotations?.[MANAGED_BY];
-  const isTaken = manager !== undefined && manager !== draft.name;
-  return isTaken && services.isUsedBy(namespace, manager, name)
-    ? `Service "${name}" is moved by the rollouts of Deployment "${manager}"`
-    : undefined;
+  const { observed } = draft;
+  // It was moved while it selected no others, and has selected one version alone ever since.
+  if (manager === draft.name && !services.hasTwin(observed)) return undefined;
+  if (manager !== undefined && manager !== draft.name && services.isUsedBy(namespace, manager, name))
+    return `Service "${name}" is moved by the rollouts of Deployment "${manager}"`;
+  const other = services.otherWorkload(observed, ownSelectorOf(service));
+  return other === undefined ? undefined : `Service "${name}" selects pods of ${other} as well`;
 }

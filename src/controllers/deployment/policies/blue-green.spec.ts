@@ -3,7 +3,8 @@ import type { DeploymentShape } from '../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { P, PolicyLab, imageOf } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE, refusal } from '../../../testing/rollout-world.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import type { Pod } from '../../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
 import { Service } from '../../../runtime/index.js';
 import { createDeploymentController } from '../definition.js';
 
@@ -23,6 +24,20 @@ function putService(
 ): void {
   const metadata = { namespace: 'default', name, uid: `uid-of-${name}`, annotations };
   lab.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector } });
+}
+
+function seedPod(lab: PolicyLab, owner?: { readonly kind: string; readonly name: string }): void {
+  const reference = { ...owner, apiVersion: 'apps/v1', uid: 'uid-of-owner', controller: true };
+  lab.world.api.seed<Pod>(PODS, {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: {
+      ...{ namespace: 'default', name: owner ? `${owner.name}-0` : 'alone', uid: 'uid-of-pod' },
+      labels: { app: 'web' },
+      ...(owner && { ownerReferences: [{ ...reference, ...owner }] }),
+    },
+    spec: { containers: [] },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  });
 }
 
 function serviceOf(lab: PolicyLab, name: string): Service | undefined {
@@ -393,6 +408,55 @@ describe('a blue-green rollout that cannot move its Service', () => {
     { steps: '1; approve', says: 'cannot be combined with rollkeeper.dev/strategy: blue-green' },
     { strategy: '', says: 'needs rollkeeper.dev/strategy: blue-green' },
   ];
+
+  it.each<[string, (lab: PolicyLab) => void, string]>([
+    [
+      'another Deployment, also while it has no pods',
+      (lab) => {
+        const other = aDeployment({ replicas: 0 });
+        lab.world.api.seed(DEPLOYMENTS, {
+          ...other,
+          metadata: { ...other.metadata, name: 'zz', uid: 'other', annotations: {} },
+        });
+      },
+      'Deployment "zz"',
+    ],
+    ['a StatefulSet', (lab) => seedPod(lab, { kind: 'StatefulSet', name: 'db' }), 'StatefulSet "db"'],
+    ['a pod by itself', (lab) => seedPod(lab), 'pod "alone"'],
+  ])('moves no Service that selects pods of %s', async (_, seed, says) => {
+    const lab = await PolicyLab.rolledOut({ ...BLUE_GREEN, 'auto-promote': 'true' }, WHOLE, {
+      controller: WATCHING,
+      prepare: (prepared) => {
+        putService(prepared, 'web');
+        putService(prepared, 'preview');
+        seed(prepared);
+      },
+    });
+    expect(served(lab)).toBe('all');
+    expect(lab.condition('RolloutPolicy')).toContain(`Service "web" selects pods of ${says} as well`);
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 4 });
+    expect(lab.world.requeueAfterMs, 'nothing reports that such pods go').toBe(30 * SECOND_MS);
+  });
+
+  it('keeps a Service that it moved before pods of others came', async () => {
+    const lab = await running({ 'auto-promote': 'true' });
+    seedPod(lab, { kind: 'StatefulSet', name: 'db' });
+    await lab.image('app:2');
+    expect(served(lab)).toBe('app:2');
+  });
+
+  it('leaves its Services selecting all pods when it is deleted, also if nothing ran then', async () => {
+    const lab = await running();
+    const { metadata } = lab.deployment;
+    putService(lab, 'foreign', { app: 'x' }, { [`${P}managed-by`]: 'another' });
+    await lab.world.api.delete(DEPLOYMENTS, metadata);
+    await lab.world.sync(metadata);
+    expect([served(lab), served(lab, 'preview')]).toEqual(['all', 'all']);
+    expect(serviceOf(lab, 'web')?.metadata.annotations).toEqual({});
+    expect(serviceOf(lab, 'foreign')?.metadata.annotations, 'of another Deployment').not.toEqual({});
+    expect(lab.eventsOf('ServiceLetGo')).toHaveLength(2);
+  });
 
   it.each(WRONG)('is held where $says', async ({ says, ...policies }) => {
     const lab = await running(policies);

@@ -32,6 +32,8 @@ import {
 
 /** Services and pods come into the cache soon; what the server refuses may be allowed later. */
 const UNKNOWN_LOOKS_AGAIN_MS = 2000;
+/** What keeps a Service from being moved may end by itself. */
+const TROUBLE_LOOKS_AGAIN_MS = 30_000;
 /** The write to the Service brings it back; this covers a watch that misses it. */
 const WRITE_LOOKS_AGAIN_MS = 1000;
 
@@ -239,6 +241,8 @@ function playUnmoved(
   if (isUnknown) lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   if (draft.spec.paused || old.length === 0) return;
   if (trouble === undefined) return repeatWait(pass);
+  // Nothing reports that pods of another workload are gone.
+  lookAgainAfter(outcome, TROUBLE_LOOKS_AGAIN_MS);
   const message = `The rollout is held: ${trouble}`;
   if (observedProgress(draft)?.message !== message) tellEvent(draft, outcome, normal(ROLLOUT_HELD, message));
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_HELD, message });

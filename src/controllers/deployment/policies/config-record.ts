@@ -2,7 +2,7 @@ import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import type { SourceName } from './config-sources.js';
 import { CONFIG } from './names.js';
-import { readJson } from '../../shared/index.js';
+import { isShortText, readJson } from '../../shared/index.js';
 
 /** The digest of what is not there. */
 export const MISSING = 'missing';
@@ -46,26 +46,49 @@ export function readConfigRecord(annotations: Annotations): ConfigRecord | undef
 export function renderConfigRecord({ pending, sources, template }: ConfigRecord): string {
   const sorted = Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1));
   const render = (shown: readonly (readonly [string, RecordedSource])[]): string =>
-    stringifyJson({ template, sources: Object.fromEntries(shown), ...(pending && { pending }) });
+    stringifyJson({
+      template,
+      sources: Object.fromEntries(shown.map(([source, found]) => [source, withoutSecretKeys(source, found)])),
+      ...(pending && { pending }),
+    });
   const whole = render(sorted);
   if (whole.length <= LONGEST_WITH_KEYS) return whole;
   return render(sorted.map(([source, { digest }]) => [source, { digest }]));
 }
 
+/** The annotation is read by users who may not know which keys a Secret has. */
+function withoutSecretKeys(source: string, { digest, keys }: RecordedSource): RecordedSource {
+  return keys === undefined || source.startsWith('secret/') ? { digest } : { digest, keys };
+}
+
 function isRecord(value: unknown): value is ConfigRecord {
   if (!isJsonObject(value)) return false;
   const { pending, sources, template } = value;
-  if (typeof template !== 'string' || !isJsonObject(sources)) return false;
-  return Object.values(sources).every(isSource) && (pending === undefined || isPending(pending));
+  if (!isShortText(template, LONGEST_DIGEST) || !isJsonObject(sources)) return false;
+  return (
+    Object.keys(sources).length <= 2 * MOST_SOURCES &&
+    Object.values(sources).every(isSource) &&
+    (pending === undefined || isPending(pending))
+  );
 }
 
 function isSource(value: unknown): boolean {
-  if (!isJsonObject(value) || typeof value['digest'] !== 'string') return false;
-  return value['keys'] === undefined || isJsonObject(value['keys']);
+  if (!isJsonObject(value) || !isShortText(value['digest'], LONGEST_DIGEST)) return false;
+  const { keys } = value;
+  if (keys === undefined) return true;
+  return isJsonObject(keys) && Object.values(keys).every((digest) => isShortText(digest, LONGEST_DIGEST));
 }
 
 function isPending(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { atMs, digest, firstMs } = value;
-  return typeof digest === 'string' && Number.isSafeInteger(atMs) && Number.isSafeInteger(firstMs);
+  return isShortText(digest, LONGEST_DIGEST) && isMs(atMs) && isMs(firstMs);
 }
+
+/** Of epoch milliseconds that a Date can hold. */
+function isMs(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 8.64e15;
+}
+
+/** Characters of a SHA-256 in hex. */
+const LONGEST_DIGEST = 64;

@@ -9,7 +9,7 @@ import { MISSING, MOST_SOURCES, readConfigRecord, renderConfigRecord } from './c
 import type { ConfigSelection } from './config-selection.js';
 import type { SourceName } from './config-sources.js';
 import { configReferences, parseSource } from './config-sources.js';
-import { OURS, withNotedChange } from './history.js';
+import { CONFIGURATION_CAUSE, OURS, withNotedChange } from './history.js';
 import { CONFIG, CONFIG_DIGEST, annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
@@ -92,7 +92,7 @@ export function restartOnChange(
   }
   rollOut(draft, seen);
   const what = compared.changes.map(({ words }) => words).join('; ');
-  const cause = shortenedTo(LONGEST_CAUSE, `configuration changed: ${what}`);
+  const cause = shortenedTo(LONGEST_CAUSE, `${CONFIGURATION_CAUSE}${what}`);
   const change = { template: hashOf(draft), trigger: 'configuration', by: OURS, why: what } as const;
   const annotations = policy.history ? withNotedChange(draft.annotations, change) : draft.annotations;
   draft.replaceMetadata({ ...annotations, [CHANGE_CAUSE]: cause }, draft.spec.template);
@@ -232,7 +232,8 @@ function digestOf(lines: readonly string[]): string {
 function wordsFor(source: SourceName, before: RecordedSource, now: RecordedSource): string {
   if (now.digest === MISSING) return `${source} is gone`;
   if (before.digest === MISSING) return `${source} has come`;
-  if (!before.keys || !now.keys) return `${source} changed`;
+  // Whoever may read the Deployment need not be allowed to know the keys of the Secret.
+  if (parseSource(source).kind === 'secret' || !before.keys || !now.keys) return `${source} changed`;
   const [old, found] = [before.keys, now.keys];
   const names = [...new Set([...Object.keys(old), ...Object.keys(found)])].sort();
   const told = names.flatMap((name) => {

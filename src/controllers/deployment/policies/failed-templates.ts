@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import { FAILED } from './names.js';
-import { shortenedTo, readJson } from '../../shared/index.js';
+import { isShortText, isTime, readJson, shortenedTo } from '../../shared/index.js';
 
 /** A revision, as far as people and later passes need to know which one is meant. */
 export interface RevisionRef {
@@ -29,11 +29,13 @@ export interface FailedTemplate extends RevisionRef {
 const MOST_KEPT = 5;
 /** Of a cause, in an annotation that is copied around with the object. Characters. */
 const LONGEST_CAUSE = 300;
+/** Of an object. Characters. */
+const LONGEST_NAME = 253;
 
 /** Newest first. What cannot be read counts as no failure: another hand wrote it. */
 export function readFailures(annotations: Annotations): readonly FailedTemplate[] {
   const read = readJson(annotations[FAILED]);
-  return Array.isArray(read) ? read.filter(isFailure) : [];
+  return Array.isArray(read) ? read.slice(0, MOST_KEPT).filter(isFailure) : [];
 }
 
 /** The annotations with these failures; without any, without the annotation. */
@@ -57,13 +59,16 @@ export function addFailure(
 
 function isFailure(value: unknown): value is FailedTemplate {
   if (!isJsonObject(value) || !isRef(value)) return false;
-  const { at, cause, to } = value;
-  return typeof at === 'string' && typeof cause === 'string' && (to === undefined || isRef(to));
+  const { aborted, at, cause, stopped, to } = value;
+  const isMark = (mark: unknown): boolean => mark === undefined || mark === true;
+  return (
+    isTime(at) && isShortText(cause) && (to === undefined || isRef(to)) && isMark(aborted) && isMark(stopped)
+  );
 }
 
 function isRef(value: unknown): value is RevisionRef {
   if (!isJsonObject(value)) return false;
-  return [value['template'], value['replicaSet'], value['revision']].every(
-    (field) => typeof field === 'string',
+  return [value['template'], value['replicaSet'], value['revision']].every((field) =>
+    isShortText(field, LONGEST_NAME),
   );
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../testing/rollout-world.js';
-import { readRevisionEntries } from './history.js';
+import { podTemplateHash } from '../pod-template.js';
+import { readRevisionEntries, withNotedChange } from './history.js';
 import { lastManagerOfTemplate } from './managers.js';
 
 const entriesOf = (lab: PolicyLab, image: string) =>
@@ -24,6 +25,30 @@ describe('the history of a Deployment under a policy', () => {
         ended: { as: 'complete' },
       },
     ]);
+  });
+
+  it.each<[string, string, string | undefined]>([
+    ['is forgotten with the next change where it was given for an undo', 'slower than before', undefined],
+    ['stays where a person annotates another one, as in Kubernetes', 'the new shop', 'the new shop'],
+  ])('a change-cause %s', async (_, cause, expected) => {
+    const lab = await PolicyLab.rolledOut({ history: 'on' });
+    await lab.image('app:2');
+    const { template } = lab.replicaSet('app:1').spec;
+    lab.world.change(({ metadata, spec }) => {
+      spec.template = { ...spec.template, spec: template?.spec };
+      const change = {
+        ...{ template: podTemplateHash(spec.template), trigger: 'undo', by: 'anna' },
+        why: 'slower than before',
+      } as const;
+      const annotations = withNotedChange(metadata.annotations ?? {}, change);
+      metadata.annotations = { ...annotations, 'kubernetes.io/change-cause': cause };
+    });
+    await lab.rest();
+    expect(entriesOf(lab, 'app:1')[0]).toMatchObject({ trigger: 'undo', why: 'slower than before' });
+    await lab.image('app:3');
+    expect(entriesOf(lab, 'app:3')[0]?.why).toBe(expected);
+    const causeOf = lab.replicaSet('app:3').metadata.annotations?.['kubernetes.io/change-cause'];
+    expect(causeOf).toBe(expected);
   });
 
   it('keeps an entry for each rollout of a template that came back, the last three of them', async () => {

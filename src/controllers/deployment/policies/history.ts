@@ -11,7 +11,7 @@ import { CHANGE, CHANGED_BY, REVISIONS } from './names.js';
 import { hashOf } from './revisions.js';
 import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
 import { isRolledOut, progressReason } from './tell.js';
-import { shortenedTo, readJson } from '../../shared/index.js';
+import { isShortText, isTime, readJson, shortenedTo } from '../../shared/index.js';
 
 /** What a revision was asked for by. */
 export const TRIGGERS = ['change', 'restart', 'undo', 'rollback', 'retry', 'configuration'] as const;
@@ -61,6 +61,8 @@ export interface RevisionEnd {
 const MOST_KEPT = 3;
 /** Of a text that a person wrote, or of a cause. Characters. */
 const LONGEST_TEXT = 300;
+/** Digits of an int64. */
+const LONGEST_REVISION = 19;
 
 /** The name for what the controller does by itself. */
 export const OURS = 'rollkeeper';
@@ -68,7 +70,7 @@ export const OURS = 'rollkeeper';
 /** The entries on a ReplicaSet, newest first. What cannot be read is no entry: another hand wrote it. */
 export function readRevisionEntries(annotations: Annotations | undefined): readonly RevisionEntry[] {
   const read = readJson(annotations?.[REVISIONS]);
-  return Array.isArray(read) ? read.filter(isEntry) : [];
+  return Array.isArray(read) ? read.slice(0, MOST_KEPT).filter(isEntry) : [];
 }
 
 /** The annotations of a Deployment, with a note of what its new template is. */
@@ -76,6 +78,23 @@ export function withNotedChange(annotations: Annotations, change: NotedChange): 
   const why = change.why === undefined ? undefined : shortenedTo(LONGEST_TEXT, change.why);
   return { ...annotations, [CHANGE]: stringifyJson({ ...change, ...(why !== undefined && { why }) }) };
 }
+
+/**
+ * Takes the cause of the change before away, once the template is another one: a reason that was given for an undo or a restart says
+ * nothing of what comes after it. A cause that a person sets with `kubectl annotate` stays, as in Kubernetes.
+ */
+export function forgetPassedCause(draft: RolloutDraft): void {
+  const { [CHANGE_CAUSE]: cause, ...others } = draft.annotations;
+  const noted = cause === undefined ? undefined : readNotedChange(draft.annotations);
+  if (cause === undefined || noted?.why === undefined || noted.template === hashOf(draft)) return;
+  const isOfNoted = [noted.why, `${CONFIGURATION_CAUSE}${noted.why}`].some(
+    (why) => shortenedTo(LONGEST_TEXT, why) === shortenedTo(LONGEST_TEXT, cause),
+  );
+  if (isOfNoted) draft.replaceMetadata(others);
+}
+
+/** Before what changed, in the cause of a restart on configuration. */
+export const CONFIGURATION_CAUSE = 'configuration changed: ';
 
 /**
  * Notes on the new ReplicaSet the requester of its revision, with the write that gives it the number; and later, how the
@@ -172,10 +191,10 @@ function readNotedChange(annotations: Annotations): NotedChange | undefined {
 function isEntry(value: unknown): value is RevisionEntry {
   if (!isJsonObject(value)) return false;
   const { at, by, ended, revision, tool, trigger, user, what, why } = value;
-  const isText = (field: unknown): boolean => field === undefined || typeof field === 'string';
+  const isText = (field: unknown): boolean => field === undefined || isShortText(field);
   return (
-    typeof revision === 'string' &&
-    typeof at === 'string' &&
+    isShortText(revision, LONGEST_REVISION) &&
+    isTime(at) &&
     TRIGGERS.some((each) => each === trigger) &&
     [by, tool, user, what, why].every(isText) &&
     (ended === undefined || isEnd(ended))
@@ -186,5 +205,5 @@ function isEnd(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { as, at, why } = value;
   const isKnown = as === 'complete' || as === 'failed';
-  return isKnown && typeof at === 'string' && (why === undefined || typeof why === 'string');
+  return isKnown && isTime(at) && (why === undefined || isShortText(why));
 }

@@ -19,7 +19,7 @@ import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
 import { noteSizeSteps } from './size-steps.js';
-import { OURS, noteHistory, withNotedChange } from './history.js';
+import { OURS, forgetPassedCause, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
@@ -118,6 +118,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
   inKubernetesWords(draft);
   const policy = policyOf(compiled, draft.annotations, isLimitedInCluster(draft, turns));
+  forgetPassedCause(draft);
   const outcome = newOutcome();
   const replacement = podReplacementOf(draft, policy);
   countEndingPods(draft, replacement, podsOf);

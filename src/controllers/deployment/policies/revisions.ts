@@ -5,7 +5,7 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { activeOf } from '../draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
 import { revisionOf } from '../revision.js';
-import { parseTimeMs } from '../../shared/index.js';
+import { isTime, parseTimeMs } from '../../shared/index.js';
 import type { FailedTemplate, RevisionRef } from './failed-templates.js';
 import { COMPLETE_SINCE, GOOD_SINCE } from './names.js';
 
@@ -25,7 +25,7 @@ export function refOf(draft: RolloutDraft, replicaSet: ReplicaSetDraft): Revisio
 }
 
 export function isGood({ annotations }: ReplicaSetDraft): boolean {
-  return annotations[GOOD_SINCE] !== undefined;
+  return isTime(annotations[GOOD_SINCE]);
 }
 
 export function markGood(draft: RolloutDraft, replicaSet: ReplicaSetDraft): void {

@@ -9,11 +9,13 @@ import type {
 import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import { POD_TEMPLATE_HASH, readJson } from '../../shared/index.js';
+import { POD_TEMPLATE_HASH, isShortText, isTime, readJson } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { isRollingUpdate } from '../limits.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { MANAGED_BY, SWITCHED, annotationOf } from './names.js';
+import type { Workloads } from './other-workloads.js';
+import { otherWorkload } from './other-workloads.js';
 import { compilePolicy } from './policy.js';
 
 /** Of a Service what it selects by, and what a policy has noted on it. */
@@ -38,6 +40,15 @@ export interface Services {
   find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
   /** Those whose selector rollouts of this Deployment have moved. */
   managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
+  /** Those that have been left by a Deployment that no longer exists. */
+  leftBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
+  /** Names a workload other than the Deployment whose pods these labels select. */
+  otherWorkload(
+    deployment: DeepReadonly<Deployment>,
+    labels: Readonly<Record<string, string>>,
+  ): string | undefined;
+  /** Whether the other API has a Deployment of this name as well, which is not being moved from one to the other. */
+  hasTwin(deployment: DeepReadonly<Deployment>): boolean;
   /** Whether the policy of a Deployment names a Service. */
   isUsedBy(namespace: string, deployment: string, service: string): boolean;
   /** `starting`: the first list is under way. `refused`: the server does not give it. */
@@ -58,18 +69,28 @@ type DefaultsOf = (namespace: string) => Annotations | undefined;
 /** Where Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
 export function selectingServices(
   informers: Pick<InformerSource, 'partialInformerFor'>,
-  deployments: readonly Lister<Deployment>[],
+  workloads: Workloads,
   defaultsOf: DefaultsOf,
 ): Services {
+  const { deployments } = workloads;
   const informer = informers.partialInformerFor<SelectingService>(SELECTING_SERVICES, { optional: true });
   informer.addIndex(MANAGER_INDEX, ({ metadata }) => {
     const manager = metadata.annotations?.[MANAGED_BY];
     return manager === undefined ? [] : [`${metadata.namespace}/${manager}`];
   });
+  const managedBy: Services['managedBy'] = (namespace, deployment) =>
+    informer.lister.byIndex(MANAGER_INDEX, `${namespace}/${deployment}`);
   return {
     find: (namespace, name) => informer.lister.get(`${namespace}/${name}`),
-    managedBy: (namespace, deployment) =>
-      informer.lister.byIndex(MANAGER_INDEX, `${namespace}/${deployment}`),
+    managedBy,
+    leftBy: (namespace, name) =>
+      deployments.some((lister) => lister.get(`${namespace}/${name}`)) ? [] : managedBy(namespace, name),
+    otherWorkload: (deployment, labels) => otherWorkload(workloads, deployment, labels),
+    hasTwin: ({ metadata: { name, namespace, uid } }) =>
+      deployments.some((lister) => {
+        const twin = lister.get(`${namespace}/${name}`);
+        return twin !== undefined && twin.metadata.uid !== uid && twin.spec.paused !== true;
+      }),
     isUsedBy: (namespace, name, service) =>
       deployments.some((lister) => {
         const deployment = lister.get(`${namespace}/${name}`);
@@ -90,17 +111,22 @@ export function watchSelectingServices(kind: Kind<Deployment>, defaultsOf: Defau
       const { annotations, name, namespace = '' } = metadata;
       const deployments = listerOf(kind);
       const isDefault = SERVICE_SETTINGS.some((setting) => defaultsOf(namespace)?.[setting] === name);
-      const manager = deployments.get(`${namespace}/${annotations?.[MANAGED_BY] ?? ''}`);
+      const manager = annotations?.[MANAGED_BY] ?? '';
       const named = isDefault
         ? deployments.byIndex(NAMESPACE_INDEX, namespace)
         : deployments.byIndex(SERVICES_INDEX, `${namespace}/${name}`);
-      return [...named, ...(manager ? [manager] : [])].map((deployment) => deployment.metadata);
+      // Also one that no longer exists, so that the Service is released.
+      const managers = OBJECT_NAME.test(manager) ? [{ namespace, name: manager }] : [];
+      return [...named.map((deployment) => deployment.metadata), ...managers];
     },
     hasChanged,
   );
-  return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };
+  // At the start as well: of Deployments that were deleted while nothing ran, only the Service is left.
+  return { ...watched, optional: true, initially: true, urgency: { onlyIfNeeded: true } };
 }
 
+/** Anyone who may write a Service writes its annotations. */
+const OBJECT_NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 const SERVICE_SETTINGS = [annotationOf('active-service'), annotationOf('preview-service')];
 
 /** Files a Deployment under the Services that its annotations name. */
@@ -158,11 +184,11 @@ export function lastSwitchOf(service: DeepReadonly<SelectingService>): Switch | 
   const read = readJson(service.metadata.annotations?.[SWITCHED]);
   if (!isJsonObject(read)) return undefined;
   const { at, by, from, to } = read;
-  if (typeof at !== 'string' || typeof to !== 'string') return undefined;
+  if (!isTime(at) || !isShortText(to)) return undefined;
   return {
     ...{ to, at },
-    ...(typeof from === 'string' && { from }),
-    ...(typeof by === 'string' && { by }),
+    ...(isShortText(from) && { from }),
+    ...(isShortText(by) && { by }),
   };
 }
 

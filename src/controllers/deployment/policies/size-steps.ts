@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { readJson } from '../../shared/index.js';
+import { isCount, isShortText, isTime, readJson } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { OWN_RULES } from '../deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
@@ -27,11 +27,13 @@ export interface SizeStep {
 
 /** The controller that records them is seldom further behind than this. */
 const MOST_KEPT = 8;
+/** Room for those that follow: a higher number is not one of ours, and counting begins again. */
+const MOST_NUMBERED = 2 ** 31 - 1 - 1000;
 
 /** The steps on a ReplicaSet, newest first. What cannot be read is no step: another hand wrote it. */
 export function readSizeSteps(annotations: Annotations | undefined): readonly SizeStep[] {
   const read = readJson(annotations?.[SIZES]);
-  return Array.isArray(read) ? read.filter(isStep) : [];
+  return Array.isArray(read) ? read.slice(0, MOST_KEPT).filter(isStep) : [];
 }
 
 /**
@@ -86,8 +88,10 @@ function isStep(value: unknown): value is SizeStep {
   if (!isJsonObject(value)) return false;
   const { at, available, from, least, most, n, policy, to, total } = value;
   return (
-    [available, from, least, most, n, to, total].every((field) => typeof field === 'number') &&
-    typeof at === 'string' &&
-    (policy === undefined || typeof policy === 'string')
+    [available, from, least, most, to, total].every(isCount) &&
+    isCount(n) &&
+    n < MOST_NUMBERED &&
+    isTime(at) &&
+    (policy === undefined || isShortText(policy))
   );
 }

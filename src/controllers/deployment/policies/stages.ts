@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { parseTimeMs, readJson } from '../../shared/index.js';
+import { isCount, isShortText, isTime, parseTimeMs, readJson } from '../../shared/index.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
@@ -16,7 +16,7 @@ import { resolvePodCount } from './pod-counts.js';
 import type { RolloutPolicy } from './policy.js';
 import { isGood, isNewest, replacesOthers } from './revisions.js';
 import type { Step } from './steps.js';
-import { renderStep } from './steps.js';
+import { MOST_STEPS, renderStep } from './steps.js';
 import { WAITING_FOR_APPROVAL, WAITING_IN_STEP, normal, tellEvent, tellProgress, warning } from './tell.js';
 
 export interface Approval {
@@ -341,12 +341,10 @@ export function readPosition(annotations: Annotations): Position | undefined {
   const read = readJson(annotations[STEP]);
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
   const { approvals = [], done, since } = read;
-  if (
-    typeof done !== 'number' ||
-    !Number.isInteger(done) ||
-    typeof since !== 'string' ||
-    !Array.isArray(approvals)
-  )
-    return undefined;
-  return { done: Math.max(0, done), since, approvals: approvals as Approval[] };
+  if (!isCount(done) || !isTime(since) || !Array.isArray(approvals)) return undefined;
+  return { done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) };
+}
+
+function isApproval(value: unknown): value is Approval {
+  return isJsonObject(value) && isCount(value['step']) && isShortText(value['by']) && isTime(value['at']);
 }

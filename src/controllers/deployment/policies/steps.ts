@@ -12,7 +12,8 @@ export type Step =
 
 export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
 
-const MOST_STEPS = 50;
+/** Of one rollout. */
+export const MOST_STEPS = 50;
 
 /** `check pre; 1; wait 5m; 20%; approve; 50%; check slo`: sizes, and what has to happen before the next of them. */
 export function parseSteps(text: string): ParsedSteps {

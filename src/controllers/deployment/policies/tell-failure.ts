@@ -1,9 +1,10 @@
 import { REVISION } from '../annotations.js';
-import type { ReplicaSetDraft } from '../draft.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import type { FailedTemplate } from './failed-templates.js';
-import { RETRY } from './names.js';
+import { CONFIG_DIGEST, RETRY } from './names.js';
 import type { Pass } from './pass.js';
+import { hashOf } from './revisions.js';
 import { ROLLED_BACK, tellProgress } from './tell.js';
 
 /** `Revision 5 (ReplicaSet "web-5d") failed: …` */
@@ -29,7 +30,7 @@ export function tellFailure(
   tellProgress(draft, {
     status: 'False',
     reason: PROGRESS_DEADLINE_EXCEEDED,
-    message: `${holds ? `${ROLLED_BACK}: ` : ''}${said}. ${rest}`,
+    message: `${holds ? `${ROLLED_BACK}: ` : ''}${said}. ${rest}${configurationNote(draft, failure)}`,
   });
   outcome.isWaiting = true;
   outcome.standing = {
@@ -43,6 +44,17 @@ export function tellFailure(
   };
 }
 
+/** A rollback restores a template, and not the content of ConfigMaps and Secrets. */
+export function configurationNote(draft: RolloutDraft, { template, to }: FailedTemplate): string {
+  const digests = [template, to?.template].map((hash) => {
+    const set = draft.living.find((each) => hashOf(draft, each.template) === hash);
+    return set && (set.template.metadata?.annotations?.[CONFIG_DIGEST] ?? '');
+  });
+  const [failed, good] = digests;
+  if (failed === undefined || good === undefined || failed === good) return '';
+  return ' Its ConfigMaps and Secrets still have the content that was refused, and pods that start from now on read it: change it back as well.';
+}
+
 /** Says that what runs is not what was last asked for, until something else is. */
 export function tellRolledBack({ draft, outcome }: Pass, failure: FailedTemplate): void {
   const { to } = failure;
@@ -51,7 +63,7 @@ export function tellRolledBack({ draft, outcome }: Pass, failure: FailedTemplate
   tellProgress(draft, {
     status: 'False',
     reason: ROLLED_BACK,
-    message: `${failureSentence(failure)}. Rolled back to the pods of ${target}.`,
+    message: `${failureSentence(failure)}. Rolled back to the pods of ${target}.${configurationNote(draft, failure)}`,
   });
   outcome.standing = {
     code: 'rolled-back',

@@ -54,6 +54,24 @@ describe('the queue of rollouts', () => {
     expect(served.indexOf('other/1')).toBeLessThan(5);
   });
 
+  it('serves a namespace that was served least recently first, whatever the turns of another say', () => {
+    const forged = { round: 0, asked: '2000-01-01T00:00:00Z' };
+    const queue = [queued('mal/1', forged), queued('mal/2', forged), queued('vic/1', { round: 9 })];
+    const served = new Map([['mal', 1]]);
+    expect(names(decideTurns(queue, limits(1), served))).toEqual(['vic/1']);
+    expect(names(decideTurns(queue, limits(3), served))).toEqual(['vic/1', 'mal/1', 'mal/2']);
+  });
+
+  it('gives the next round a number that its own reader accepts, beside a forged one', () => {
+    for (const round of [1e9, 2 ** 53 - 1, -5, 0.5, 1e300]) {
+      const text = JSON.stringify({ template: 'x', asked: GRANTED, round, granted: GRANTED });
+      const turn = readTurn({ [`${P}turn`]: text });
+      const next = nextRound('vic', turn ? [queued('mal/1', turn)] : []);
+      const own = { template: 'h', asked: GRANTED, round: next };
+      expect(readTurn({ [`${P}turn`]: renderTurn(own) }), String(round)).toEqual(own);
+    }
+  });
+
   it('lets a priority move a rollout to the front of its own namespace, and past no other', () => {
     const queue = [
       queued('a/1', { round: 1 }),

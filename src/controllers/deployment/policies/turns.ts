@@ -3,7 +3,7 @@ import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Lister } from '@rollkeeper/runtime';
 import type { Annotations } from '../annotations.js';
 import { TURN, annotationOf } from './names.js';
-import { readJson } from '../../shared/index.js';
+import { isTime, readJson } from '../../shared/index.js';
 
 /** The place of a rollout in the queue, on its Deployment. */
 export interface Turn {
@@ -80,33 +80,57 @@ export function parseMaxRollouts(text: string): number | undefined {
 export function nextRound(namespace: string, queued: readonly QueuedRollout[]): number {
   const own = queued.filter((each) => each.namespace === namespace);
   const rolling = queued.filter(({ turn }) => turn.granted !== undefined);
-  return Math.max(0, ...[...own, ...rolling].map(({ turn }) => turn.round)) + 1;
+  const highest = [...own, ...rolling].reduce((most, { turn }) => Math.max(most, turn.round), 0);
+  return Math.min(highest + 1, HIGHEST_ROUND);
 }
+
+/**
+ * When each namespace was last given a turn, as a number that grows. It is not part of what users can write, so no round or time on a
+ * Deployment keeps another namespace waiting for ever.
+ */
+export type ServedNamespaces = ReadonlyMap<string, number>;
+
+/** A user may write a turn: rounds are never counted beyond this, and equal ones go by time. */
+const HIGHEST_ROUND = 1_000_000_000;
 
 /**
  * The waiting rollouts, in the order of their turns. Within a namespace the higher priority comes first, and of equal ones the
  * earlier request. Between namespaces the round decides, which a priority does not change: a rollout that moves to the front
  * gets the round of the one that it moved.
  */
-export function orderOfTurns(queued: readonly QueuedRollout[]): readonly QueuedRollout[] {
+export function orderOfTurns(
+  queued: readonly QueuedRollout[],
+  served: ServedNamespaces = new Map(),
+): readonly QueuedRollout[] {
   const waiting = queued.filter(({ turn }) => turn.granted === undefined);
   const placed = [...Map.groupBy(waiting, ({ namespace }) => namespace).values()].flatMap((own) => {
     const rounds = own.map(({ turn }) => turn.round).sort((a, b) => a - b);
-    return own.toSorted(byPriority).map((rollout, index) => ({ rollout, round: rounds[index] ?? 0 }));
+    return own.toSorted(byPriority).map((rollout, index) => {
+      const last = index === 0 ? served.get(rollout.namespace) : undefined;
+      return { rollout, index, last: last ?? 0, round: rounds[index] ?? 0 };
+    });
   });
+  const isFirst = ({ index }: { readonly index: number }): number => (served.size > 0 && index > 0 ? 1 : 0);
   return placed
-    .sort((a, b) => a.round - b.round || byTime(a.rollout, b.rollout))
+    .sort(
+      (a, b) =>
+        isFirst(a) - isFirst(b) || a.last - b.last || a.round - b.round || byTime(a.rollout, b.rollout),
+    )
     .map(({ rollout }) => rollout);
 }
 
 /** Those whose turn it is: as many of the first as the limits leave room for. One whose namespace is full lets others pass. */
-export function decideTurns(queued: readonly QueuedRollout[], limits: TurnLimits): readonly QueuedRollout[] {
+export function decideTurns(
+  queued: readonly QueuedRollout[],
+  limits: TurnLimits,
+  served?: ServedNamespaces,
+): readonly QueuedRollout[] {
   const rolling = queued.filter(({ turn }) => turn.granted !== undefined);
   const inNamespace = new Map<string, number>();
   for (const { namespace } of rolling) inNamespace.set(namespace, (inNamespace.get(namespace) ?? 0) + 1);
   let left = (limits.cluster ?? Infinity) - rolling.length;
   const next: QueuedRollout[] = [];
-  for (const rollout of orderOfTurns(queued)) {
+  for (const rollout of orderOfTurns(queued, served)) {
     if (left <= 0) break;
     const { namespace } = rollout;
     const count = inNamespace.get(namespace) ?? 0;
@@ -155,10 +179,17 @@ function isTurn(value: unknown): value is Turn {
   const { asked, granted, round, template } = value;
   return (
     typeof template === 'string' &&
-    typeof asked === 'string' &&
-    Number.isSafeInteger(round) &&
-    (granted === undefined || typeof granted === 'string')
+    template.length <= LONGEST_HASH &&
+    isTime(asked) &&
+    isRound(round) &&
+    (granted === undefined || isTime(granted))
   );
+}
+
+const LONGEST_HASH = 64;
+
+function isRound(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= HIGHEST_ROUND;
 }
 
 function byPriority(a: QueuedRollout, b: QueuedRollout): number {

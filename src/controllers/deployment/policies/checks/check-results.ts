@@ -5,7 +5,7 @@ import { REVISION } from '../../annotations.js';
 import { CHECK_RESULTS } from '../names.js';
 import type { CheckVerdict } from './check-verdict.js';
 import { VERDICTS } from './check-verdict.js';
-import { readJson } from '../../../shared/index.js';
+import { isCount, isShortText, isTime, readJson } from '../../../shared/index.js';
 
 /** One look at a check. */
 export interface Measurement {
@@ -62,6 +62,10 @@ export interface CheckResults {
 export const MOST_KEPT = 10;
 /** Of the annotation: those of an object have 256 KiB together. Characters. */
 const MOST_TEXT = 32 * 1024;
+/** A check at each of the steps, and as many throughout. */
+const MOST_RUNS = 100;
+/** As many verdicts as a check may count. */
+const MOST_RECENT = 50;
 
 /** The results of the revision that the ReplicaSet is now, or was last; none where there were no checks. */
 export function readCheckResults({
@@ -76,7 +80,7 @@ export function readResults(annotations: Annotations): CheckResults | undefined 
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
   const { revision, runs } = read;
   if (typeof revision !== 'string' || !Array.isArray(runs)) return undefined;
-  return { revision, runs: runs.filter(isRun) };
+  return { revision, runs: runs.slice(0, MOST_RUNS).filter(isRun) };
 }
 
 /** Within bounds: measurements of runs that are over go first, the oldest runs before others. */
@@ -118,13 +122,20 @@ export function putRun(results: CheckResults, added: CheckRun): CheckResults {
 
 function isRun(value: unknown): value is CheckRun {
   if (!isJsonObject(value)) return false;
-  const { attempt, began, check, measurements, next, recent, state, step, taken, unknown } = value;
+  const { attempt, began, by, check, job, measurements, next, recent, state, step, taken } = value;
+  const { unknown, unknownSince, why } = value;
   return (
-    [began, check, next, recent].every((field) => typeof field === 'string') &&
-    [attempt, taken, unknown].every(Number.isInteger) &&
-    (step === undefined || Number.isInteger(step)) &&
+    isShortText(check) &&
+    [began, next].every(isTime) &&
+    isShortText(recent, MOST_RECENT) &&
+    /^[pf]*$/.test(recent) &&
+    [attempt, taken, unknown].every(isCount) &&
+    (step === undefined || isCount(step)) &&
+    (unknownSince === undefined || isTime(unknownSince)) &&
+    [by, job, why].every((text) => text === undefined || isShortText(text)) &&
     STATES.some((known) => known === state) &&
     Array.isArray(measurements) &&
+    measurements.length <= MOST_RECENT &&
     measurements.every(isMeasurement)
   );
 }
@@ -132,7 +143,9 @@ function isRun(value: unknown): value is CheckRun {
 function isMeasurement(value: unknown): value is Measurement {
   return (
     isJsonObject(value) &&
-    typeof value['at'] === 'string' &&
+    isTime(value['at']) &&
+    (value['value'] === undefined || typeof value['value'] === 'number') &&
+    (value['message'] === undefined || isShortText(value['message'])) &&
     VERDICTS.some((each) => each === value['verdict'])
   );
 }

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, P, PolicyLab } from '../../../testing/policy-lab.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import { readFirstToGo, readZoneFirst } from '../../shared/index.js';
+import { REVISION } from '../annotations.js';
+import { readResults, renderResults } from './checks/check-results.js';
+import { readConfigRecord, renderConfigRecord } from './config-record.js';
+import { readFailures, withFailures } from './failed-templates.js';
+import { readRevisionEntries } from './history.js';
+import {
+  CHANGE,
+  CHANGED_BY,
+  CHECK_RESULTS,
+  COMPLETE_SINCE,
+  CONFIG,
+  FAILED,
+  GOOD_SINCE,
+  RESIZE_REFUSED,
+  RESIZING,
+  REVISIONS,
+  SCALED_BY,
+  SIZES,
+  STEP,
+  SWITCHED,
+  TOLD,
+  TURN,
+  ZONE_BEGUN,
+} from './names.js';
+import { lastSwitchOf } from './selecting-services.js';
+import { readSizeSteps } from './size-steps.js';
+import { readPosition } from './stages.js';
+import { nextRound, readTurn, renderTurn } from './turns.js';
+
+/*
+ * Invariants, for any value of any annotation that the controller writes and reads back:
+ *
+ * 1. Reading it never throws, and gives nothing or a value of bounded size.
+ * 2. What was read is read again when it has been written: the controller's own readers refuse none of its values.
+ * 3. A rollout keeps to its limits beside it, and once the annotation is gone runs what is asked for.
+ */
+const runs = propertyRuns({ gate: 300, nightly: 5000 });
+const worlds = propertyRuns({ gate: 15, nightly: 300 });
+
+const AT = '2026-01-01T00:00:00Z';
+const REF = { template: 'abc', replicaSet: 'web-abc', revision: '1' };
+const RUN = {
+  ...{ check: 'slo', step: 1, attempt: 1, began: AT, state: 'measuring', next: AT, taken: 1, recent: 'p' },
+  ...{ unknown: 0, unknownSince: AT, why: 'x', by: 'anna', job: 'web-1' },
+  measurements: [{ at: AT, verdict: 'passed', value: 1, message: 'x' }],
+};
+/** Each as the controller writes it. */
+const GENUINE: Readonly<Record<string, unknown>> = {
+  [TURN]: { template: 'abc', asked: AT, round: 1, granted: AT },
+  [STEP]: { revision: '1', done: 1, since: AT, approvals: [{ step: 1, by: 'anna', at: AT }] },
+  [FAILED]: [{ ...REF, at: AT, cause: 'it broke', aborted: true, stopped: true, to: REF }],
+  [REVISIONS]: [
+    {
+      ...{ revision: '1', at: AT, trigger: 'change', by: 'anna', user: 'anna', tool: 'kubectl', why: 'x' },
+      ...{ what: 'x', ended: { as: 'failed', at: AT, why: 'x' } },
+    },
+  ],
+  [SIZES]: [
+    { n: 1, at: AT, from: 0, to: 1, total: 1, most: 2, available: 0, least: 0, policy: 'rollout-held' },
+  ],
+  [CONFIG]: {
+    ...{ template: 'abc', pending: { digest: 'd', atMs: 1, firstMs: 1 } },
+    sources: { 'configmap/web': { digest: 'd', keys: { a: 'k' } } },
+  },
+  [CHECK_RESULTS]: { revision: '1', runs: [RUN] },
+  [SWITCHED]: { to: 'abc', from: 'abd', at: AT, by: 'anna' },
+  [CHANGE]: { template: 'abc', trigger: 'undo', by: 'anna', why: 'x' },
+  [SCALED_BY]: { by: 'anna', to: 3, generation: 2 },
+  [`${P}first-to-go`]: { replicas: 3, pods: { a: 'uid' }, beforeUnready: true },
+  [`${P}zone-first`]: { label: 'zone', value: 'a', replicas: 3 },
+  [GOOD_SINCE]: AT,
+  [COMPLETE_SINCE]: AT,
+  [RESIZING]: AT,
+  [RESIZE_REFUSED]: 'abc: no room',
+  [CHANGED_BY]: 'anna',
+  [ZONE_BEGUN]: 'a',
+  [TOLD]: '{}',
+};
+
+const leaf = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...[-1, 0.5, 2 ** 31, Number.MAX_SAFE_INTEGER, 2 ** 53, 1e308, -1e308],
+    ...[null, true, [], {}, '', 'x'.repeat(5000), '9999-12-31T23:59:59Z', '0000-01-01T00:00:00Z', 'soon'],
+    ...['+275760-09-13T00:00:00Z', '\u001b[31m', '__proto__', Array(1000).fill(0)],
+  ),
+  fc.jsonValue(),
+);
+
+/** A genuine value with any one place in it replaced. */
+function withOneReplaced(value: unknown, place: number, by: unknown): unknown {
+  let left = place;
+  const walk = (each: unknown): unknown => {
+    if (left-- === 0) return by;
+    if (Array.isArray(each)) return each.map(walk);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, field]) => [key, walk(field)]));
+  };
+  return walk(value);
+}
+
+const hostile = fc
+  .record({
+    name: fc.constantFrom(...Object.keys(GENUINE)),
+    place: fc.nat({ max: 25 }),
+    leaf,
+    whole: fc.string(),
+  })
+  .chain(({ name, place, leaf: by, whole }) => {
+    const genuine = GENUINE[name];
+    const changed =
+      typeof genuine === 'string' ? String(by) : JSON.stringify(withOneReplaced(genuine, place, by));
+    return fc.constantFrom(
+      { name, value: changed },
+      { name, value: whole },
+      { name, value: '['.repeat(9000) },
+    );
+  });
+
+/** Reads, and says how much. */
+function readAll(annotations: Record<string, string>): unknown[] {
+  const metadata = { name: 'web', annotations };
+  return [
+    readTurn(annotations),
+    readPosition(annotations),
+    readFailures(annotations),
+    readRevisionEntries(annotations),
+    readSizeSteps(annotations),
+    readConfigRecord(annotations),
+    readResults(annotations),
+    lastSwitchOf({ apiVersion: 'v1', kind: 'Service', metadata }),
+    readFirstToGo({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata }, 3),
+    readZoneFirst({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas: 3 } } as never),
+  ];
+}
+
+describe(`an annotation that anyone may have written (SEED=${runs.seed})`, () => {
+  it('reads every genuine value', () => {
+    for (const [name, genuine] of Object.entries(GENUINE)) {
+      if (typeof genuine === 'string' || [CHANGE, SCALED_BY].includes(name)) continue;
+      const read = readAll({ [REVISION]: '1', [name]: JSON.stringify(genuine) });
+      const isRead = (each: unknown): boolean => (Array.isArray(each) ? each.length > 0 : each !== undefined);
+      expect(read.filter(isRead), name).toHaveLength(1);
+    }
+  });
+
+  it('is read without an error, to something of bounded size, which is read again when it is written', () => {
+    const property = fc.property(hostile, ({ name, value }) => {
+      const annotations = { [REVISION]: '1', [name]: value };
+      const read = readAll(annotations);
+      expect(JSON.stringify(read).length).toBeLessThan(64 * 1024);
+      const turn = readTurn(annotations);
+      if (turn) {
+        expect(readTurn({ [TURN]: renderTurn(turn) })).toEqual(turn);
+        const queued = [{ namespace: 'a', name: 'x', priority: 0, turn: { ...turn, granted: AT } }];
+        const next = { ...turn, round: nextRound('b', queued) };
+        expect(readTurn({ [TURN]: renderTurn(next) }), 'of the one that asks next').toEqual(next);
+      }
+      const failures = readFailures(annotations);
+      expect(readFailures(withFailures({}, failures))).toEqual(failures);
+      const record = readConfigRecord(annotations);
+      if (record) expect(readConfigRecord({ [CONFIG]: renderConfigRecord(record) })).toBeDefined();
+      const results = readResults(annotations);
+      if (results)
+        expect(readResults({ [REVISION]: '1', [CHECK_RESULTS]: renderResults(results) })?.runs).toHaveLength(
+          results.runs.length,
+        );
+    });
+    fc.assert(property, runs);
+  });
+
+  it('lets a rollout keep to its limits, and run what is asked for once it is gone', async () => {
+    const property = fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 5 }), async (values) => {
+      const policies = {
+        'on-failure': 'rollback',
+        steps: '2; wait 1m; 50%',
+        history: '14d',
+        'fail-after': '5m',
+      };
+      const lab = await PolicyLab.rolledOut(policies, { replicas: 4 });
+      const put = (annotations: Record<string, string> = {}) => ({
+        ...annotations,
+        ...Object.fromEntries(values.map(({ name, value }) => [name, value])),
+      });
+      const seed = () => {
+        const { deployment, replicaSets } = lab.world;
+        const { metadata } = deployment;
+        lab.world.api.seed(DEPLOYMENTS, {
+          ...deployment,
+          metadata: { ...metadata, annotations: put(metadata.annotations) },
+        });
+        for (const set of replicaSets)
+          lab.world.api.seed(REPLICA_SETS, {
+            ...set,
+            metadata: { ...set.metadata, annotations: put(set.metadata.annotations) },
+          });
+      };
+      seed();
+      await lab.image('app:2');
+      seed();
+      for (let minute = 0; minute < 3; minute++) await lab.pass(MINUTE_MS);
+      lab.world.change(({ metadata }) => {
+        const names = new Set(values.map(({ name }) => name));
+        const kept = Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.has(name));
+        metadata.annotations = Object.fromEntries(kept);
+      });
+      await lab.image('app:3');
+      for (let minute = 0; minute < 3; minute++) await lab.pass(MINUTE_MS);
+      expect(lab.sizes).toEqual({ 'app:3': 4 });
+    });
+    await fc.assert(property, worlds);
+  });
+});

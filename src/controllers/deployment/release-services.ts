@@ -1,0 +1,34 @@
+import type { Decision, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import { isNotFound } from '@rollkeeper/runtime';
+import { letGo } from './policies/service-writes.js';
+import { normal } from './policies/tell.js';
+import type { DeletedDeployment } from './reconcile.js';
+import { writeService } from './write-service.js';
+
+/** What is done about the Services of a deleted Deployment, for people. */
+export function releaseDecision({ services }: Pick<DeletedDeployment, 'services'>): Decision {
+  const names = services.map(({ metadata }) => metadata.name).join(', ');
+  const summary = `the Deployment was deleted; its Services select all pods again: ${names}`;
+  return { branch: 'deleted', summary, changes: true };
+}
+
+/**
+ * Removes the hash of a deleted Deployment from the selectors of its Services: no pod will have it again.
+ * @throws ApiStatusError Conflict if one has changed meanwhile: the next sync decides again
+ */
+export async function releaseServices(
+  { key, services }: Pick<DeletedDeployment, 'key' | 'services'>,
+  { client, events, signal }: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
+): Promise<ReconcileResult> {
+  for (const service of services) {
+    try {
+      await writeService(letGo(service), { client, signal });
+    } catch (error) {
+      if (isNotFound(error)) continue;
+      throw error;
+    }
+    const message = `It selects all pods again: Deployment ${key} was deleted, whose rollouts moved it`;
+    events.record(service, normal('ServiceLetGo', message));
+  }
+  return {};
+}
