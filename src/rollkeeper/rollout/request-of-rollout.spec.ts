@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import type { Deployment, DeploymentCondition } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { podTemplateHash } from '../../controllers/deployment/pod-template.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { RolloutRequest } from './request-of-rollout.js';
@@ -52,6 +52,35 @@ describe('what a person says to a rollout', () => {
     const failed = started({ annotations: { 'rollkeeper.dev/failed': FAILED } });
     expect(await failed.ask('retry')).toContain('asked to try again by alice');
     expect(failed.annotations()).toMatchObject({ 'rollkeeper.dev/retry': 'alice' });
+  });
+
+  it.each([
+    { good: true, others: 0, isRefused: true },
+    { good: false, others: 0, isRefused: false },
+    { good: true, others: 2, isRefused: false },
+  ])('is no abort of a revision that runs alone and is good: $good, beside $others pods', async (shape) => {
+    const deployment = aDeployment();
+    const api = new InMemoryApi();
+    api.seed(DEPLOYMENTS, deployment);
+    const seed = (name: string, image: string, replicas: number, annotations: Record<string, string>) => {
+      const asked = structuredClone(deployment);
+      setImage(asked, image);
+      const { selector, template } = asked.spec;
+      const ownerReferences = [newControllerRef(deployment)];
+      const metadata = { namespace: 'default', name, uid: name, annotations, ownerReferences };
+      const spec = { replicas, selector, template };
+      api.seed(REPLICA_SETS, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
+    };
+    const good = { 'rollkeeper.dev/good-since': '2026-01-01T00:00:00Z' };
+    const image = deployment.spec.template.spec?.containers[0]?.image ?? '';
+    seed('web-new', image, 3, shape.good ? good : {});
+    seed('web-old', 'app:0', shape.others, good);
+    const asking = requestOfRollout({ client: api, type: DEPLOYMENTS, deployment }, 'abort', 'alice');
+    if (shape.isRefused) await expect(asking).rejects.toThrow(/no rollout that could be aborted/);
+    else expect(await asking).toContain('asked to go back by alice');
+    const [after] = api.all<Deployment>(DEPLOYMENTS);
+    const asked = after?.metadata.annotations?.['rollkeeper.dev/abort'];
+    expect(asked).toBe(shape.isRefused ? undefined : 'alice');
   });
 
   it('may be to go on without a check that holds it, or to have a failed one measured again', async () => {

@@ -1,16 +1,24 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { isConflict } from '@rollkeeper/client/api-client';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { qualifiedResource, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { isConflict, isForbidden } from '@rollkeeper/client/api-client';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import {
+  REPLICA_SETS,
+  isControlledBy,
+  qualifiedResource,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import {
   ABORT,
   APPROVE,
   CHECK_FAILED,
   CHECK_NOT_POSSIBLE,
   CHECK_UNKNOWN,
+  GOOD_SINCE,
   POLICY_CONDITION,
   RETRY,
   WAITING_FOR_APPROVAL,
+  completed,
+  equalIgnoringHash,
   findCondition,
   readFailures,
   templateHashOf,
@@ -43,7 +51,7 @@ export async function requestOfRollout(
   const { name } = deployment.metadata;
   let seen = deployment;
   for (let attempt = 1; ; attempt++) {
-    const problem = problemOf(seen, request);
+    const problem = problemOf(seen, request) ?? (await problemOfAbort({ client, deployment: seen }, request));
     if (problem !== undefined) throw new UnsupportedError(`${name} ${problem}`);
     // Of the rollout that was looked at: an approval of another one, a moment later, would be a mistake.
     const { resourceVersion } = seen.metadata;
@@ -61,6 +69,29 @@ export async function requestOfRollout(
   }
   const done = { promote: 'approved', abort: 'asked to go back', retry: 'asked to try again' }[request];
   return `${qualifiedResource(type)}/${name} ${done} by ${by}`;
+}
+
+/** A good revision that runs alone is no rollout. Where ReplicaSets may not be read, the controller alone decides. */
+async function problemOfAbort(
+  { client, deployment }: Pick<RolloutTarget, 'client' | 'deployment'>,
+  request: RolloutRequest,
+): Promise<string | undefined> {
+  if (request !== 'abort') return undefined;
+  const { namespace } = deployment.metadata;
+  const listed = await client.list<ReplicaSet>(REPLICA_SETS, { namespace }).catch((error: unknown) => {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  });
+  if (!listed) return undefined;
+  const sets = listed.items.filter((set) => isControlledBy(set, deployment));
+  const isGood = ({ metadata }: ReplicaSet): boolean => metadata.annotations?.[GOOD_SINCE] !== undefined;
+  const { template } = completed(deployment).spec;
+  const asked = sets.find((set) => equalIgnoringHash(set.spec.template ?? {}, template));
+  const others = sets.filter((set) => set !== asked);
+  const isAlone = others.every(({ spec }) => (spec.replicas ?? 1) === 0);
+  return asked && isGood(asked) && isAlone
+    ? 'has no rollout that could be aborted: what runs is good already. To go back, use rollkeeper rollout undo'
+    : undefined;
 }
 
 /** Whether what a person decided about is still there: the template, and the step at which it waits. */

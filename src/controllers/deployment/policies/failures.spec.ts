@@ -282,3 +282,17 @@ describe('on-failure: hold', () => {
     expect(again.sizes).toEqual({ 'app:1': 10 });
   });
 });
+
+describe('an abort', () => {
+  it('does nothing to a good revision that runs alone, and says so', async () => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', 'bake-time': '2s' });
+    await lab.pass(5000);
+    await lab.image('app:2');
+    await lab.pass(5000);
+    expect(lab.isGood('app:2')).toBe(true);
+    await lab.annotate('abort', 'anna');
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+    expect(lab.imageAsked).toBe('app:2');
+    expect(lab.eventsOf('NothingToAbort')[0]).toContain('no rollout is under way');
+  });
+});

@@ -1,6 +1,5 @@
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { withoutHash } from '../pod-template.js';
-import { isRolloutComplete } from '../progress.js';
 import { restoredAnnotations } from '../rollback.js';
 import { retryFailedChecks } from './checks/retry-checks.js';
 import type { FailedTemplate } from './failed-templates.js';
@@ -39,10 +38,9 @@ function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): v
   );
 }
 
+/** A good revision that runs alone is no rollout, whatever its pods are doing: going back from it is an undo. */
 function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
-  if (!latest) return false;
-  const complete = isRolloutComplete(draft, draft.status) && !replacesOthers(draft, latest);
-  return complete && isGood(latest);
+  return latest !== undefined && isGood(latest) && !replacesOthers(draft, latest);
 }
 
 /** Retries a failed template: at once if the Deployment asks for it, otherwise by asking for it again. */
