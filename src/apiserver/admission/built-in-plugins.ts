@@ -21,7 +21,7 @@ import {
   nameRequestor,
   restrictSubject,
 } from './plugins/certificate-requests.js';
-import { nameChangeAuthor, nameSizeAuthor } from './plugins/change-author.js';
+import { nameChangeAuthor, nameRequester, nameSizeAuthor } from './plugins/change-author.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { checkNamespace, checkPod, checkTemplate, TEMPLATE_HOLDERS } from './pod-security/pod-security.js';
 import type { PodSecurityKnowledge } from './pod-security/pod-security.js';
@@ -230,6 +230,7 @@ function authorPlugins(resource: string, { namespaces }: PluginKnowledge): reado
   const nameAuthors = (attributes: WriteAttributes): void => {
     nameChangeAuthor(attributes, namespaces.get('', attributes.namespace));
     nameScaler(attributes);
+    nameRequester(attributes);
   };
   return [
     { name: 'ChangeAuthor', resource, mutate: nameAuthors },

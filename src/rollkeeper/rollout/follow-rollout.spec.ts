@@ -145,7 +145,13 @@ describe('a wait for a rollout', () => {
   });
 
   it('ends by the failure of a version that failed, when what ran before is back, or when the time is over', async () => {
-    const failure = { template: 'b', replicaSet: 'web-2', revision: '2', at: 'now', cause: 'no image' };
+    const failure = {
+      template: 'b',
+      replicaSet: 'web-2',
+      revision: '2',
+      at: '2026-01-01T00:00:00Z',
+      cause: 'no image',
+    };
     const to = { template: 'a', replicaSet: 'web-1', revision: '1' };
     const annotations = { 'rollkeeper.dev/failed': JSON.stringify([{ ...failure, to }]) };
     const said = 'Revision 2 (ReplicaSet "web-2") failed: no image';

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../machinery/kubernetes/index.js';
 import { aPod, creationOf } from '../admission.fixture.js';
-import { CHANGED_BY, HISTORY, SCALED_BY, nameChangeAuthor, nameSizeAuthor } from './change-author.js';
+import {
+  CHANGED_BY,
+  HISTORY,
+  SCALED_BY,
+  nameChangeAuthor,
+  nameRequester,
+  nameSizeAuthor,
+} from './change-author.js';
 
 function deployment(image: string, annotations: Record<string, string>): UnstructuredObject {
   return {
@@ -97,5 +104,31 @@ describe('the author of a size', () => {
       namedAfter('anna', sized(5, { [SCALED_BY]: '{}' }), sized(2, {}, 7)),
       'a forged one',
     ).toBeUndefined();
+  });
+});
+
+describe('the author of a request', () => {
+  const asked = (name: string, username: string, before?: string): string | undefined => {
+    const attributes = creationOf(aPod());
+    const caller = { ...attributes.caller, user: { ...attributes.caller.user, username } };
+    const object = deployment('app:1', { 'rollkeeper.dev/approve': name });
+    const oldObject =
+      before === undefined ? undefined : deployment('app:1', { 'rollkeeper.dev/approve': before });
+    nameRequester({ ...attributes, caller, object, oldObject });
+    nameRequester({ ...attributes, caller, object, oldObject });
+    return object.metadata.annotations?.['rollkeeper.dev/approve'];
+  };
+
+  it.each([
+    { name: 'anna', username: 'anna', is: 'anna' },
+    { name: 'cluster-admin-alice', username: 'mal', is: 'cluster-admin-alice (mal)' },
+    { name: 'alice (admin)', username: 'mal', is: 'alice (admin) (mal)' },
+    { name: 'x'.repeat(5000), username: 'mal', is: `${'x'.repeat(100)} (mal)` },
+  ])('is the authenticated user, beside the name that $username gives', ({ is, name, username }) => {
+    expect(asked(name, username)).toBe(is);
+  });
+
+  it('stays as it is when another user changes something else', () => {
+    expect(asked('anna', 'ben', 'anna')).toBe('anna');
   });
 });

@@ -43,6 +43,23 @@ export function nameSizeAuthor(
   annotate(object, SCALED_BY, stringifyJson({ by: caller.user.username, to, generation }));
 }
 
+/** Requests to a rollout, whose value is the name of the requester (docs/ROLLOUTS.md). */
+const REQUESTS = ['approve', 'abort', 'retry'].map((request) => `rollkeeper.dev/${request}`);
+/** Of the name that a request gives. */
+const LONGEST_NAME = 100;
+
+/** Adds the authenticated user to the name that a new request gives: the name alone is only what the request claims. */
+export function nameRequester({ caller, object, oldObject }: WriteAttributes): void {
+  const { username } = caller.user;
+  for (const request of REQUESTS) {
+    const name = object.metadata.annotations?.[request];
+    if (name === undefined || name === oldObject?.metadata.annotations?.[request]) continue;
+    // Plug-ins run again after webhooks.
+    if (name === username || name.endsWith(` (${username})`)) continue;
+    annotate(object, request, `${name.slice(0, LONGEST_NAME)} (${username})`);
+  }
+}
+
 /** Also with a duration: whether it is a valid one is the controller's to say. */
 function keepsHistory(
   { metadata }: Readonly<WriteAttributes['object']>,

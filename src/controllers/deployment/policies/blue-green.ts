@@ -15,6 +15,7 @@ import { APPROVE } from './names.js';
 import type { StandingCode } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
+import { requesterOf } from './requester.js';
 import { isGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
 import type { SelectingService, Services } from './selecting-services.js';
@@ -152,7 +153,7 @@ function promoteOrWait(
   // The way back is open although it is unclear what protects a new version.
   if (pass.policy.unclear !== undefined && !isGood(latest)) return;
   if (outcome.isHeldByCheck && !draft.keepsRevisions && !isGood(latest)) return;
-  const by = draft.keepsRevisions ? undefined : draft.annotations[APPROVE];
+  const by = draft.keepsRevisions ? undefined : requesterOf(draft.annotations, APPROVE);
   if (!blueGreen.autoPromote && !isGood(latest) && by === undefined) return tellApproval(pass, latest);
   const to = hashOfSet(latest) ?? '';
   draft.writeService(pointAt(active, draft.name, { to, at: draft.now, by }));
@@ -202,7 +203,7 @@ function tellDelay(
   { kept, untilMs }: Extract<BlueGreenPlan, { kind: 'moved' }>,
 ): void {
   // The rest of an approval whose move was made by a process that died before it could take the annotation away.
-  const by = draft.annotations[APPROVE];
+  const by = requesterOf(draft.annotations, APPROVE);
   if (by !== undefined && switchOf(active)?.by === by) takeApproval(draft);
   if (!kept) return;
   const leftMs = untilMs - draft.nowMs;

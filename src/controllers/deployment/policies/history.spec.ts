@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../testing/rollout-world.js';
 import { podTemplateHash } from '../pod-template.js';
+import type { NotedChange } from './history.js';
 import { readRevisionEntries, withNotedChange } from './history.js';
 import { lastManagerOfTemplate } from './managers.js';
 
@@ -36,10 +37,12 @@ describe('the history of a Deployment under a policy', () => {
     const { template } = lab.replicaSet('app:1').spec;
     lab.world.change(({ metadata, spec }) => {
       spec.template = { ...spec.template, spec: template?.spec };
-      const change = {
-        ...{ template: podTemplateHash(spec.template), trigger: 'undo', by: 'anna' },
+      const change: NotedChange = {
+        template: podTemplateHash(spec.template),
+        trigger: 'undo',
+        by: 'anna',
         why: 'slower than before',
-      } as const;
+      };
       const annotations = withNotedChange(metadata.annotations ?? {}, change);
       metadata.annotations = { ...annotations, 'kubernetes.io/change-cause': cause };
     });

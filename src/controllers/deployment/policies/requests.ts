@@ -7,6 +7,7 @@ import { addFailure, readFailures, withFailures } from './failed-templates.js';
 import { withNotedChange } from './history.js';
 import { ABORT, RETRY } from './names.js';
 import type { Pass } from './pass.js';
+import { requesterOf } from './requester.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from './revisions.js';
 import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, warning } from './tell.js';
 
@@ -18,7 +19,8 @@ export function takeRequests(pass: Pass, latest: ReplicaSetDraft | undefined): v
 
 /** The template counts as failed from now on, and what follows is what follows a failure. */
 function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): void {
-  const { [ABORT]: by = '', ...others } = draft.annotations;
+  const by = requesterOf(draft.annotations, ABORT) ?? '';
+  const { [ABORT]: _asked, ...others } = draft.annotations;
   const failures = readFailures(others);
   const current = hashOf(draft);
   const target = lastGood(draft, failures, current);
@@ -46,7 +48,8 @@ function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): bo
 /** Retries a failed template: at once if the Deployment asks for it, otherwise by asking for it again. */
 function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const { draft, outcome } = pass;
-  const { [RETRY]: by = '', ...others } = draft.annotations;
+  const by = requesterOf(draft.annotations, RETRY) ?? '';
+  const { [RETRY]: _asked, ...others } = draft.annotations;
   const failures = readFailures(others);
   const current = hashOf(draft);
   const asked = failures.find(({ template }) => template === current);
@@ -101,7 +104,7 @@ function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, o
 
 /** The first of the two writes of a retry in place. */
 export function tellRetry({ draft }: Pass): void {
-  const by = draft.annotations[RETRY] ?? '';
+  const by = requesterOf(draft.annotations, RETRY) ?? '';
   const message = `What failed is about to be tried again, asked by ${by}`;
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_RETRIED, message });
 }

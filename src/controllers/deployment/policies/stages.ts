@@ -14,6 +14,7 @@ import type { PolicyOutcome, Standing } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';
 import { resolvePodCount } from './pod-counts.js';
 import type { RolloutPolicy } from './policy.js';
+import { requesterOf } from './requester.js';
 import { isGood, isNewest, replacesOthers } from './revisions.js';
 import type { Step } from './steps.js';
 import { MOST_STEPS, renderStep } from './steps.js';
@@ -179,7 +180,8 @@ function advance(walk: Walk, before: Position): Stage {
   let wait: Wait | undefined = gates?.blocked && { for: 'check', gate: gates.blocked };
   let used: Approval | undefined;
   for (let step = wait ? undefined : steps[position.done]; step; step = steps[position.done]) {
-    const by: string | undefined = used || gates?.takesApproval ? undefined : draft.annotations[APPROVE];
+    const isTaken: boolean = used !== undefined || gates?.takesApproval === true;
+    const by = isTaken ? undefined : requesterOf(draft.annotations, APPROVE);
     wait = waitOf(walk, step, position);
     const isEnded = wait !== undefined && by !== undefined && endsByApproval(wait);
     if ((wait && !isEnded) || gates?.isPending) break;
@@ -308,7 +310,8 @@ export function dropNeedlessApproval(
   stage: Stage | undefined,
   outcome: PolicyOutcome,
 ): void {
-  const { [APPROVE]: by, ...others } = draft.annotations;
+  const by = requesterOf(draft.annotations, APPROVE);
+  const { [APPROVE]: _dropped, ...others } = draft.annotations;
   if (by === undefined || stage?.used) return;
   draft.replaceMetadata(others);
   // The rest of an approval that was used, and of which only the step was noted.

@@ -111,6 +111,15 @@ describe('steps', () => {
     expect(older.sizes).toEqual({ 'app:1': 1, 'app:3': 9 });
   });
 
+  it('take one approval from a name of any length for one step', async () => {
+    const lab = await PolicyLab.rolledOut({ steps: '1; approve; 50%; approve' });
+    await lab.image('app:2');
+    await lab.annotate('approve', 'x'.repeat(100_000));
+    expect(lab.sizes).toEqual({ 'app:1': 5, 'app:2': 5 });
+    expect(lab.eventsOf('RolloutApproved')).toHaveLength(1);
+    expect(lab.replicaSet('app:2').metadata.annotations?.[`${P}step`]?.length).toBeLessThan(1000);
+  });
+
   it('drop an approval that nothing waits for', async () => {
     const lab = await atFirst();
     await lab.annotate('approve', 'alice');

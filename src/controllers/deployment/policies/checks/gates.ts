@@ -8,6 +8,7 @@ import type { PolicyOutcome, Standing } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { RolloutPolicy } from '../policy.js';
 import type { Pass } from '../pass.js';
+import { requesterOf } from '../requester.js';
 import { isGood, isNewest, replacesOthers } from '../revisions.js';
 import type { Stage, StepGates } from '../stages.js';
 import { isFastTracked, stepName } from '../stages.js';
@@ -125,7 +126,8 @@ function override(
   const step = used && policy.steps[used.step - 1];
   if (used && step?.kind === 'check')
     noteOverride(draft, latest, { check: step.check, step: used.step, by: used.by });
-  const { [APPROVE]: by = '', ...others } = draft.annotations;
+  const by = requesterOf(draft.annotations, APPROVE) ?? '';
+  const { [APPROVE]: _used, ...others } = draft.annotations;
   if (!takesApproval) return false;
   const overridden = throughout.filter(isOverridable);
   for (const { check } of overridden) noteOverride(draft, latest, { check, by });
