@@ -28,6 +28,7 @@ import { mayResize, readLivePods } from './policies/resize/live-pods.js';
 import type { SelectingService } from './policies/selecting-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './recheck-service.js';
+import type { DeletedDeployment } from './release-services.js';
 import { releaseDecision, releaseServices } from './release-services.js';
 import { validateDeployment } from './limits.js';
 
@@ -222,13 +223,6 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 type RefusedDeployment =
   | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
   | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string };
-
-/** One that no longer exists, and the Services whose selectors its rollouts had moved. */
-export interface DeletedDeployment {
-  readonly as: 'deleted';
-  readonly key: string;
-  readonly services: readonly DeepReadonly<SelectingService>[];
-}
 
 /** The cached objects of a key. */
 export type SeenDeployment =

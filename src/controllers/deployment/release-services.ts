@@ -1,9 +1,17 @@
 import type { Decision, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
 import { isNotFound } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { letGo } from './policies/service-writes.js';
 import { normal } from './policies/tell.js';
-import type { DeletedDeployment } from './reconcile.js';
+import type { SelectingService } from './policies/selecting-services.js';
 import { writeService } from './write-service.js';
+
+/** One that no longer exists, and the Services whose selectors its rollouts had moved. */
+export interface DeletedDeployment {
+  readonly as: 'deleted';
+  readonly key: string;
+  readonly services: readonly DeepReadonly<SelectingService>[];
+}
 
 /** What is done about the Services of a deleted Deployment, for people. */
 export function releaseDecision({ services }: Pick<DeletedDeployment, 'services'>): Decision {

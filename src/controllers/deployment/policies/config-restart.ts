@@ -232,7 +232,7 @@ function digestOf(lines: readonly string[]): string {
 function wordsFor(source: SourceName, before: RecordedSource, now: RecordedSource): string {
   if (now.digest === MISSING) return `${source} is gone`;
   if (before.digest === MISSING) return `${source} has come`;
-  // Whoever may read the Deployment need not be allowed to know the keys of the Secret.
+  // Users who may read the Deployment need not be allowed to know the keys of the Secret.
   if (parseSource(source).kind === 'secret' || !before.keys || !now.keys) return `${source} changed`;
   const [old, found] = [before.keys, now.keys];
   const names = [...new Set([...Object.keys(old), ...Object.keys(found)])].sort();

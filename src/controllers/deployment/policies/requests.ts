@@ -40,7 +40,7 @@ function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): v
   );
 }
 
-/** A good revision that runs alone is no rollout, whatever its pods are doing: going back from it is an undo. */
+/** A good revision that runs alone is no rollout, also while pods of it are missing: going back from it is an undo. */
 function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
   return latest !== undefined && isGood(latest) && !replacesOthers(draft, latest);
 }

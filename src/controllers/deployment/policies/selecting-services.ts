@@ -1,11 +1,4 @@
-import type {
-  InformerSource,
-  Kind,
-  Lister,
-  PartialKind,
-  ResourceEvent,
-  WatchedKind,
-} from '@rollkeeper/runtime';
+import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
