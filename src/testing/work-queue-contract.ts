@@ -412,8 +412,36 @@ export function runWorkQueueContract(
         const runs: WorkItem[] = [];
         consume(async (item) => void runs.push(item));
         await harness.until(() => runs.length === 1);
-        expect(runs[0]).toMatchObject({ reason: 'retry', retries: 1 });
+        expect(runs[0]).toMatchObject({ reason: 'parked', retries: 1 });
       });
+
+      it.each(['at once', 'after too many failures'])(
+        'does not park a key %s whose change came during the run, and gives that change all its retries',
+        async (when) => {
+          const queue = await setUp({ maxRetries: 1, backoffBaseMs: 1 });
+          await queue.addRateLimited('first', new Error('no'));
+          const items: WorkItem[] = [];
+          const ended = gate();
+          consume(async (item) => {
+            items.push(item);
+            if (items.length > 1) return;
+            await ended.passed;
+            const { parked } = await (when === 'at once'
+              ? queue.park('first', new Error('no'), {})
+              : queue.addRateLimited('first', new Error('no')));
+            expect(parked).toBe(false);
+          }, 1);
+          await harness.until(() => items.length === 1);
+          await queue.add('first', { reason: 'user-change', priority: 'high' });
+          ended.open();
+          await harness.until(() => items.length === 2);
+          expect(items.map(({ reason, retries }) => ({ reason, retries }))).toEqual([
+            { reason: 'retry', retries: 1 },
+            { reason: 'user-change', retries: 0 },
+          ]);
+          expect(await queue.parked()).toEqual([]);
+        },
+      );
 
       it('parks a key at once on demand', async () => {
         const queue = await setUp();

@@ -29,5 +29,11 @@ export interface WorkQueueHarness {
   close(): Promise<void>;
 }
 
+/** For the states of a key, which no worker changes while it fires a timer. */
+export interface KeyStateHarness extends WorkQueueHarness {
+  /** Lets the key's timer fire, which is due in a millisecond. */
+  fire(key: string): Promise<void>;
+}
+
 /** Makes a queue for one test of its contract. */
 export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;

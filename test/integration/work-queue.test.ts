@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, inject } from 'vitest';
-import { propertyRuns } from '../../src/testing/property-runs.js';
+import { runKeyStateContract } from '../../src/testing/key-state-contract.js';
+import { isNightly, propertyRuns } from '../../src/testing/property-runs.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import { MovedTime } from '../support/moved-time.js';
-import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
+import type { KeyStateHarness } from '../../src/testing/work-queue-harness.js';
+import type { WorkQueueOptions } from '../../src/runtime/work-queue/index.js';
 import type { BullMqWorkQueueDependencies } from '../../src/redis/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActivationQueue } from '../../src/redis/index.js';
 
@@ -24,9 +26,10 @@ describe.each([
     ...propertyRuns({ gate: 5, nightly: 30 }),
     endOnFailure: true,
   });
+  runKeyStateContract(name, makeHarness(Queue), { coverage: isNightly ? 'sorts' : 'parts' });
 });
 
-function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {
+function makeHarness(Queue: QueueClass): (options?: WorkQueueOptions) => Promise<KeyStateHarness> {
   return async (options) => {
     const keyPrefix = randomUUID();
     const redisUrl = inject('redisUrl');
@@ -44,6 +47,12 @@ function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {
       until: (condition, withinMs = 30_000) => time.until(condition, withinMs),
       pass: (ms) => time.pass(ms),
       workFor: (ms) => time.clock.sleep(ms),
+      async fire(key) {
+        await time.pass(2);
+        const [any] = queues;
+        const due = (await any?.inspectKey(key))?.delayed?.dueMs;
+        await any?.fireTimer(key, String(due));
+      },
       async close() {
         await Promise.all(queues.map((made) => made.close()));
         time.close();

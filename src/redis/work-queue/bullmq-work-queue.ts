@@ -187,15 +187,18 @@ export class BullMqWorkQueue<Started extends object = object>
       await this.tryParkedLater(key, options);
       return { parked: true, delayMs: 0 };
     }
+    if (limited.runWaits) return { parked: false, delayMs: 0 };
     const delayMs = Math.max(limited.delayMs, leastDelayMs);
     await this.addAfter(key, delayMs, { reason: 'retry', ...options });
     return { parked: false, delayMs };
   }
 
-  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
-    await this.state.park(key, error);
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<{ parked: boolean }> {
+    const parked = await this.state.park(key, error);
+    if (!parked) return { parked };
     this.metrics.parked(this.name);
     if (tryWith) await this.tryParkedLater(key, tryWith);
+    return { parked };
   }
 
   private async tryParkedLater(key: string, add: AddOptions): Promise<void> {

@@ -20,6 +20,13 @@ export interface DueTimer {
   readonly add: AddOptions;
 }
 
+/** What follows a failure. */
+export interface RateLimited {
+  readonly parked: boolean;
+  readonly runWaits: boolean;
+  readonly delayMs: number;
+}
+
 /** The add that a run starts with. */
 export interface TakenAdd<Reply> {
   /** Undefined if a worker took it before and died. */
@@ -41,7 +48,7 @@ export class RedisQueueState {
     new URL('./lua/merge-pending-4.lua', import.meta.url),
   );
   private readonly take = new LuaScript<[add: string | null, failures: number, comesBack: number]>(
-    new URL('./lua/take-pending-4.lua', import.meta.url),
+    new URL('./lua/take-pending-5.lua', import.meta.url),
   );
   private readonly timerSet = new LuaScript<string | null>(new URL('./lua/set-timer-3.lua', import.meta.url));
   private readonly timerRead = new LuaScript<[leftMs: number, due: string, add: string | null] | null>(
@@ -52,11 +59,11 @@ export class RedisQueueState {
   private readonly timersOverdue = new LuaScript<string[]>(
     new URL('./lua/overdue-timers-1.lua', import.meta.url),
   );
-  private readonly limit = new LuaScript<[isParked: number, delayMs: string]>(
-    new URL('./lua/rate-limit-3.lua', import.meta.url),
+  private readonly limit = new LuaScript<[result: number, delayMs: string]>(
+    new URL('./lua/rate-limit-4.lua', import.meta.url),
   );
   private readonly forgetKey = new LuaScript(new URL('./lua/forget-4.lua', import.meta.url));
-  private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
+  private readonly parkKey = new LuaScript<number>(new URL('./lua/park-3.lua', import.meta.url));
   private readonly termBegin = new LuaScript<string>(new URL('./lua/begin-term-1.lua', import.meta.url));
   private readonly termLook = new LuaScript<string>(new URL('./lua/look-at-term-1.lua', import.meta.url));
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
@@ -132,8 +139,8 @@ export class RedisQueueState {
    * @param after runs afterwards in the same step
    */
   async takePending<Reply>(key: string, after?: LuaCall<Reply>): Promise<TakenAdd<Reply>> {
-    const { fair, failures: failuresKey, pending: pendingKey, timerData } = this.keys;
-    const call = this.once(this.take.call([pendingKey, failuresKey, timerData, fair], [key]));
+    const { fair, failures: failuresKey, parked, pending: pendingKey, timerData } = this.keys;
+    const call = this.once(this.take.call([pendingKey, failuresKey, timerData, fair, parked], [key]));
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
@@ -195,7 +202,7 @@ export class RedisQueueState {
   }
 
   /**
-   * Counts a failure.
+   * Counts a failure. If the key would be parked and a run of it waits, it is neither parked nor delayed.
    * @param failureId a repeated call with the same one counts once
    */
   async rateLimit(
@@ -203,19 +210,23 @@ export class RedisQueueState {
     error: unknown,
     options: CompiledWorkQueueOptions,
     failureId?: string,
-  ): Promise<{ parked: boolean; delayMs: number }> {
-    const { failures, bucket, parked } = this.keys;
+  ): Promise<RateLimited> {
+    const { failures, bucket, parked, pending } = this.keys;
     const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
     const call = this.limit.call(
-      [failures, bucket, parked],
+      [failures, bucket, parked, pending],
       [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
     );
-    const [isParked, delay] = await this.run(this.once(call, failureId));
-    return { parked: isParked === 1, delayMs: Number(delay) };
+    const [result, delay] = await this.run(this.once(call, failureId));
+    return { parked: result === 1, runWaits: result === 2, delayMs: Number(delay) };
   }
 
-  async park(key: string, error: unknown): Promise<void> {
-    await this.parkKey.run(this.redis, [this.keys.parked, this.keys.failures], [key, errorText(error)]);
+  /** Returns whether the key was parked; not if a run of it waits. */
+  async park(key: string, error: unknown): Promise<boolean> {
+    const { failures, parked, pending } = this.keys;
+    // Sent again, it would park a key whose change has been applied since.
+    const call = this.once(this.parkKey.call([parked, failures, pending], [key, errorText(error)]));
+    return (await this.run(call)) === 1;
   }
 
   async forget(key: string): Promise<void> {

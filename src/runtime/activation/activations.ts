@@ -34,7 +34,7 @@ export interface TakenKey {
   activate<R>(work: (activation: Activation) => Promise<R>, limit?: WorkLimit): Promise<R>;
   /**
    * Gives the key back. Retried until the queue has taken it or `signal` aborts: a lost outcome would be a lost key.
-   * @returns whether the key is parked now
+   * @returns whether the key is parked now; not if a run of it waits, because of a change during this one
    */
   complete(outcome: ActivationOutcome): Promise<{ readonly parked: boolean }>;
 }

@@ -163,8 +163,7 @@ class QueuedKey implements TakenKey {
         return parked;
       }
       case 'park':
-        await queue.park(key, outcome.error, trace);
-        return true;
+        return (await queue.park(key, outcome.error, trace)).parked;
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import { mergeTraces } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
-import { mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
+import { addOfParked, mergePendingAdds, pendingAddOf, renewsRetries, waitingKeyOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
@@ -94,10 +94,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   ): Promise<{ parked: boolean; delayMs: number }> {
     this.metrics.retried(this.name);
     const failures = this.failures.get(key) ?? 0;
-    if (failures >= this.options.maxRetries) {
-      await this.park(key, error, options);
-      return { parked: true, delayMs: 0 };
-    }
+    if (failures >= this.options.maxRetries) return { ...(await this.park(key, error, options)), delayMs: 0 };
     this.failures.set(key, failures + 1);
     const reserved = reserveToken(this.bucket, this.clock.monotonicNow(), this.options);
     this.bucket = reserved.state;
@@ -106,12 +103,19 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     return { parked: false, delayMs };
   }
 
-  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<{ parked: boolean }> {
+    const next = this.pending.get(key);
+    if (next) {
+      this.pending.set(key, addOfParked(next));
+      if (renewsRetries(next.reason)) this.failures.delete(key);
+      return { parked: false };
+    }
     const retries = this.failures.get(key) ?? 0;
     this.parkedKeys.set(key, { key, error: errorMessage(error), retries, parkedAtMs: this.clock.now() });
     this.metrics.parked(this.name);
     if (tryWith)
       this.setTimer(key, this.options.parkedRetryMs, { ...tryWith, priority: 'low', reason: 'parked' });
+    return { parked: true };
   }
 
   async forget(key: string): Promise<void> {
@@ -230,9 +234,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.metrics.added(this.name);
     const before = this.pending.get(key);
     const wasParked = this.parkedKeys.delete(key);
-    const isChange = add.reason !== 'parked' && add.reason !== 'retry';
-    if (isChange && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
-    const merged = mergePendingAdds(before, add);
+    if (renewsRetries(add.reason) && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
+    const merged = mergePendingAdds(before, wasParked ? addOfParked(add) : add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;
     this.wait(key, merged);

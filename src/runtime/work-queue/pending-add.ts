@@ -49,13 +49,23 @@ export function mergeAdds<Add extends AddOptions>(first: Add, second: Add): Add 
   return { ...kept, ...mergeTraces(kept, other) };
 }
 
-/** {@link mergeAdds}, waiting since the earlier of the two. `lua/merge-pending-3.lua` does the same. */
+/** {@link mergeAdds}, waiting since the earlier of the two. `lua/merge-pending-4.lua` does the same. */
 export function mergePendingAdds(waiting: PendingAdd | undefined, add: PendingAdd): PendingAdd {
   if (!waiting) return add;
   return { ...mergeAdds(waiting, add), readySinceMs: Math.min(waiting.readySinceMs, add.readySinceMs) };
 }
 
-/** Parses a pending add as stored by `lua/merge-pending-3.lua`. */
+/** Whether a run that was asked for in this way deserves all retries again. A person asks for it by a `requeue`. */
+export function renewsRetries(reason: ReconcileReason): boolean {
+  return reason !== 'parked' && reason !== 'retry';
+}
+
+/** The add of a key that is parked. A retry that was on its way by then is the one try of a parked key. */
+export function addOfParked(add: PendingAdd): PendingAdd {
+  return add.reason === 'retry' ? { ...add, reason: 'parked' } : add;
+}
+
+/** Parses a pending add as stored by `lua/merge-pending-4.lua`. */
 export function parsePending(json: string): PendingAdd {
   const [rank, reason, readySinceMs, traces] = JSON.parse(json) as [number, ReconcileReason, number, string];
   return {

@@ -89,7 +89,8 @@ export interface BegunTerm extends LeaderAdds {
  * 3. An immediate add never waits behind a delayed add or a backoff of the same key.
  * 4. `addRateLimited` waits the longer of the per-key exponential backoff and the global token bucket.
  * 5. Of several pending delayed adds of one key, the earliest counts.
- * 6. After `maxRetries` consecutive rate-limited adds the key is parked instead; a new `add` unparks it.
+ * 6. After `maxRetries` consecutive rate-limited adds the key is parked instead; a new `add` unparks it. A key of which a
+ *    run waits is never parked, in whichever order the add and the failure come.
  * 7. Namespaces take turns: however many keys of one wait, a key of another waits for no more than its share.
  * 8. An add of a leader is checked against its term in the same step in which it happens.
  *
@@ -105,17 +106,19 @@ export interface WorkQueue {
    */
   beginTerm(term: LeaderTerm): Promise<BegunTerm>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
-  /** Returns whether the key was parked instead of delayed. */
+  /** Returns whether the key was parked instead of delayed. Neither, if it would be parked and a run of it waits. */
   addRateLimited(
     key: string,
     error: unknown,
     options?: RetryOptions,
   ): Promise<{ parked: boolean; delayMs: number }>;
   /**
-   * Parks at once, for failures that no retry resolves.
+   * Parks at once, for failures that no retry resolves, unless a run of the key waits: a change has come during the run
+   * that failed, and gets all its retries.
    * @param tryWith options of the retry every `parkedRetryMs`; absent: no retry
+   * @returns whether the key was parked
    */
-  park(key: string, error: unknown, tryWith?: AddOptions): Promise<void>;
+  park(key: string, error: unknown, tryWith?: AddOptions): Promise<{ parked: boolean }>;
   /**
    * A run of the key has succeeded: resets its backoff, and drops later runs requested by earlier runs (`requeue`,
    * `retry`, the retry of a parked key). Delayed adds of changes stay.

@@ -18,6 +18,7 @@ local key, rank, reason, readySince, traces = ARGV[1], tonumber(ARGV[2]), ARGV[3
 
 --- @include "includes/merge-traces"
 --- @include "includes/fair-turns"
+--- @include "includes/parking"
 local function split(text)
   local words = {}
   for word in string.gmatch(text, '%S+') do table.insert(words, word) end
@@ -35,12 +36,12 @@ local place, sequence
 local stored = redis.call('HGET', pendingKey, key)
 local waiting = stored and cjson.decode(stored)
 
--- A new change deserves all its retries again, also if it meets the one try of a key that was parked. A retry that was
--- on its way when the key was parked is none.
+-- A new change deserves all its retries again, also if it meets the one try of a key that was parked.
 local wasParked = redis.call('HDEL', parkedKey, key) == 1
-if reason ~= 'parked' and reason ~= 'retry' and (wasParked or (waiting and waiting[2] == 'parked')) then
+if renewsRetries(reason) and (wasParked or (waiting and waiting[2] == 'parked')) then
   redis.call('HDEL', failuresKey, key)
 end
+if wasParked then reason = reasonOfParked(reason) end
 
 if waiting then
   if rank < waiting[1] then
