@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import ts from 'typescript';
 import tseslint from 'typescript-eslint';
 
@@ -211,6 +212,20 @@ export default tseslint.config(
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },
     rules: { 'english/plain': 'error' },
+  },
+  {
+    // Texts come from users, and all that the same process serves wait for an expression to end: none may need
+    // more steps than a constant for each character, whatever it is given.
+    files: ['src/**/*.{ts,js}'],
+    ignores: ['src/**/*.spec.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': [
+        'error',
+        { report: 'potential', ignoreSticky: true, ignorePartial: false },
+      ],
+    },
   },
   {
     files: ['bench/**', 'test/**', 'examples/**'],

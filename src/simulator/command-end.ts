@@ -7,11 +7,11 @@ export interface CommandEnd {
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
 /** Keywords and characters that make the outcome of a script depend on more than the order of its statements. */
-const BRANCHES = /[&|(){}`<>]|(?:^|[;\n])\s*\$|\b(?:if|while|until|for|case|trap|exec|eval|set)\b/;
+const BRANCHES = /[&|(){}`<>]|(?:^|[;\n])[^\S\n]*\$|\b(?:if|while|until|for|case|trap|exec|eval|set)\b/;
 /** Commands that always succeed, so that what follows `&&` is reached. */
 const SURE = /^(?::|true|echo|printf|date|sleep)(?:\s|$)/;
 const QUOTED = /"(?:[^"`$]|\$(?!\())*"|'[^']*'/g;
-const REDIRECTED = /\d*>>?\s*(?:&\d|[^\s;&|]+)/g;
+const REDIRECTED = /(?<!\d)\d*>>?\s*(?:&\d|[^\s;&|]+)/g;
 
 /**
  * How a command is certain to fail: `false`, or a simple shell script that reaches `exit` with a code other than 0, or

@@ -166,6 +166,18 @@ function problemOf(
 
 /** A malformed annotation is ignored here; `kubectl exec` reports it. */
 function answersOf({ metadata }: DeepReadonly<Pod>, container: string): ExecAnswers | undefined {
+  const { annotations } = metadata;
+  if (!annotations) return undefined;
+  const read = readAnswers.get(annotations) ?? new Map<string, ExecAnswers | undefined>();
+  readAnswers.set(annotations, read);
+  if (!read.has(container)) read.set(container, readAnswersOf(metadata, container));
+  return read.get(container);
+}
+
+/** By the annotations of one version of a pod, and by container: a probe asks again each second. */
+const readAnswers = new WeakMap<object, Map<string, ExecAnswers | undefined>>();
+
+function readAnswersOf(metadata: DeepReadonly<Pod>['metadata'], container: string): ExecAnswers | undefined {
   const text = containerAnnotation(metadata, EXEC_ANNOTATION, container);
   if (text === undefined) return undefined;
   try {

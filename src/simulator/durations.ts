@@ -5,7 +5,7 @@ export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(trimmed)) return undefined;
   let total = 0;
-  for (const [, number, unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+  for (const [, number, unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gy)) {
     total += Number(number) * (UNIT_MS[unit] ?? 0);
   }
   return total;

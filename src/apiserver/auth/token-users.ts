@@ -56,7 +56,7 @@ export function parseTokenUsers(text: string): TokenUser[] {
 
 /** The fields of a line of comma-separated values (RFC 4180); absent when its quotes do not match. */
 function fieldsOf(line: string): string[] | undefined {
-  const field = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(?:,|$)/y;
+  const field = /(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(?:,|$)/y;
   const fields: string[] = [];
   while (field.lastIndex < line.length) {
     const match = field.exec(line);

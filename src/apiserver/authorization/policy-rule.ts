@@ -1,3 +1,4 @@
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { PolicyRule as IPolicyRule } from '@rollkeeper/machinery/types/rbac-v1';
 import type { AccessAttributes } from '../auth/access-attributes.js';
 import { combinedResource } from '../auth/access-attributes.js';
@@ -25,7 +26,8 @@ function resourceMatches({ resources = [] }: PolicyRule, combined: string, subre
 
 function pathMatches({ nonResourceURLs = [] }: PolicyRule, path: string): boolean {
   return nonResourceURLs.some(
-    (pattern) => pattern === path || (pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ''))),
+    (pattern) =>
+      pattern === path || (pattern.endsWith(ALL) && path.startsWith(withoutTrailing(pattern, ALL))),
   );
 }
 

@@ -40,7 +40,7 @@ const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
 ];
 
 const RUNTIME_WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
-  [/^No such key: index out of bounds, index (-?\d+).*$/, 'index out of bounds: $1'],
+  [/^No such key: index out of bounds, index (-?\d+)(?:\D.*)?$/, 'index out of bounds: $1'],
   [/^No such key: (.*)$/, 'no such key: $1'],
   [/^integer overflow.*$/, 'integer overflow'],
   [/^modulo by zero$/, 'modulus by zero'],

@@ -2,6 +2,7 @@ import { Optional } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { exactInteger } from '@rollkeeper/machinery/kubernetes';
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import { DeclaredObject } from './cel-values.js';
 import { ObjectLiteral, PatchLiteral } from './library/object-literals.js';
 
@@ -30,7 +31,7 @@ export function toJson(value: unknown): Json {
 
 /** As protobuf's JSON has it: `1.5s`. */
 function durationText({ seconds, nanos }: Duration): string {
-  const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`;
+  const fraction = nanos === 0 ? '' : withoutTrailing(`.${String(nanos).padStart(9, '0')}`, '0');
   return `${seconds}${fraction}s`;
 }
 

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError, errorMessage, hasCode, errorCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import { tellStatus, writeTraceHeaders } from '@rollkeeper/machinery/trace-context';
 import type { SilenceLimit } from './abort-scope.js';
 import { AbortScope } from './abort-scope.js';
@@ -79,7 +80,7 @@ export class HttpTransport {
     const url = new URL(options.connection.serverUrl);
     this.origin = url.origin;
     this.host = url.host;
-    this.basePath = url.pathname.replace(/\/+$/, '');
+    this.basePath = withoutTrailing(url.pathname, '/');
     this.connections = new Connections(options);
   }
 

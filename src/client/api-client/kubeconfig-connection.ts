@@ -1,5 +1,6 @@
 import { delimiter } from 'node:path';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
 import { mergeKubeconfigs, readKubeconfigFile, selectContext } from './kubeconfig-file.js';
@@ -47,7 +48,7 @@ async function connectionOf(
   // Report a plugin that does not work at startup.
   if (plugin) await credentials.headers();
   const both = memoizedMerge();
-  const serverUrl = cluster.server.replace(/\/+$/, '');
+  const serverUrl = withoutTrailing(cluster.server, '/');
   return {
     serverUrl,
     get tls(): TlsMaterial {

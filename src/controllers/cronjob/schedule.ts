@@ -40,7 +40,7 @@ export function compileSchedule(text: string, timeZone: string): Schedule {
 /** Relative to the last time, in whole seconds. */
 function everySchedule(duration: string): Schedule {
   let periodMs = 0;
-  for (const [, number, unit = ''] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g))
+  for (const [, number, unit = ''] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/gy))
     periodMs += Number(number) * (UNITS_MS[unit] ?? 0);
   const wholeMs = Math.max(Math.floor(periodMs / 1000), 1) * 1000;
   return { next: (afterMs) => Math.floor(afterMs / 1000) * 1000 + wholeMs };

@@ -133,7 +133,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 /** A Go duration (`15s`, `1m0s`), in milliseconds. */
 function windowMsOf(text = ''): number {
   let total = 0;
-  for (const [, number, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
+  for (const [, number, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gy))
     total += Number(number) * (UNIT_MS[unit] ?? 0);
   return total > 0 ? total : DEFAULT_WINDOW_MS;
 }

@@ -27,7 +27,7 @@ const REFERENCE = new RegExp(
     '(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$',
 );
 /** The part before the first slash is a host only if it looks like one; otherwise the whole name has to be lower case. */
-const LOOKS_LIKE_HOST = /^(?:[^/]*[.:A-Z][^/]*|localhost)\//;
+const LOOKS_LIKE_HOST = /^(?:[^/.:A-Z]*[.:A-Z][^/]*|localhost)\//;
 /** How the path of a repository begins in a name without any slash. */
 const LIBRARY = 'library/';
 /** Of the path of a repository. */
@@ -42,7 +42,7 @@ function isReference(image: string): boolean {
 
 function pathLength(image: string): number {
   const path = image
-    .replace(/@.*$/, '')
+    .split('@', 1)[0]!
     .replace(/:[^:/]*$/, '')
     .replace(LOOKS_LIKE_HOST, '');
   return path.length + (image.includes('/') ? 0 : LIBRARY.length);

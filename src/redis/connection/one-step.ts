@@ -67,7 +67,9 @@ function tagOf(call: LuaCall | undefined): string {
 
 /** The part of a key that determines its slot in a Cluster. */
 export function hashTagOf(key: string): string {
-  return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
+  const from = key.indexOf('{') + 1;
+  const to = from > 0 ? key.indexOf('}', from) : -1;
+  return to > from ? key.slice(from, to) : key;
 }
 
 function joinedOf(scripts: readonly LuaScript[]): StoredScript {

@@ -87,7 +87,7 @@ function exportsOf(modules: readonly ModuleExports[]): readonly unknown[] {
 
 /** As Kubernetes orders versions: stable ones before beta and alpha, higher numbers first. */
 function rankOf(version: string): number {
-  const [, major = '0', stage = '', minor = '0'] = /^v(\d+)(alpha|beta)?(\d+)?$/.exec(version) ?? [];
+  const [, major = '0', stage = '', minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+)?)?$/.exec(version) ?? [];
   const stages: Readonly<Record<string, number>> = { '': 2, beta: 1, alpha: 0 };
   return (stages[stage] ?? 0) * 1e6 + Number(major) * 1e3 + Number(minor);
 }

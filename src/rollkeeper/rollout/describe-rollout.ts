@@ -1,4 +1,5 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import { findCondition, replicasOf } from '@rollkeeper/controllers/deployment';
 import type { RolloutPhase, RolloutPosition, RolloutView } from './decide-rollout-end.js';
 import type { RolloutCause } from './rollout-cause.js';
@@ -76,7 +77,7 @@ function causeOf({ isLast, isWhole, position, view }: Described): RolloutReport[
 
 function messageOf({ position, view }: Described, cause: RolloutCause | RolloutReport['cause']): string {
   const { failure, message, phase } = position;
-  const text = message.replace(/\.+$/, '');
+  const text = withoutTrailing(message, '.');
   // What failed by a policy says why itself.
   if (failure !== undefined) return text;
   if (cause) return `${text}: ${cause.summary}`;

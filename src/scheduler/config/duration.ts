@@ -16,7 +16,7 @@ export const durationMs = z
   .string()
   .refine((text) => text === '0' || DURATION.test(text), 'is not a duration such as 15s or 500ms')
   .transform((text) =>
-    [...text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)].reduce(
+    [...text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/gy)].reduce(
       (sum, [, amount, unit]) => sum + Number(amount) * (UNITS_MS[unit ?? ''] ?? 0),
       0,
     ),

@@ -7,6 +7,7 @@ import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, TerminalError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { ExtenderConfiguration } from '../config/configuration.schema.js';
 import type { NodeInfo, PodInfo, ReadablePod } from '../framework/node-info.js';
 import type { Status } from '../framework/status.js';
@@ -174,7 +175,7 @@ export class HttpExtender {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { httpTimeout, urlPrefix } = this.config;
-    const url = new URL(`${urlPrefix.replace(/\/+$/, '')}/${verb}`);
+    const url = new URL(`${withoutTrailing(urlPrefix, '/')}/${verb}`);
     if (this.config.enableHTTPS) url.protocol = 'https:';
     const either = new LinkedAbort(signal);
     const late = new TimeoutError(`no answer within ${httpTimeout} ms`);

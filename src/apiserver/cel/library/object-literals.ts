@@ -23,7 +23,7 @@ const PATCH_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'
 /** Texts and comments, the beginning of a literal, the name of a field, brackets. */
 const TOKEN =
   /(?<skipped>[rR]?[bB]?(?:'''[^]*?'''|"""[^]*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")|\/\/[^\n]*)|(?<![\w.])(?<type>Object(?:\.[A-Za-z_]\w*)*|JSONPatch)\s*\{|(?<bracket>[([{}\])])|(?<comma>,)|(?<word>[A-Za-z_]\w*)/gy;
-const FIELD = /\s*(?<mark>\??)\s*(?<name>[A-Za-z_]\w*)\s*:/y;
+const FIELD = /\s*(?:(?<mark>\?)\s*)?(?<name>[A-Za-z_]\w*)\s*:/y;
 
 /**
  * Rewrites literals of objects into calls, which the library can read: `Object.spec{a: x, ?b: y}` into
@@ -41,7 +41,7 @@ export function withObjectLiterals(expression: string): string {
       FIELD.lastIndex = at;
       const field = FIELD.exec(expression)?.groups;
       if (field) {
-        made += `"${field['mark']}${field['name']}":`;
+        made += `"${field['mark'] ?? ''}${field['name']}":`;
         at = FIELD.lastIndex;
         continue;
       }

@@ -81,7 +81,8 @@ export function registerSemvers(environment: Environment): void {
 
 /** Without `v` and leading zeros, and with the numbers that are left out. */
 function normalized(text: string): string {
-  const [, numbers = '', rest = ''] = /^v?([\d.]*)(.*)$/s.exec(text) ?? [];
+  const [beginning = '', numbers = ''] = /^v?([\d.]*)/.exec(text) ?? [];
+  const rest = text.slice(beginning.length);
   const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''));
   if (parts.length > 3) return text;
   while (parts.length < 3 && rest === '') parts.push('0');

@@ -21,6 +21,13 @@ describe('a certificate and its key', () => {
     expect(keyPairWarnings(encode(`${OTHER}${own.cert}`), encode(`${OTHER}${own.key}`))).toEqual([]);
   });
 
+  it('are looked for at a linear cost, however many blocks begin and never end', () => {
+    const begun = Array.from({ length: 40_000 }, (_, index) => `-----BEGIN ${index}-----\n`).join('');
+    const ended = Array.from({ length: 10_000 }, (_, index) => `-----END ${index}-----`).reverse();
+    const text = encode(`${begun}${ended.join('')}${own.cert}`);
+    expect(keyPairWarnings(text, encode(own.key))).toEqual([]);
+  });
+
   const cases: readonly (readonly [string, () => string, () => string])[] = [
     ['tls: failed to find any PEM data in certificate input', () => '', () => own.key],
     ['tls: failed to find any PEM data in key input', () => own.cert, () => 'key'],

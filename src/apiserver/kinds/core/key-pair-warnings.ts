@@ -1,6 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 
-const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n[\s\S]*?-----END \1-----/g;
+const MARK = /-----(?:BEGIN (?<begun>[^-\n]+)-----\r?\n|END (?<ended>[^-\n]+)-----)/g;
 
 interface PemBlock {
   readonly type: string;
@@ -17,9 +17,25 @@ export function keyPairWarnings(certificate = '', key = ''): string[] {
   return problem === undefined ? [] : [problem];
 }
 
+/** Each block ends at the next end of its own type. The ends are found once: looking from each beginning is quadratic. */
 function blocksOf(data: string): PemBlock[] {
   const text = Buffer.from(data, 'base64').toString('latin1');
-  return Array.from(text.matchAll(BLOCK), ([whole, type = '']) => ({ type, text: whole }));
+  const marks = [...text.matchAll(MARK)];
+  const ends = Map.groupBy(marks, ({ groups }) => groups?.['ended']);
+  for (const places of ends.values()) places.reverse();
+  const blocks: PemBlock[] = [];
+  let at = 0;
+  for (const { 0: mark, groups, index } of marks) {
+    const type = groups?.['begun'];
+    if (type === undefined || index < at) continue;
+    const places = ends.get(type);
+    while (places?.at(-1) && places.at(-1)!.index < index + mark.length) places.pop();
+    const end = places?.at(-1);
+    if (!end) continue;
+    at = end.index + end[0].length;
+    blocks.push({ type, text: text.slice(index, at) });
+  }
+  return blocks;
 }
 
 function problemOf(certificates: readonly PemBlock[], keys: readonly PemBlock[]): string | undefined {

@@ -67,7 +67,7 @@ export function addressNumber(address: string): bigint {
 
 /** `::ffff:10.0.0.1` → `::ffff:a00:1`; zones (`%eth0`) are no part of the number. */
 function withoutEmbeddedIpv4(address: string): string {
-  const plain = address.replace(/%.*$/, '');
+  const [plain = ''] = address.split('%', 1);
   const match = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(plain);
   if (!match) return plain;
   const value = addressNumber(match[2] ?? '');

@@ -13,7 +13,7 @@ export interface WebhookClient {
   };
 }
 
-const URL_PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/;
+const URL_PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#[^]*)?/;
 const FORM = 'desired format: https://host[/path]';
 
 export function validateWebhookClient(
@@ -36,7 +36,7 @@ function validateUrl(url: string, field: string, errors: FieldError[]): void {
     errors.push(required(field, `url must be a valid URL: ${problem}; ${FORM}`));
     return;
   }
-  const [, scheme = '', authority = '', , query, fragment] = URL_PARTS.exec(url) ?? [];
+  const [, scheme = '', authority = '', query, fragment] = URL_PARTS.exec(url) ?? [];
   const at = authority.lastIndexOf('@');
   if (scheme.toLowerCase() !== 'https')
     errors.push(invalid(field, scheme, `'https' is the only allowed URL scheme; ${FORM}`));

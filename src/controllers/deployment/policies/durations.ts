@@ -1,5 +1,5 @@
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const PART = /(\d+(?:\.\d+)?)(s|m|h|d)/g;
+const PART = /(\d+(?:\.\d+)?)(s|m|h|d)/gy;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:s|m|h|d))+$/;
 /** No rollout takes longer, and a timer holds it. */
 const LONGEST_MS = 366 * 86_400_000;

@@ -13,7 +13,7 @@ export interface TemplateFile {
 const FILES_OF: Readonly<Record<TemplatePart, RegExp>> = { webhook: /(^|\/)webhook\./, vendor: /^vendor\// };
 const PARTS = ['webhook', 'vendor'] as const;
 const WORDS =
-  /website-operator|websites|website|Website|example\.com|\d+\.\d+\.\d+(?=-trixie-slim)|(?<=node-version: ')[\d.]+/g;
+  /website-operator|websites|website|Website|example\.com|(?<!\d)\d+\.\d+\.\d+(?=-trixie-slim)|(?<=node-version: ')[\d.]+/g;
 
 export interface RenderOptions {
   readonly names: OperatorNames;

@@ -11,7 +11,7 @@ import type { TemplateFile, TemplatePart } from './render-template.js';
 
 const TEMPLATE = fileURLToPath(new URL('./template', import.meta.url));
 const PRODUCT = fileURLToPath(new URL('../../../../package.json', import.meta.url));
-const OUR_PACKAGE = /^rollkeeper(?:-([a-z]+))?-\d+\.\d+\.\d+.*\.tgz$/;
+const OUR_PACKAGE = /^rollkeeper(?:-([a-z]+))?-\d+\.\d+\.\d+(?:\D.*)?\.tgz$/;
 
 export interface NewOperator extends AskedNames {
   /** It is made where nothing is yet, or an empty folder. */

@@ -13,7 +13,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],
   [/\b10\.(?:\d+\.){2}\d+\b/g, 'IP'],
   [/:3\d{4}\/TCP/g, ':PORT/TCP'],
-  [/( +)3\d{4}\/TCP/g, '$1PORT/TCP'],
+  [/(?<! )( +)3\d{4}\/TCP/g, '$1PORT/TCP'],
   [/(resourceVersion\\?": ?\\?"|resourceVersion: "|Resource Version: +)\d+/gi, '$1VERSION'],
   [/\/tmp\/kubectl-edit-\d+/g, '/tmp/kubectl-edit-N'],
   [new RegExp(`-[${SAFE}]{8,10}(?![\\w.])`, 'g'), '-HASH'],

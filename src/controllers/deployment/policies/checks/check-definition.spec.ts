@@ -69,11 +69,22 @@ describe('the definition of a check', () => {
     expect(problemOf(value)).toContain(problem);
   });
 
+  it('whose query opens a variable and never closes it, is read at once', () => {
+    const query = `{{${' '.repeat(4000)}`;
+    expect(
+      parseCheck(JSON.stringify({ prometheus: { address: 'http://p', query, condition: '< 1' } })),
+    ).toMatchObject({
+      check: { query },
+    });
+  });
+
   it('that is no YAML, is too long, or unfolds without end, is refused', () => {
     expect(parseCheck('a: [')).toMatchObject({
       problem: expect.stringContaining('neither YAML nor JSON') as string,
     });
-    expect(parseCheck('x'.repeat(70_000))).toMatchObject({ problem: 'has more than 65536 characters' });
+    expect(parseCheck('x'.repeat(70_000))).toMatchObject({ problem: 'has more than 16384 characters' });
+    const keys = Array.from({ length: 4000 }, (_, index) => `k${index}`).join(',');
+    expect(parseCheck(`{${keys}}`)).toMatchObject({ problem: 'has more than 16384 characters' });
     const bomb = [
       'a: &a [x,x,x,x,x,x,x,x,x,x]',
       ...'bcdefg'

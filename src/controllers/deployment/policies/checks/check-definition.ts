@@ -1,7 +1,7 @@
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { parseShortYaml, withoutTrailing } from '@rollkeeper/machinery/text';
 import type { JobTemplateSpec } from '@rollkeeper/machinery/types/batch-v1';
 import { parseDuration, renderDuration } from '../durations.js';
 import type { Condition } from './condition.js';
@@ -61,7 +61,8 @@ export type ParsedCheck = { readonly check: CheckDefinition } | { readonly probl
 const LONGEST_TIMEOUT_MS = 10_000;
 const SHORTEST_INTERVAL_MS = 1000;
 const LONGEST_DEADLINE_MS = 24 * 3_600_000;
-const LONGEST_TEXT = 64 * 1024;
+/** Characters of a definition: it is read at each sync that its check takes part in. */
+const LONGEST_TEXT = 16 * 1024;
 const LONGEST_QUERY = 4096;
 const LONGEST_URL = 2048;
 const MOST_MEASUREMENTS = 50;
@@ -178,9 +179,9 @@ export function parseCheck(text: string): ParsedCheck {
   if (text.length > LONGEST_TEXT) return { problem: `has more than ${LONGEST_TEXT} characters` };
   let value: unknown;
   try {
-    value = parseYaml(text, { customTags: exactIntegerTags, maxAliasCount: 20 });
+    value = parseShortYaml(text, LONGEST_TEXT);
   } catch (error) {
-    return { problem: `is neither YAML nor JSON: ${firstLine(errorMessage(error))}` };
+    return { problem: `is neither YAML nor JSON: ${errorMessage(error)}` };
   }
   if (!isJsonObject(value)) return { problem: 'is no object' };
   const parsed = schema.safeParse(value);
@@ -198,7 +199,7 @@ function checkOf(read: z.infer<typeof schema>): CheckDefinition {
   };
   if (read.prometheus) {
     const { address, timeout: timeoutMs, ...rest } = read.prometheus;
-    return { kind: 'prometheus', ...rules, ...rest, address: address.replace(/\/+$/, ''), timeoutMs };
+    return { kind: 'prometheus', ...rules, ...rest, address: withoutTrailing(address, '/'), timeoutMs };
   }
   if (read.webhook) {
     const { timeout: timeoutMs, ...rest } = read.webhook;
@@ -230,8 +231,4 @@ function templateProblem(template: JobTemplateSpec): string | undefined {
   if (ttlSecondsAfterFinished !== undefined && ttlSecondsAfterFinished < SHORTEST_TTL_SECONDS)
     return `has spec.ttlSecondsAfterFinished below ${SHORTEST_TTL_SECONDS}: its result could be missed`;
   return undefined;
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
 }

@@ -10,6 +10,7 @@ import {
   typeMeta,
 } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { JOBS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
@@ -73,7 +74,7 @@ export async function measureJob(
 export function jobName({ replicaSet, run, subject }: JobAsked): string {
   const facts = [replicaSet.metadata.uid, subject.revision, run.step ?? '', run.check, run.attempt];
   const hash = createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, HASH_CHARS);
-  return `${subject.name.slice(0, NAME_CHARS).replace(/[-.]+$/, '')}-${hash}`;
+  return `${withoutTrailing(subject.name.slice(0, NAME_CHARS), '-.')}-${hash}`;
 }
 
 function jobOf(check: JobCheck, { replicaSet, subject }: JobAsked, name: string): JobObject {

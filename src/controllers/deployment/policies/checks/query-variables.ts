@@ -1,7 +1,8 @@
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { CheckSubject } from './subject.js';
 
-const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
+/** Spaces around a name are cut off afterwards: an expression for both would try each way to divide them. */
+const VARIABLE = /\{\{([^{}]*)\}\}/g;
 
 const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
   namespace: ({ namespace }) => namespace,
@@ -15,7 +16,10 @@ const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
 
 /** A text between `{{` and `}}` that is none of the variables. */
 export function unknownVariable(text: string): string | undefined {
-  for (const [, name = ''] of text.matchAll(VARIABLE)) if (!Object.hasOwn(VALUES, name)) return name;
+  for (const [, inside = ''] of text.matchAll(VARIABLE)) {
+    const name = inside.trim();
+    if (!Object.hasOwn(VALUES, name)) return name;
+  }
   return undefined;
 }
 
@@ -23,8 +27,8 @@ export const VARIABLE_NAMES = Object.keys(VALUES);
 
 /** The query with its variables filled in, each as the inside of a PromQL string in double quotes. */
 export function fillQuery(query: string, subject: CheckSubject): string {
-  return query.replace(VARIABLE, (whole, name: string) => {
-    const valueOf = ownField(VALUES, name);
+  return query.replace(VARIABLE, (whole, inside: string) => {
+    const valueOf = ownField(VALUES, inside.trim());
     return valueOf ? inQuotes(valueOf(subject)) : whole;
   });
 }

@@ -1,0 +1,2 @@
+export { parseShortYaml } from './short-yaml.js';
+export { withoutTrailing } from './without-trailing.js';
