@@ -15,6 +15,7 @@ import { internalError, unauthorized, StatusError } from './errors/index.js';
 import type { SharedByRequests } from './exchange.js';
 import { Exchange } from './exchange.js';
 import {
+  AnswerOrder,
   ByteBudget,
   compileServerLimits,
   Connections,
@@ -42,6 +43,9 @@ import { WEAKER_THAN_GENUINE } from './weaker-than-genuine.js';
 /** Reachable without a token, as on a genuine server. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
+/** How a request is counted whose client left before its turn: as other servers call it. */
+const GONE = 499;
+
 /** What a client learns of a fault of the server. */
 const SEE_LOG = 'see the log of the server';
 
@@ -54,6 +58,7 @@ export class ApiServer {
   private readonly api: AssembledApi;
   private readonly metrics: ApiServerMetrics;
   private readonly shared: SharedByRequests;
+  private readonly answerOrder = new AnswerOrder();
   private readonly upgrades = new Upgrades();
   private readonly limits: CompiledServerLimits;
   private readonly connections: Connections;
@@ -174,6 +179,8 @@ export class ApiServer {
     const exchange = new Exchange(message, response, this.shared);
     const { request } = exchange;
     this.occupy(message, response);
+    const turn = this.answerOrder.turn(message, response);
+    if (turn && !(await turn)) return exchange.done(GONE);
     try {
       if (!PUBLIC_PATHS.has(request.path)) await this.letIn(exchange);
       const answer = await inRequestSpan(request, () => this.answer(request));

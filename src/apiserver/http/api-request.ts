@@ -4,6 +4,7 @@ import { ANONYMOUS } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
+import { flowOf } from './flow-of.js';
 import { parseResourcePath } from './resource-path.js';
 import type { ResourcePath } from './resource-path.js';
 
@@ -107,6 +108,11 @@ export class ApiRequest implements Holder {
     return value !== null && value !== 'false' && value !== '0';
   }
 
+  /** As its user takes turns with others. */
+  get flow(): string {
+    return flowOf(this.user);
+  }
+
   giveUp(): void {
     this.host.giveUp();
   }
@@ -184,7 +190,7 @@ export class ApiRequest implements Holder {
   /** As much as the client says, else as much as it may be. Held until all is done: what is made of it is larger. */
   private async roomForBody(giveUp: () => void): Promise<Reservation> {
     const length = Math.min(Number(this.headers['content-length'] ?? MAX_BODY_BYTES), MAX_BODY_BYTES);
-    const room = await this.host.bodies.reserve(length, { giveUp }, this.signal);
+    const room = await this.host.bodies.reserve(length, { flow: this.flow, giveUp }, this.signal);
     this.onClose(() => room.release());
     return room;
   }

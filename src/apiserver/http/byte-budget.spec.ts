@@ -18,9 +18,9 @@ describe('ByteBudget', () => {
     budget = new ByteBudget({ limit: 134, clock, patienceMs: 1000, stallMs: 30_000 });
   });
 
-  const holder = (name: string) => ({ giveUp: () => void gone.push(name) });
-  const reserve = (length: number, name: string): Promise<Reservation> =>
-    budget.reserve(length, holder(name), NEVER);
+  const holder = (name: string, flow = 'ann') => ({ flow, giveUp: () => void gone.push(name) });
+  const reserve = (length: number, name: string, flow?: string): Promise<Reservation> =>
+    budget.reserve(length, holder(name, flow), NEVER);
 
   it('lets wait who finds no room, and serves the smallest first', async () => {
     const first = await reserve(95, 'first');
@@ -110,15 +110,74 @@ describe('ByteBudget', () => {
     expect(budget.length).toBe(1);
   });
 
+  it('has room for a flow below its share, however much another one holds and wants', async () => {
+    await reserve(100, 'much', 'mal');
+    for (let i = 0; i < 50; i++) void reserve(1, 'more', 'mal');
+    for (let i = 0; i < 50; i++) void reserve(30, 'more', 'mal');
+    expect(budget.tryReserve(10, holder('large', 'vic'))).toBeUndefined();
+    expect(budget.tryReserve(8, holder('page', 'vic'))).toBeDefined();
+    expect(budget.tryReserve(1, holder('small', 'vic'))).toBeDefined();
+  });
+
+  it('serves the flow that holds least first, and a flow its smallest demand first', async () => {
+    const first = await reserve(100, 'first', 'mal');
+    const order: string[] = [];
+    const wait = (length: number, name: string, flow: string): Promise<unknown> =>
+      reserve(length, name, flow).then(() => order.push(name));
+    const waits = [
+      wait(20, 'mal 20', 'mal'),
+      wait(21, 'mal 21', 'mal'),
+      wait(22, 'vic 22', 'vic'),
+      wait(23, 'vic 23', 'vic'),
+    ];
+    first.release();
+    await Promise.all(waits);
+    // Each is served where it holds less than the other: mal 0, vic 0, mal 20, vic 22.
+    expect(order).toEqual(['mal 20', 'vic 22', 'mal 21', 'vic 23']);
+  });
+
+  it('ends answers of a flow beyond its share before those of one below, though they are newer', async () => {
+    await reserve(10, 'slow reader', 'vic');
+    await clock.advance(500);
+    await reserve(90, 'hoarder', 'mal');
+    await clock.advance(5000);
+    void reserve(40, 'wanting', 'bob');
+    void reserve(40, 'wanting more', 'mal');
+    await clock.advance(1000);
+    expect(gone).toEqual(['hoarder']);
+  });
+
+  it('leaves a newcomer room among any number of flows that hold all they get', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (flows, length) => {
+          const tested = new ByteBudget({ limit: 1000, clock: new FakeClock(), patienceMs: 1, stallMs: 1 });
+          let isGiven = true;
+          while (isGiven) {
+            isGiven = false;
+            for (let flow = 0; flow < flows; flow++)
+              if (tested.tryReserve(length, holder('x', `flow ${flow}`))) isGiven = true;
+          }
+          expect(tested.tryReserve(length, holder('newcomer', 'newcomer'))).toBeDefined();
+          await Promise.resolve();
+        },
+      ),
+    );
+  });
+
   it('never holds more than the limit, unless one alone does', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(fc.integer({ min: 1, max: 150 }), fc.nat(5)), { maxLength: 40 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 150 }), fc.nat(5), fc.constantFrom('a', 'b', 'c')), {
+          maxLength: 40,
+        }),
         async (demands) => {
           const tested = new ByteBudget({ limit: 100, clock: new FakeClock(), patienceMs: 1, stallMs: 1 });
           const held: Reservation[] = [];
-          for (const [length, releases] of demands) {
-            void tested.reserve(length, holder('x'), NEVER).then((room) => held.push(room));
+          for (const [length, releases, flow] of demands) {
+            void tested.reserve(length, holder('x', flow), NEVER).then((room) => held.push(room));
             await Promise.resolve();
             for (let i = 0; i < releases; i++) held.shift()?.release();
             await Promise.resolve();

@@ -9,6 +9,7 @@ export type {
   StreamResponse,
   UpgradeResponse,
 } from './api-response.js';
+export { AnswerOrder } from './answer-order.js';
 export { ByteBudget } from './byte-budget.js';
 export type { Reservation } from './byte-budget.js';
 export { Connections } from './connections.js';
@@ -20,7 +21,8 @@ export { acceptClauses, acceptsGzip, checkRepresentable, formatOfRefusal, negoti
 export { isPrettyAsked } from './pretty-json.js';
 export { yamlItem, yamlText } from './yaml-writer.js';
 export type { Format, Negotiated } from './negotiate.js';
-export { flowOf, RequestGate } from './request-gate.js';
+export { flowOf } from './flow-of.js';
+export { RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';
 export { parseResourcePath } from './resource-path.js';
 export type { ResourcePath } from './resource-path.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { ADMIN } from '../auth/index.js';
-import { flowOf, RequestGate } from './request-gate.js';
+import { flowOf } from './flow-of.js';
+import { RequestGate } from './request-gate.js';
 import { compileServerLimits } from './server-limits.js';
 
 const signal = new AbortController().signal;

@@ -1,8 +1,8 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { accountOfUsername, isMaster } from '../auth/index.js';
-import type { UserInfo } from '../auth/index.js';
+import { isMaster } from '../auth/index.js';
 import { tooManyRequests } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
+import { flowOf } from './flow-of.js';
 import { InFlightLimit } from './in-flight-limit.js';
 import type { CompiledServerLimits } from './server-limits.js';
 
@@ -45,13 +45,4 @@ export class RequestGate {
     const limits = isMaster(user) ? this.limitsOfMasters : this.limits;
     return limits[sort].enter(flowOf(user), () => request.signal);
   }
-}
-
-/**
- * The flow of a user: users of one flow share one share of the places. A user who may write service accounts in a namespace can
- * create any number of them, so all service accounts of a namespace count as one user.
- */
-export function flowOf({ username }: Pick<UserInfo, 'username'>): string {
-  const account = accountOfUsername(username);
-  return account ? `service accounts of ${account.namespace}` : username;
 }
