@@ -215,7 +215,7 @@ export default tseslint.config(
   },
   {
     // Texts come from users, and all that the same process serves wait for an expression to end: none may need
-    // more steps than a constant for each character, whatever it is given.
+    // more than a constant number of steps for each character.
     files: ['src/**/*.{ts,js}'],
     ignores: ['src/**/*.spec.ts'],
     plugins: { regexp },

@@ -95,6 +95,14 @@ describe('rights', () => {
     ]);
   });
 
+  it('of a rule with more of them than can be looked at one by one are refused as a whole, or covered as a whole', () => {
+    const many = (text: string): string[] => Array.from({ length: 5000 }, (_, index) => `${text}${index}`);
+    const rule = { apiGroups: many('g'), resources: many('r'), verbs: many('v') };
+    expect(uncovered([rule], [RULE])).toEqual([rule]);
+    expect(uncovered([rule], [rule])).toEqual([]);
+    expect(uncovered([rule], [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }])).toEqual([]);
+  });
+
   it('that miss are shown as a genuine server shows them: the verbs of a resource together, sorted', () => {
     const wanted = [
       { apiGroups: [''], resources: ['secrets', 'pods'], verbs: ['get', 'list'] },

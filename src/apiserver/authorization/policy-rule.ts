@@ -36,7 +36,44 @@ function pathMatches({ nonResourceURLs = [] }: PolicyRule, path: string): boolea
  * not at all. Source: Covers in k8s.io/component-helpers/auth/rbac/validation.
  */
 export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRule[]): PolicyRule[] {
-  return wanted.flatMap(singleRights).filter((right) => !held.some((rule) => covers(rule, right)));
+  return wanted.flatMap((rule) => {
+    if (held.some((one) => coversWhole(one, rule))) return [];
+    // Its rights one by one would be the product of its lists. A rule of so many is refused as a whole.
+    if (countRights(rule) > MOST_SINGLE_RIGHTS) return [rule];
+    return singleRights(rule).filter((right) => !held.some((one) => covers(one, right)));
+  });
+}
+
+/** Of one rule: no role that people write comes near. */
+const MOST_SINGLE_RIGHTS = 5000;
+
+function countRights({
+  apiGroups,
+  nonResourceURLs,
+  resourceNames,
+  resources,
+  verbs,
+}: Partial<PolicyRule>): number {
+  const count = (values: readonly string[] | undefined): number => values?.length ?? 0;
+  const targets = count(apiGroups) * count(resources) * Math.max(count(resourceNames), 1);
+  return (targets + count(nonResourceURLs)) * count(verbs);
+}
+
+/** Whether one rule covers all rights of another one. Not so sure where patterns of resources or paths matter. */
+function coversWhole(rule: PolicyRule, wanted: PolicyRule): boolean {
+  const hasAll = (values: readonly string[] | undefined, others: readonly string[] | undefined): boolean => {
+    const known = new Set(values);
+    return known.has(ALL) || (others ?? []).every((other) => known.has(other));
+  };
+  const names = new Set(rule.resourceNames);
+  return (
+    hasAll(rule.verbs, wanted.verbs) &&
+    hasAll(rule.apiGroups, wanted.apiGroups) &&
+    hasAll(rule.resources, wanted.resources) &&
+    hasAll(rule.nonResourceURLs, wanted.nonResourceURLs) &&
+    (names.size === 0 ||
+      (!isEmpty(wanted.resourceNames) && wanted.resourceNames!.every((name) => names.has(name))))
+  );
 }
 
 /** The rights of a rule one by one: one verb on one resource, of one name if it names any, or on one path. */
@@ -86,7 +123,8 @@ export function describeRights(rights: readonly PolicyRule[]): string {
   for (const right of rights) {
     const target = ruleText({ ...right, verbs: right.nonResourceURLs ? right.verbs : [] });
     const known = byTarget.get(target);
-    byTarget.set(target, known ? { ...known, verbs: [...known.verbs, ...right.verbs] } : right);
+    if (known) known.verbs.push(...right.verbs);
+    else byTarget.set(target, { ...right, verbs: [...right.verbs] });
   }
   const texts = [...byTarget.values()].map(ruleText);
   return [...new Set(texts)].sort().join('\n');

@@ -28,7 +28,7 @@ export function mergeObjectList(
   for (const item of items) keyIn(item, key);
   if (items.length < patch.length && patch.some((item) => item.$patch === 'replace')) return items.map(plain);
   const keyed = new KeyedList(original, key);
-  for (const item of patch) if (item.$patch === 'delete') keyed.remove(item[key]);
+  keyed.remove(new Set(patch.filter(({ $patch }) => $patch === 'delete').map((item) => item[key])));
   for (const item of items) {
     const existing = keyed.get(item[key]);
     keyed.put(item[key], existing ? mergeItem(existing, item) : plain(item));
@@ -111,10 +111,10 @@ class KeyedList {
     this.list[place] = item;
   }
 
-  /** All that have the key. */
-  remove(value: unknown): void {
-    if (!this.places.has(value)) return;
-    this.list = this.list.filter((item) => item[this.key] !== value);
+  /** All that have one of the keys. */
+  remove(values: ReadonlySet<unknown>): void {
+    if (values.size === 0) return;
+    this.list = this.list.filter((item) => !values.has(item[this.key]));
     this.places = this.indexed();
   }
 

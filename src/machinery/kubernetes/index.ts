@@ -14,6 +14,7 @@ export {
   readyConditionOf,
 } from './pods.js';
 export type { JsonFields } from './json-values.js';
+export { canonicalJson } from './canonical-json.js';
 export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from './int64.js';
 export type { Int64 } from './int64.js';
 export { parseJson, parseJsonWithFractions, stringifyJson, writeIntegers } from './json-text.js';

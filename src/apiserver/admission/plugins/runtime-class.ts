@@ -81,15 +81,26 @@ function isSameOverhead(a: Readonly<Amounts> = {}, b: Readonly<Amounts> = {}): b
   );
 }
 
+/** Of one key, or of any: more are kept as they are, rather than compared with each other. */
+const MOST_OF_A_KEY = 200;
+
 /** The pod's first; one that another of them includes is left out. Source: MergeTolerations in k/k pkg/util/tolerations. */
 function mergeTolerations(own: readonly Toleration[], added: readonly Toleration[]): Toleration[] {
   const all = [...own, ...added];
-  const merged: Toleration[] = [];
+  // One includes another only if it has the same key, or none.
+  const places = Map.groupBy(all.keys(), (index) => all[index]!.key ?? '');
+  const gone = new Set<number>();
   for (const [index, toleration] of all.entries()) {
-    const others = [...merged, ...all.slice(index + 1)];
-    if (!others.some((other) => includes(other, toleration))) merged.push(toleration);
+    const { key = '' } = toleration;
+    const ofKey = places.get(key) ?? [];
+    const ofAny = key === '' ? [] : (places.get('') ?? []);
+    if (ofKey.length + ofAny.length > MOST_OF_A_KEY) continue;
+    const candidates = [...ofKey, ...ofAny];
+    const isIncluded = (other: number): boolean =>
+      other !== index && !gone.has(other) && includes(all[other]!, toleration);
+    if (candidates.some(isIncluded)) gone.add(index);
   }
-  return merged;
+  return all.filter((_toleration, index) => !gone.has(index));
 }
 
 /** Whether what the second tolerates, the first does as well, and as long. */

@@ -23,6 +23,7 @@ import {
   validateVariables,
 } from './policy-parts.js';
 import { ADMISSION_GROUP } from './rules.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type Policy = DecodedObject<ValidatingAdmissionPolicy>;
 type Binding = DecodedObject<ValidatingAdmissionPolicyBinding>;
@@ -186,10 +187,11 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
     else validateSyntax(policyName, checkDns1123Subdomain, 'spec.policyName', errors);
     if (paramRef) validateParamRef(paramRef, 'spec.paramRef', errors);
     if (matchResources) validateMatch(matchResources, 'spec.matchResources', errors);
+    const repeated = repeatedPlaces(validationActions);
     validationActions.forEach((action, index) => {
       const field = `spec.validationActions[${index}]`;
       if (!ACTIONS.includes(action)) errors.push(notSupported(field, action, ACTIONS));
-      if (validationActions.indexOf(action) < index) errors.push(duplicate(field, action));
+      if (repeated.has(index)) errors.push(duplicate(field, action));
     });
     if (validationActions.includes('Deny') && validationActions.includes('Warn'))
       errors.push(

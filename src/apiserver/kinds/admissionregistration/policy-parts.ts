@@ -12,6 +12,7 @@ import { validateLabelSelector } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { validateRule } from './rules.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** What CEL keeps for itself. */
@@ -107,9 +108,10 @@ export function validateMatch(match: Decoded<MatchResources>, path: string, erro
 }
 
 function validateResourceNames(names: readonly string[], path: string, errors: FieldError[]): void {
+  const repeated = repeatedPlaces(names);
   names.forEach((name, index) => {
     validateSyntax(name, checkPathSegment, `${path}[${index}]`, errors);
-    if (names.indexOf(name) < index) errors.push(duplicate(`${path}[${index}]`, name));
+    if (repeated.has(index)) errors.push(duplicate(`${path}[${index}]`, name));
   });
 }
 

@@ -11,6 +11,7 @@ import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
 import { ADMISSION_GROUP, validateRule } from './rules.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 /** A mutating webhook has all that a validating one has. */
 interface Configuration extends UnstructuredObject {
@@ -119,9 +120,10 @@ function validateReviewVersions(versions: readonly string[], path: string, error
     errors.push(required(path, `must specify one of ${REVIEWS.join(', ')}`));
     return;
   }
+  const repeated = repeatedPlaces(versions);
   versions.forEach((version, index) => {
     const field = `${path}[${index}]`;
-    if (versions.indexOf(version) < index) errors.push(invalid(field, version, 'duplicate version'));
+    if (repeated.has(index)) errors.push(invalid(field, version, 'duplicate version'));
     validateSyntax(version, checkDns1035Label, field, errors);
   });
   if (!versions.some((version) => REVIEWS.includes(version)))

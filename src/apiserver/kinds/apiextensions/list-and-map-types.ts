@@ -4,6 +4,7 @@ import { isSchema } from '../custom/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 /** Rules that came after definitions which break them: such a definition may be updated as it is. */
 export interface Tolerance {
@@ -92,6 +93,7 @@ function validateMapItems(schema: StructuralSchema, path: string, errors: FieldE
     errors.push(invalid(`${path}.items.type`, items.type ?? '', detail));
     return;
   }
+  const repeated = repeatedPlaces(keys);
   keys.forEach((key, index) => {
     const property = ownField(items.properties, key);
     if (!property) errors.push(invalid(field, keys, 'entries must all be names of item properties'));
@@ -99,7 +101,7 @@ function validateMapItems(schema: StructuralSchema, path: string, errors: FieldE
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
       errors.push(invalid(`${path}.items.properties[${key}].type`, items.type, detail));
     }
-    if (keys.indexOf(key) < index) errors.push(invalid(field, keys, 'must not contain duplicate entries'));
+    if (repeated.has(index)) errors.push(invalid(field, keys, 'must not contain duplicate entries'));
   });
 }
 

@@ -29,9 +29,12 @@ export function countIndexes(
 /** The first index that is in both texts. Source: validateFailedIndexesNotOverlapCompleted. */
 export function sharedIndex(one: string, other: string, completions: number): number | undefined {
   const others = intervalsOf(other, completions);
+  // Both are in order, so that what ends before one of the first text begins is of no use to those behind it.
+  let at = 0;
   for (const [first, last] of intervalsOf(one, completions)) {
-    const shared = others.find((interval) => first <= interval[1] && interval[0] <= last);
-    if (shared) return Math.max(first, shared[0]);
+    while (at < others.length && others[at]![1] < first) at++;
+    const shared = others[at];
+    if (shared && shared[0] <= last) return Math.max(first, shared[0]);
   }
   return undefined;
 }

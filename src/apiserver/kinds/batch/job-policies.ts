@@ -15,6 +15,7 @@ import {
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateSyntax } from '../validation/words.js';
 import { countIndexes } from './index-intervals.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type Spec = Decoded<JobSpec>;
 
@@ -89,11 +90,12 @@ function validateExitCodes(
   if (values.length === 0)
     errors.push(invalid(`${path}.values`, given ?? null, 'at least one value is required'));
   if (values.length > MAX_CODES) errors.push(tooMany(`${path}.values`, values.length, MAX_CODES));
+  const repeated = repeatedPlaces(values);
   values.forEach((value, index) => {
     const field = `${path}.values[${index}]`;
     if (operator === 'In' && value === 0)
       errors.push(invalid(field, value, 'must not be 0 for the In operator'));
-    if (values.indexOf(value) < index) errors.push(duplicate(field, value));
+    if (repeated.has(index)) errors.push(duplicate(field, value));
   });
   if (values.some((value, index) => index > 0 && value < (values[index - 1] ?? value)))
     errors.push(invalid(`${path}.values`, values, 'must be ordered'));

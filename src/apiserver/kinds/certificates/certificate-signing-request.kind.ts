@@ -25,6 +25,7 @@ import {
   required,
   tooLong,
 } from '../validation/field-errors.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type Request = DecodedObject<CertificateSigningRequest>;
 
@@ -87,8 +88,9 @@ function setTimes(
   before: Decoded<CertificateSigningRequestStatus>,
   now: string,
 ): void {
+  const known = Map.groupBy(before.conditions ?? [], ({ type }) => type);
   for (const condition of conditions) {
-    const old = before.conditions?.find(({ type }) => type === condition.type);
+    const old = known.get(condition.type)?.[0];
     condition.lastUpdateTime ??= now;
     condition.lastTransitionTime ??=
       old?.lastTransitionTime && old.status === condition.status ? old.lastTransitionTime : now;
@@ -152,9 +154,10 @@ function validateLabelsOf(
 function validateSpec(spec: Decoded<CertificateSigningRequestSpec>, errors: FieldError[]): void {
   const { usages = [], signerName = '', request = '', expirationSeconds } = spec;
   if (usages.length === 0) errors.push(required('spec.usages'));
+  const repeated = repeatedPlaces(usages);
   usages.forEach((usage, index) => {
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${index}]`, usage, USAGES));
-    else if (usages.indexOf(usage) < index) errors.push(duplicate(`spec.usages[${index}]`, usage));
+    else if (repeated.has(index)) errors.push(duplicate(`spec.usages[${index}]`, usage));
   });
   const unreadable = problemOf(request);
   if (unreadable !== undefined) errors.push(invalid('spec.request', request || null, unreadable));

@@ -22,9 +22,12 @@ class Findings {
 
   merge({ errors, matches }: Findings): void {
     this.matches += matches;
-    for (const error of errors)
-      if (!this.errors.some(({ field, message }) => field === error.field && message === error.message))
-        this.add(error);
+    const keyOf = ({ field, message }: FieldError): string => `${field}\n${message}`;
+    const known = new Set(this.errors.map(keyOf));
+    for (const error of errors) {
+      if (!known.has(keyOf(error))) this.add(error);
+      known.add(keyOf(error));
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type FlowSchema = DecodedObject<IFlowSchema>;
 type Level = DecodedObject<PriorityLevelConfiguration>;
@@ -75,10 +76,10 @@ function validateConditionTypes(
   conditions: readonly { readonly type?: string }[],
   errors: FieldError[],
 ): void {
+  const repeated = repeatedPlaces(conditions.map(({ type }) => type));
   conditions.forEach(({ type = '' }, index) => {
     const path = `status.conditions[${index}].type`;
-    const earlier = conditions.slice(0, index).some((other) => other.type === type);
-    if (earlier) errors.push(duplicate(path, type));
+    if (repeated.has(index)) errors.push(duplicate(path, type));
     if (type === '') errors.push(required(path));
   });
 }

@@ -1,6 +1,6 @@
-import { FIELD_IMMUTABLE, checkDns1123Label, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
-import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, canonicalJson, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
+import type { RuntimeClass as IRuntimeClass, Scheduling } from '@rollkeeper/machinery/types/node-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -10,6 +10,7 @@ import { duplicate, invalid, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { validateLabels } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type RuntimeClass = DecodedObject<IRuntimeClass>;
 
@@ -46,8 +47,16 @@ function validate({ handler, overhead, scheduling }: Readonly<RuntimeClass>, err
   if (overhead?.podFixed) validateResources({ limits: overhead.podFixed }, 'overhead', errors);
   validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector', errors);
   validateTolerations(scheduling?.tolerations, 'scheduling.tolerations', errors);
-  scheduling?.tolerations?.forEach((toleration, index, all) => {
-    if (all.findIndex((other) => semanticEqual(other, toleration)) < index)
+  const repeated = repeatedPlaces(scheduling?.tolerations?.map(meaningOf) ?? []);
+  scheduling?.tolerations?.forEach((toleration, index) => {
+    if (repeated.has(index))
       errors.push(duplicate(`scheduling.tolerations[${index}]`, internalForm('core.Toleration', toleration)));
   });
+}
+
+type Toleration = NonNullable<Decoded<Scheduling>['tolerations']>[number];
+
+/** The same for two that mean the same: an empty text is none. */
+function meaningOf(toleration: Toleration): string {
+  return canonicalJson(Object.fromEntries(Object.entries(toleration).filter(([, value]) => value !== '')));
 }

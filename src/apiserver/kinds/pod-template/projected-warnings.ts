@@ -10,6 +10,9 @@ interface ProjectedFile {
   readonly from?: string;
 }
 
+/** Each file is compared with these many before it: it is a warning only, and comparing all would be quadratic. */
+const MOST_COMPARED = 200;
+
 /**
  * What is odd about the files of a projected volume: a source that has none, and two files of which one hides the other.
  * Source: checkVolumeMappingForOverlap in pkg/api/pod/warnings.go.
@@ -25,7 +28,7 @@ export function projectedWarnings({ name = '', projected }: Decoded<Volume>): st
       const hidden = before.find(({ path }) => overlaps(path, file.path));
       if (hidden) warn(`: overlapping paths: ${shown(file)} with ${shown(hidden)}`);
     }
-    before.push(...files);
+    before.push(...files.slice(0, Math.max(0, MOST_COMPARED - before.length)));
   }
   return warnings;
 }

@@ -58,8 +58,9 @@ function validateTerm(term: Decoded<PodAffinityTerm>, path: string, errors: Fiel
   for (const [field, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys }))
     validateLabelKeys(keys, labelSelector, `${path}.${field}`, errors);
   validateRepeatedKeys(matchLabelKeys, labelSelector, path, errors);
+  const mismatched = new Set(mismatchLabelKeys);
   matchLabelKeys?.forEach((key, index) => {
-    if (mismatchLabelKeys?.includes(key))
+    if (mismatched.has(key))
       errors.push(
         invalid(
           `${path}.matchLabelKeys[${index}]`,

@@ -18,6 +18,8 @@ export function validateVolumeMounts(
   errors: FieldError[],
 ): void {
   const places = new Set<string>();
+  const devices = new Set(container.volumeDevices?.map(({ name }) => name));
+  const devicePaths = new Set(container.volumeDevices?.map(({ devicePath }) => devicePath));
   container.volumeMounts?.forEach((mount, index) => {
     const at = `${path}.volumeMounts[${index}]`;
     const { name = '', mountPath = '', subPath, subPathExpr, mountPropagation, recursiveReadOnly } = mount;
@@ -26,9 +28,9 @@ export function validateVolumeMounts(
     if (!mountPath) errors.push(required(`${at}.mountPath`));
     if (places.has(mountPath)) errors.push(invalid(`${at}.mountPath`, mountPath, 'must be unique'));
     places.add(mountPath);
-    if (container.volumeDevices?.some((device) => device.name === name))
+    if (devices.has(name))
       errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
-    if (container.volumeDevices?.some((device) => device.devicePath === mountPath))
+    if (devicePaths.has(mountPath))
       errors.push(invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'));
     if (subPath) validateLocalPath(subPath, `${at}.subPath`, errors);
     if (subPathExpr) {

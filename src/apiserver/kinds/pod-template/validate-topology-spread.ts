@@ -20,6 +20,7 @@ export function validateTopologySpread(
   errors: FieldError[],
 ): void {
   const pairs = constraints?.map(pairOf) ?? [];
+  const lastPlaces = new Map(pairs.map((pair, index) => [pair, index]));
   constraints?.forEach((constraint, index) => {
     const at = `${path}[${index}]`;
     const { maxSkew = 0, topologyKey, whenUnsatisfiable } = constraint;
@@ -45,8 +46,7 @@ export function validateTopologySpread(
         ),
       );
     const pair = pairs[index]!;
-    if (pairs.includes(pair, index + 1))
-      errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    if (lastPlaces.get(pair)! > index) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
   });
 }
 

@@ -7,7 +7,7 @@ import type {
 import {
   FIELD_IMMUTABLE,
   checkDns1123Subdomain,
-  sameJson,
+  canonicalJson,
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
@@ -58,10 +58,7 @@ export function validateClaimStatus(
   if (reservedFor.length > 0) {
     if (!allocation)
       errors.push(forbidden('status.reservedFor', 'may not be specified when `allocated` is not set'));
-    else if (
-      metadata.deletionTimestamp !== undefined &&
-      reservedFor.some((one) => !old.reservedFor?.some((known) => sameJson(known, one)))
-    )
+    else if (metadata.deletionTimestamp !== undefined && hasMore(reservedFor, old.reservedFor ?? []))
       errors.push(
         forbidden(
           'status.reservedFor',
@@ -145,4 +142,9 @@ function validateDeviceStatus(
   });
   if (device.data !== undefined && Object.keys(device.data).length > 0)
     validateRaw(device.data, `${path}.data`, errors);
+}
+
+function hasMore(now: readonly unknown[], before: readonly unknown[]): boolean {
+  const known = new Set(before.map(canonicalJson));
+  return now.some((one) => !known.has(canonicalJson(one)));
 }

@@ -22,6 +22,7 @@ import {
   tooLong,
 } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type StorageClass = DecodedObject<IStorageClass>;
 type AttributesClass = DecodedObject<VolumeAttributesClass>;
@@ -113,8 +114,9 @@ function validateTopologies(
 
 function validateTopologyValues(values: readonly string[], path: string, errors: FieldError[]): void {
   if (values.length === 0) errors.push(required(path));
+  const repeated = repeatedPlaces(values);
   values.forEach((value, index) => {
-    if (values.indexOf(value) < index) errors.push(duplicate(`${path}[${index}]`, value));
+    if (repeated.has(index)) errors.push(duplicate(`${path}[${index}]`, value));
   });
 }
 

@@ -15,6 +15,7 @@ import { validateNonNegativeAmount } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';
+import { repeatedPlaces } from '../validation/repeated-places.js';
 
 type Driver = DecodedObject<CSIDriver>;
 type NodeInfo = DecodedObject<CSINode>;
@@ -134,8 +135,9 @@ export const CSI_NODE_KIND = defineKind<NodeInfo>({
   validate: validateNodeInfo,
   validateUpdate(object, old, _subresource, errors) {
     validateNodeInfo(object, errors);
+    const known = Map.groupBy(old.spec?.drivers ?? [], ({ name }) => name);
     for (const driver of object.spec?.drivers ?? []) {
-      const before = old.spec?.drivers?.find(({ name }) => name === driver.name);
+      const before = known.get(driver.name)?.[0];
       if (before && !semanticEqual({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 }))
         errors.push(invalid('spec.drivers', object.spec?.drivers, FIELD_IMMUTABLE));
     }
@@ -156,9 +158,10 @@ function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): v
       errors.push(
         invalid(`${path}.allocatable.count`, allocatable?.count, 'must be greater than or equal to 0'),
       );
+    const repeated = repeatedPlaces(topologyKeys ?? []);
     topologyKeys?.forEach((key, at) => {
       if (key === '') errors.push(required(path));
-      if (topologyKeys.indexOf(key) < at) errors.push(duplicate(path, key));
+      if (repeated.has(at)) errors.push(duplicate(path, key));
       validateSyntax(key, checkQualifiedName, path, errors);
     });
   });

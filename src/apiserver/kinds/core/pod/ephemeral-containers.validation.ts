@@ -13,9 +13,10 @@ export function validateAddedContainers(
   errors: FieldError[],
 ): void {
   const path = 'spec.ephemeralContainers';
+  const present = Map.groupBy(pod.spec?.ephemeralContainers ?? [], ({ name }) => name);
   for (const before of old.spec?.ephemeralContainers ?? []) {
     const name = JSON.stringify(before.name ?? '');
-    const container = pod.spec?.ephemeralContainers?.find((one) => one.name === before.name);
+    const container = present.get(before.name)?.[0];
     if (!container)
       errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
     else if (!semanticEqual(container, before))

@@ -119,10 +119,9 @@ function keepObservedGenerations(
 ): void {
   if (!status || !before) return;
   if (before.observedGeneration) status.observedGeneration ||= before.observedGeneration;
-  const left = [...(before.conditions ?? [])];
+  const left = Map.groupBy((before.conditions ?? []).toReversed(), ({ type }) => type);
   for (const condition of status.conditions ?? []) {
-    const index = left.findIndex(({ type }) => type === condition.type);
-    const [old] = index < 0 ? [] : left.splice(index, 1);
+    const old = left.get(condition.type)?.pop();
     if (old?.observedGeneration) condition.observedGeneration ||= old.observedGeneration;
   }
 }

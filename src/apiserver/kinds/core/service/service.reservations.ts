@@ -2,6 +2,7 @@ import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decoded, KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Reservation, Reservations } from '../../kind-definition.js';
+import { internalError } from '../../../errors/index.js';
 import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
 import { hasClusterIp, wantsHealthPort, wantsNodePorts } from './service.defaults.js';
@@ -114,15 +115,22 @@ function someAddress(family: 'IPv4' | 'IPv6', random: RandomSource): string {
   return addressText(network.base + RESERVED_ADDRESSES + BigInt(Math.floor(random.next() * free)), family);
 }
 
+/** Of one number a valid service has one port for each of three protocols. */
+const MOST_TWINS = 10;
+
 /** Ports of the same number and different protocols may share one of the node's. */
 function chooseNodePorts(ports: readonly Decoded<ServicePort>[], random: RandomSource): boolean {
   let hasChosen = false;
   const taken = new Set(ports.map(({ nodePort }) => nodePort));
+  const byNumber = Map.groupBy(ports, ({ port }) => port);
   for (const port of ports) {
     if (port.nodePort) continue;
-    const twin = ports.find(
-      (other) => other.nodePort && other.port === port.port && other.protocol !== port.protocol,
-    );
+    const twin = byNumber
+      .get(port.port)
+      ?.slice(0, MOST_TWINS)
+      .find((other) => other.nodePort && other.protocol !== port.protocol);
+    if (!twin && taken.size > NODE_PORTS.last - NODE_PORTS.first)
+      throw internalError('failed to allocate a nodePort: range is full');
     let choice = twin?.nodePort ?? somePort(random);
     while (!twin && taken.has(choice)) choice = somePort(random);
     taken.add(choice);
