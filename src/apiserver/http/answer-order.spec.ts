@@ -45,7 +45,7 @@ describe('AnswerOrder', () => {
     const socket = new Socket();
     const turns = [1, 2, 3].map(() => order.turn({ socket }, asResponse(new FakeResponse())));
     socket.emit('close', false);
-    expect(await Promise.all(turns)).toEqual([false, false, false]);
+    expect(await Promise.all(turns.map(async (turn) => await turn))).toEqual([false, false, false]);
     expect(socket.listenerCount('close')).toBeLessThan(3);
   });
 

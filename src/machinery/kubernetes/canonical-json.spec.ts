@@ -5,7 +5,7 @@ import { sameJson } from './json-values.js';
 
 describe('canonicalJson', () => {
   it('is the same text for values that are the same JSON, and for no others', () => {
-    const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: true } as never);
+    const value = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(value, value, (one, other) => {
         expect(canonicalJson(one) === canonicalJson(other)).toBe(sameJson(one, other));
