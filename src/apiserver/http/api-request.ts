@@ -49,7 +49,7 @@ export class ApiRequest implements Holder {
   /** It may be answered for as long as the client likes. */
   readonly isWatch: boolean;
   private readonly room: ByteBudget<ApiRequest>;
-  private warnings: string[] | undefined;
+  private warnings: Set<string> | undefined;
   private ownSignal: AbortSignal | undefined;
   private body: Promise<Buffer> | undefined;
   private parsedPath: { readonly target: ResourcePath | undefined } | undefined;
@@ -93,13 +93,13 @@ export class ApiRequest implements Holder {
 
   /** Texts of `Warning` headers, which go with any answer, a refusal as well. */
   get warned(): readonly string[] {
-    return this.warnings ?? NO_WARNINGS;
+    return this.warnings ? [...this.warnings] : NO_WARNINGS;
   }
 
   /** Says something to the client beside the answer, once. */
   warn(text: string): void {
-    this.warnings ??= [];
-    if (!this.warnings.includes(text)) this.warnings.push(text);
+    this.warnings ??= new Set();
+    this.warnings.add(text);
   }
 
   /** A query parameter that Kubernetes reads as a boolean. */

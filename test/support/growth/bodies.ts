@@ -7,6 +7,12 @@ export type Variety = 'equal' | 'different';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const MAX_DEPTH = 8;
+/** Where the schema does not list the words that are known, a valid object needs one of them. */
+const WORDS: Readonly<Record<string, Json>> = {
+  operator: 'Exists',
+  whenUnsatisfiable: 'ScheduleAnyway',
+  image: 'nginx:1',
+};
 const FORMATS: Readonly<Record<string, Json>> = {
   'date-time': '2026-01-01T00:00:00Z',
   quantity: '1',
@@ -58,7 +64,7 @@ export class Bodies {
         return Object.fromEntries(
           Object.entries(schema.properties ?? {})
             .filter(([name]) => depth < MAX_DEPTH && isTelling(schema, name))
-            .map(([name, property]) => [name, this.sample(property, number, depth + 1)]),
+            .map(([name, property]) => [name, WORDS[name] ?? this.sample(property, number, depth + 1)]),
         );
       case 'array':
         return schema.items && depth < MAX_DEPTH ? [this.sample(schema.items, number, depth + 1)] : [];
