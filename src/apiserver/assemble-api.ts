@@ -7,6 +7,7 @@ import { Authorizer, NodeAccess } from './authorization/index.js';
 import { ClusterRoleAggregation } from './bootstrap/aggregate-cluster-roles.js';
 import { NODE_RULES } from './bootstrap/default-roles.js';
 import { ApiEndpoints } from './bootstrap/api-endpoints.js';
+import { ExtensionGroups } from './extension-groups.js';
 import { ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
 import { VersionConverter } from './conversion/index.js';
 import { CustomResources } from './custom-resources/custom-resources.js';
@@ -50,9 +51,10 @@ export function assembleApi(
   );
   const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
   const policyStatus = new PolicyStatus(context, followed);
+  const extensions = new ExtensionGroups(context, followed);
   const expiry = new EventExpiry({ storage: options.storage, clock, logger });
   const protobuf = new ProtobufAnswers(kinds, schemas);
-  const serving = { unreadable: followed.unreadable, protobuf, flags, startedAtMs: clock.now() };
+  const serving = { unreadable: followed.unreadable, protobuf, extensions, flags, startedAtMs: clock.now() };
   const background: Promise<void>[] = [];
   return {
     authenticator,
@@ -65,7 +67,7 @@ export function assembleApi(
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
       await ensureInitialObjects(context);
       await aggregation.aggregate();
-      background.push(aggregation.run(signal), policyStatus.run(signal));
+      background.push(aggregation.run(signal), policyStatus.run(signal), extensions.run(signal));
     },
     async announce(url, signal) {
       const endpoints = new ApiEndpoints(context, url, options.interfaces ?? networkInterfaces());

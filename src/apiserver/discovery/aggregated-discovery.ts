@@ -23,13 +23,17 @@ export function aggregatedContentType(version: 'v2' | 'v2beta1'): string {
   return `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
 }
 
-/** Everything that is below `/api` (`core`) or `/apis` in one answer. */
+/**
+ * Everything that is below `/api` (`core`) or `/apis` in one answer.
+ * @param stale group versions of servers that cannot be reached
+ */
 export function aggregatedDiscovery(
   kinds: KindRegistry,
   part: 'core' | 'groups',
   version: 'v2' | 'v2beta1',
+  stale: readonly StaleVersion[] = [],
 ): object {
-  const items = groupsOf(kinds)
+  const served = groupsOf(kinds)
     .filter(([{ group }]) => (group === '') === (part === 'core'))
     .map((versions) => ({
       metadata: versions[0].group === '' ? {} : { name: versions[0].group },
@@ -43,7 +47,30 @@ export function aggregatedDiscovery(
         freshness: 'Current',
       })),
     }));
+  const items = part === 'core' ? served : withStale(served, stale);
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+}
+
+/** A group version that another server would serve. */
+interface StaleVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+interface DescribedGroup {
+  readonly metadata: { readonly name?: string };
+  readonly versions: readonly { readonly version: string; readonly freshness: string }[];
+}
+
+/** What the server has itself is current in any case. */
+function withStale(served: readonly DescribedGroup[], stale: readonly StaleVersion[]): DescribedGroup[] {
+  const groups = new Map(served.map((group) => [group.metadata.name ?? '', group]));
+  for (const { group, version } of stale) {
+    const { metadata, versions } = groups.get(group) ?? { metadata: { name: group }, versions: [] };
+    if (versions.some((one) => one.version === version)) continue;
+    groups.set(group, { metadata, versions: [...versions, { version, freshness: 'Stale' }] });
+  }
+  return [...groups.values()];
 }
 
 interface Named {

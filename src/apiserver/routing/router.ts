@@ -1,3 +1,4 @@
+import type { ExtensionGroup, ExtensionGroups } from '../extension-groups.js';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import {
   aggregatedContentType,
@@ -77,6 +78,7 @@ export class Router {
     private readonly answers: {
       readonly unreadable: Pick<UnreadableObjects, 'names'>;
       readonly protobuf: ProtobufAnswers;
+      readonly extensions: Pick<ExtensionGroups, 'all'>;
       /** How the process was started, by name. */
       readonly flags: Readonly<Record<string, string>>;
       readonly startedAtMs: number;
@@ -208,7 +210,10 @@ export class Router {
     if (parts[0] !== 'api' && parts[0] !== 'apis') throw pageNotFound();
     if (parts.length === 1) {
       if (request.method !== 'GET') throw methodNotAllowed();
-      return aggregated(kinds, request, parts[0] === 'api' ? 'core' : 'groups') ?? this.topLevel(parts[0]);
+      {
+        const part = parts[0] === 'api' ? 'core' : 'groups';
+        return aggregated(kinds, request, part, this.answers.extensions.all) ?? this.topLevel(parts[0]);
+      }
     }
     const found =
       parts[0] === 'api'
@@ -246,10 +251,11 @@ function aggregated(
   kinds: KindRegistry,
   request: ApiRequest,
   part: 'core' | 'groups',
+  extensions: readonly ExtensionGroup[],
 ): ApiResponse | undefined {
   const version = aggregatedVersion(request.headers.accept);
   if (!version) return undefined;
-  const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
+  const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version, extensions));
   return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
 }
 

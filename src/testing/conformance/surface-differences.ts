@@ -39,10 +39,6 @@ export const SURFACE_DIFFERENCES: readonly SurfaceDifference[] = [
     cases: ['wire watch: watch yaml'],
     why: 'long texts in YAML stay in one line, in double quotes',
   },
-  {
-    cases: ['wire delete: delete finalizer'],
-    why: 'a complaint about `metadata` is listed once among the causes',
-  },
 ];
 
 /** Why a recorded case differs; empty if it should not. */
