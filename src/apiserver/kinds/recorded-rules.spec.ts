@@ -110,6 +110,19 @@ describe('what a genuine server of 1.36 refuses', () => {
     ]);
   });
 
+  it('is a request for a certificate that is approved and denied: the second of both is named', () => {
+    const found = kinds.findByKind('certificates.k8s.io/v1', 'CertificateSigningRequest')!;
+    const conditions = ['Denied', 'Approved'].map((type) => ({ type, status: 'True' }));
+    const [object, old] = [{ conditions }, {}].map((status) =>
+      anObject('certificates.k8s.io/v1', 'CertificateSigningRequest', { spec: {}, status }),
+    );
+    for (const one of [object!, old!]) delete one.metadata.namespace;
+    const errors = found.validateUpdate(object!, old!, 'approval' as never);
+    expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+      'status.conditions: Invalid value: "Approved": Approved and Denied conditions are mutually exclusive',
+    ]);
+  });
+
   it('is a condition of a budget that says nothing', () => {
     const spec = { selector: {} };
     const counts = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };

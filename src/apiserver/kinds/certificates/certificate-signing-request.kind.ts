@@ -203,8 +203,10 @@ function validateConditions(
     else if ([...DECISIONS, 'Failed'].includes(type) && status !== 'True')
       errors.push(notSupported(`${at}.status`, status, ['True']));
   });
-  if (DECISIONS.every((type) => seen.has(type)))
-    errors.push(invalid(path, conditions, 'Approved and Denied conditions are mutually exclusive'));
+  if (DECISIONS.every((type) => seen.has(type))) {
+    const second = [...seen].findLast((type) => DECISIONS.includes(type)) ?? '';
+    errors.push(invalid(path, second, 'Approved and Denied conditions are mutually exclusive'));
+  }
   for (const { type = '' } of old.conditions ?? [])
     if (DECISIONS.includes(type) && !seen.has(type))
       errors.push(forbidden(path, `updates may not remove a condition of type "${type}"`));

@@ -61,6 +61,8 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     spec.requiresRepublish ??= false;
     spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
     spec.seLinuxMount ??= false;
+    // Its feature is off by default in 1.36.
+    delete spec.preventPodSchedulingIfMissing;
     if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
   },
   warnings: ({ spec }, old) =>
