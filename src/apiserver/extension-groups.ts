@@ -9,7 +9,7 @@ import { storageKeyOf, updateObject } from './registry/index.js';
 import type { RegistryContext } from './registry/index.js';
 import type { FollowedResources } from './storage/index.js';
 
-type ApiService = DecodedObject<APIService>;
+type ApiService = DecodedObject<APIService> & UnstructuredObject;
 
 /** A group that another API server would serve. */
 export interface ExtensionGroup {
