@@ -5,6 +5,7 @@ import { EpochsChecker } from './checkers/epochs.js';
 import { LeaseFenceChecker, isOfLedger } from './checkers/lease-fence.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PoliciesChecker } from './checkers/policies.js';
+import { PodNamesChecker } from './checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
 import { SchedulingChecker } from './checkers/scheduling.js';
 import { StoreReplay } from './checkers/store-replay.js';
@@ -26,6 +27,7 @@ export class Checks {
   private readonly replay = new StoreReplay();
   private readonly limits = new LimitsChecker(this.replay);
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
+  private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
@@ -58,7 +60,12 @@ export class Checks {
     for (const event of history) {
       found.push(...this.policies.check(event));
       this.replay.apply(event);
-      found.push(...this.limits.check(event), ...this.pods.check(event), ...this.scheduling.check(event));
+      found.push(
+        ...this.limits.check(event),
+        ...this.pods.check(event),
+        ...this.names.check(event),
+        ...this.scheduling.check(event),
+      );
     }
     const leaders = this.options.coordination === 'leases' ? journal.filter(isOfLeadership) : journal;
     const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(leaders, terms);
@@ -84,6 +91,7 @@ export class Checks {
       limits: this.limits.checks,
       policies: this.policies.checks,
       'pods of a ReplicaSet': this.pods.checks,
+      'pod names': this.names.checks,
       bindings: this.scheduling.bindings,
       'acknowledged changes': this.changes,
     };

@@ -6,9 +6,11 @@ import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import { FAULTS } from './faults/index.js';
 import { faultKindsOn } from './faults/fault.js';
+import { DeletedPods } from './deleted-pods.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
+import { findOpenIntents } from './open-intents.js';
 import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
 import { SeededRandom } from './random.js';
@@ -34,6 +36,7 @@ export function describeEachFault(name: string, coordination: ChaosCoordination)
     let journal: Journal;
     let probes: Probes;
     let load: Load;
+    let deletedPods: DeletedPods;
     let hasFailed = false;
 
     beforeAll(async () => {
@@ -48,6 +51,8 @@ export function describeEachFault(name: string, coordination: ChaosCoordination)
       history.onEvent = (event) => probes.note(event);
       await history.start();
       await probes.start();
+      deletedPods = new DeletedPods(set.client);
+      await deletedPods.prepare();
       load = new Load({ client: set.client, random, deployments: 10, pauseMs: 250 });
       load.start();
     });
@@ -83,9 +88,13 @@ export function describeEachFault(name: string, coordination: ChaosCoordination)
       await load.stop();
       await waitFor(
         async () =>
-          (await findUnrest(set.client, LOAD_NAMESPACE)).length + (await findQueued(set)).length === 0,
+          (await findUnrest(set.client, LOAD_NAMESPACE)).length +
+            (await findQueued(set)).length +
+            (await findOpenIntents(set)).length ===
+          0,
         { timeoutMs: SEEN_WITHIN_MS, intervalMs: 100, what: 'everything to be at rest' },
       );
+      expect(await deletedPods.check()).toEqual([]);
       await history.untilComplete();
       expect(history.gaps).toBe(0);
       const events = history.take();

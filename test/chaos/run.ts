@@ -5,9 +5,11 @@ import { Checks } from './checks.js';
 import type { ConsoleWatch } from './console-watch.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
+import { DeletedPods } from './deleted-pods.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
+import { findOpenIntents } from './open-intents.js';
 import { makePolicyWorld } from './policy-world.js';
 import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
@@ -49,6 +51,7 @@ export class ChaosRun {
   private readonly load: Load;
   private readonly checks: Checks;
   private readonly resources = new Resources();
+  private readonly deletedPods: DeletedPods;
   private readonly violations: Violation[] = [];
   private readonly faults: FaultRecord[] = [];
   private readonly restMs: number[] = [];
@@ -57,6 +60,7 @@ export class ChaosRun {
   constructor(private readonly options: RunOptions) {
     const { deployments, pauseMs, random, set } = options;
     this.checks = new Checks(set);
+    this.deletedPods = new DeletedPods(set.client);
     this.history = new History(set.client, LOAD_NAMESPACE);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     this.probes = new Probes(set.client);
@@ -70,6 +74,7 @@ export class ChaosRun {
     this.checks.know((await this.options.set.client.list<Node>(NODES)).items);
     await this.history.start();
     await this.probes.start();
+    await this.deletedPods.prepare();
     await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);
     let rounds = 0;
     for (const faults of schedule) {
@@ -94,6 +99,7 @@ export class ChaosRun {
         ...this.checks.counts(),
         rest: rounds,
         resources: this.resources.checks,
+        'deleted pods': this.deletedPods.checks,
         ...(page && { console: page.checks }),
       },
       violations: this.violations,
@@ -130,6 +136,7 @@ export class ChaosRun {
     this.traces += writeTraces(set.dataDir, problems, history, journal, this.traces + 1);
     this.add(await this.resources.check(set.replicas));
     this.add((await this.options.console?.check()) ?? []);
+    this.add(await this.deletedPods.check());
   }
 
   private async comeToRest(): Promise<void> {
@@ -154,7 +161,8 @@ export class ChaosRun {
 
   private async unrest(): Promise<string[]> {
     const { set } = this.options;
-    return [...(await findUnrest(set.client, LOAD_NAMESPACE)), ...(await findQueued(set))];
+    const unrest = [findUnrest(set.client, LOAD_NAMESPACE), findQueued(set), findOpenIntents(set)];
+    return (await Promise.all(unrest)).flat();
   }
 
   private found(check: string, subject: string, problem: string): void {

@@ -7,6 +7,7 @@ import type { JournalLine } from '../../chaos/checkers/journal-line.js';
 import { LeaseFenceChecker } from '../../chaos/checkers/lease-fence.js';
 import { LimitsChecker } from '../../chaos/checkers/limits.js';
 import { PoliciesChecker } from '../../chaos/checkers/policies.js';
+import { PodNamesChecker } from '../../chaos/checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
 import { MAX_ROLLOUTS } from '../../chaos/policy-world.js';
 import { SchedulingChecker } from '../../chaos/checkers/scheduling.js';
@@ -121,6 +122,19 @@ describe('the checkers of a chaos run', () => {
     expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, taken(200), works)).toEqual([]);
     expect(late).toMatchObject([
       { check: 'lease fence', problem: expect.stringContaining('3 ms after process 2') as string },
+    ]);
+  });
+
+  it('(d) see a pod that comes back under the name of one that was deleted later than an intent can be open', () => {
+    const lives = (uid: string, deleted = false): HistoryEvent =>
+      change('Pod', uid, { metadata: { name: 'web-x' } }, deleted);
+    const check = (...events: HistoryEvent[]) => {
+      const checker = new PodNamesChecker();
+      return events.flatMap((event) => checker.check(event));
+    };
+    expect(check(lives('a'), lives('a', true), lives('b'))).toEqual([]);
+    expect(check(lives('a'), lives('a'), lives('a', true), lives('b'))).toMatchObject([
+      { check: 'pod names', subject: 'web-x' },
     ]);
   });
 
