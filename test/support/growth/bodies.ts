@@ -94,6 +94,7 @@ const TELLING = new Set([
   'name',
   'key',
   'operator',
+  'image',
   'uid',
   'path',
   'ip',

@@ -67,8 +67,8 @@ function parseDescriptor(text: string): void {
   if (problem !== undefined) throw new ScheduleError(`failed to parse duration ${text}: ${problem}`);
 }
 
-const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
-const NUMBER = /^(?:\d+\.?\d*|\.\d+)/;
+const DURATION = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const NUMBER = /^(?:\d+(?:\.\d*)?|\.\d+)/;
 
 /** Why Go's time package cannot read a duration. */
 function durationProblem(text: string): string | undefined {
