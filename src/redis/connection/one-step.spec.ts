@@ -3,7 +3,7 @@ import { LuaScript } from './lua-script.js';
 import { runInOneStep } from './one-step.js';
 import type { RedisConnection } from './redis-connection.js';
 
-const take = new LuaScript(new URL('../work-queue/lua/park-2.lua', import.meta.url));
+const take = new LuaScript(new URL('../work-queue/lua/read-timer-2.lua', import.meta.url));
 const forget = new LuaScript(new URL('../activation/lua/renew-1.lua', import.meta.url));
 const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{a}'])];
 
