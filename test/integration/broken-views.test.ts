@@ -143,13 +143,13 @@ describe('an object with fields of other types than its kind has', () => {
 describe('an APIService that cannot be understood', () => {
   it('costs itself: what it may have served is not found, and the others are listed', async () => {
     const keyPrefix = `broken-${randomUUID()}:`;
-    server = await startApiServer({ storage: new RedisStorage({ url: inject('redisUrl'), keyPrefix }) });
     const redis = new Redis(inject('redisUrl'));
     const base = `${keyPrefix}{storage}:`;
     const resource = 'apiservices.apiregistration.k8s.io';
     await redis.hset(`${base}objects:${resource}`, '\0v1.metrics.example.com', '1 {"spec":');
     await redis.zadd(`${base}index:${resource}`, 0, '\0v1.metrics.example.com');
     redis.disconnect();
+    server = await startApiServer({ storage: new RedisStorage({ url: inject('redisUrl'), keyPrefix }) });
     expect((await server.call('GET', '/apis/metrics.example.com/v1/pods')).status).toBe(404);
     expect(await namesIn('/apis/apiregistration.k8s.io/v1/apiservices')).not.toContain(
       'v1.metrics.example.com',

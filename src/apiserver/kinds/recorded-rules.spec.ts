@@ -117,7 +117,7 @@ describe('what a genuine server of 1.36 refuses', () => {
       anObject('certificates.k8s.io/v1', 'CertificateSigningRequest', { spec: {}, status }),
     );
     for (const one of [object!, old!]) delete one.metadata.namespace;
-    const errors = found.validateUpdate(object!, old!, 'approval' as never);
+    const errors = found.validateUpdate(object!, old!, 'approval');
     expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
       'status.conditions: Invalid value: "Approved": Approved and Denied conditions are mutually exclusive',
     ]);
