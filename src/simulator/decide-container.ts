@@ -24,7 +24,7 @@ export interface ContainerFacts {
   readonly pullStartedMs: number;
   /** @default at once */
   readonly pull?: ImagePull;
-  /** What the registry answers to a pull that fails. @default the image is not found */
+  /** The registry's answer to a pull that fails. @default the image is not found */
   readonly pullError?: string;
   /** Why the container cannot be created: what its environment refers to is missing. @default it can */
   readonly configProblem?: string;

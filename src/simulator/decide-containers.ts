@@ -35,7 +35,7 @@ export interface ContainersFacts {
   readonly pullsAfterMs?: number;
   /** Whether the node has an image already. @default it has none that takes time */
   readonly hasImage?: (image: string) => boolean;
-  /** What the pod refers to and does not exist. @default nothing */
+  /** Objects that the pod refers to and that do not exist. @default none */
   readonly missing?: MissingSources;
   /** By container, restarts up to which its backoff is forgotten. */
   readonly forgottenRestarts?: ReadonlyMap<string, number>;

@@ -19,7 +19,7 @@ export interface SourceLookup {
   claimState(this: void, namespace: string, name: string): 'bound' | 'unbound' | 'missing';
 }
 
-/** What a pod lacks of what it refers to, in a kubelet's words. */
+/** The missing objects that a pod refers to, in a kubelet's words. */
 export interface MissingSources {
   /** The messages of the Events FailedMount; while there are any, no container starts. */
   readonly mounts: readonly string[];
@@ -27,7 +27,7 @@ export interface MissingSources {
   readonly configOf: ReadonlyMap<string, string>;
   /** Names of image pull secrets that do not exist. */
   readonly pullSecrets: readonly string[];
-  /** Of the named pull secrets none exists, so an image that is not on the node is refused by its registry. */
+  /** None of the named pull secrets exists, so the registry refuses an image that is not on the node. */
   readonly cannotPull: boolean;
 }
 

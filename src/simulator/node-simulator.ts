@@ -29,7 +29,7 @@ export interface NodeSimulatorDependencies {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly events: EventRecorder;
-  /** What pods refer to. @default everything exists */
+  /** The objects that pods refer to. @default all exist */
   readonly sources?: PodSources;
   /** The clock of nodes and pods. */
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { statusesOf } from './pod-conditions.js';
 export interface PodMemory {
   podStartedMs?: number;
   terminatingSinceMs?: number;
-  /** What of the missing sources has been recorded as Events. */
+  /** The missing sources that have been recorded as Events. */
   toldMissing?: string;
   /** By containerID. */
   readonly startedMs: Map<string, number>;

@@ -34,7 +34,7 @@ export interface PodRunnerDependencies {
   readonly options: CompiledNodeSimulatorOptions;
   /** Why a node does not take a pod. @default it takes all */
   readonly admit?: (pod: ReadablePod) => NodeVerdict | undefined;
-  /** What a pod refers to and does not exist. @default nothing */
+  /** Objects that a pod refers to and that do not exist. @default none */
   readonly missingOf?: (pod: ReadablePod) => MissingSources | undefined;
   /** Why a node ends a pod. @default it ends none */
   readonly verdictOn?: (uid: string) => NodeVerdict | undefined;

@@ -73,7 +73,7 @@ export class PodSources {
     };
   }
 
-  /** What the pod lacks now; it is woken when something in its namespace changes, until it lacks nothing. */
+  /** The objects that the pod lacks now. It is woken when something in its namespace changes, until it lacks nothing. */
   missingOf(pod: DeepReadonly<Pod>): MissingSources {
     const missing = decideMissingSources(pod, this.lookup);
     const key = keyOf(pod.metadata);

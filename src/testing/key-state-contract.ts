@@ -21,7 +21,7 @@ import {
 import type { KeyStateHarness, TestedWorkQueue } from './work-queue-harness.js';
 
 const HOUR_MS = 3_600_000;
-/** What waits longest has these options; they are never due by themselves. */
+/** The longest waits have these options. They are never due by themselves. */
 const OPTIONS = {
   maxRetries: MAX_RETRIES,
   backoffBaseMs: LATER.retry.inHours * HOUR_MS,

@@ -10,7 +10,7 @@ export interface Coming {
   readonly priority: Priority;
 }
 
-/** What a queue knows of one key, as far as it decides what an event leads to. */
+/** The part of a queue's knowledge of one key that decides what an event leads to. */
 export interface KeyState {
   /** The run that waits; while the key runs, the one after that. */
   readonly next?: Coming;

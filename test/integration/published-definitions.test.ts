@@ -109,7 +109,7 @@ describe('the published description of a definition', () => {
     expect(body.spec.versions[0]).not.toHaveProperty('deprecated');
   });
 
-  it('of an object that keeps unknown fields at its root says nothing but that it is an object', async () => {
+  it('says only that it is an object, if it keeps unknown fields at its root', async () => {
     const schema = { ...FOO, 'x-kubernetes-preserve-unknown-fields': true };
     await define('empty.example.com', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
     await define('root.example.com', schema);

@@ -20,7 +20,7 @@ describe('a lock whose server’s clock went back by an hour', () => {
 
   afterEach(() => redis.disconnect());
 
-  it('of the leader lasts no longer than its duration from the next attempt on, although its holder is dead', async () => {
+  it('lasts for a leader no longer than its duration from the next attempt on, although its holder is dead', async () => {
     const options = { url: inject('redisUrl'), keyPrefix: `${keyPrefix}:` };
     const [dead, other] = ['dead', 'other'].map(
       (identity) => new RedisResourceLock({ ...options, identity }),
@@ -35,7 +35,7 @@ describe('a lock whose server’s clock went back by an hour', () => {
     other?.close();
   });
 
-  it('of an actor lasts no longer than its duration from the next attempt on', async () => {
+  it('lasts for an actor no longer than its duration from the next attempt on', async () => {
     const store = new RedisActorStore(redis, keyPrefix, { idleTtlMs: HOUR_MS, goneTtlMs: HOUR_MS });
     const id = { controller: 'c', key: 'ns/a' };
     await store.acquire(id, 'dead', LOCK_MS);
@@ -48,7 +48,7 @@ describe('a lock whose server’s clock went back by an hour', () => {
     }
   });
 
-  it('of a job lasts no longer than its duration from the next maintenance on', async () => {
+  it('lasts for a job no longer than its duration from the next maintenance on', async () => {
     const queue = new BullMqWorkQueue({
       ...{ name: 'test', redisUrl: inject('redisUrl'), keyPrefix, clock: new SystemClock() },
     });

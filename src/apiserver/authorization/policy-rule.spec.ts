@@ -95,7 +95,7 @@ describe('rights', () => {
     ]);
   });
 
-  it('of a rule with more of them than can be looked at one by one are refused as a whole, or covered as a whole', () => {
+  it('are refused or covered as a whole if a rule has more of them than can be compared one by one', () => {
     const many = (text: string): string[] => Array.from({ length: 5000 }, (_, index) => `${text}${index}`);
     const rule = { apiGroups: many('g'), resources: many('r'), verbs: many('v') };
     expect(uncovered([rule], [RULE])).toEqual([rule]);

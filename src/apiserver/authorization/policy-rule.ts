@@ -44,7 +44,7 @@ export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRu
   });
 }
 
-/** Of one rule: no role that people write comes near. */
+/** Limit of single rights of one rule. Roles written by people have far fewer. */
 const MOST_SINGLE_RIGHTS = 5000;
 
 function countRights({

@@ -62,7 +62,7 @@ interface DescribedGroup {
   readonly versions: readonly { readonly version: string; readonly freshness: string }[];
 }
 
-/** What the server has itself is current in any case. */
+/** The server's own groups are always current. */
 function withStale(served: readonly DescribedGroup[], stale: readonly StaleVersion[]): DescribedGroup[] {
   const groups = new Map(served.map((group) => [group.metadata.name ?? '', group]));
   for (const { group, version } of stale) {

@@ -21,7 +21,7 @@ export interface FieldError {
   readonly field: string;
   /** The whole text of the cause without the field, as Kubernetes words it: `Required value`, `Invalid value: 0: must be …`. */
   readonly message: string;
-  /** What was wrong before and was not changed: a warning. @default false */
+  /** Whether the value was already wrong and is unchanged, so it only gets a warning. @default false */
   readonly isKept?: boolean;
 }
 

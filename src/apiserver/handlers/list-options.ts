@@ -112,7 +112,7 @@ function watchMatchProblems(
   ];
 }
 
-/** Where a watch is asked to begin. */
+/** The requested beginning of a watch. */
 export interface WatchedFrom {
   readonly match: string;
   /** Undefined for a watch that continues after a version. */

@@ -5,7 +5,7 @@ import { yamlItem, yamlText } from '../http/index.js';
 export interface ListFrame {
   readonly head: Readonly<Record<string, unknown>>;
   readonly field: 'items' | 'rows';
-  /** What is written of a list without entries. @default '[]' */
+  /** The text of an empty list. @default '[]' */
   readonly empty?: 'null';
 }
 

@@ -24,7 +24,7 @@ export async function watchStart(context: RegistryContext, query: URLSearchParam
   const { sendsInitial } = watchedFrom(query);
   if (sendsInitial === undefined) return { initialEvents: version === 0, markEnd: false, after: version };
   const markEnd = sendsInitial && isTrue(query.get('allowWatchBookmarks'));
-  // Of any version: the list itself says which.
+  // Any version: the list itself says which one it has.
   if (sendsInitial && version === 0) return { initialEvents: true, markEnd, after: 0 };
   const current = await context.storage.currentRevision();
   if (version > current) throw resourceVersionTooLarge(version, current);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** Requests that may wait on one connection for the answers before theirs. */
 const MOST_WAITING = 64;
 
-/** What this uses of a response: Node gives it a socket once the answers before it have been sent. */
+/** The parts of a response that are used here. Node gives it a socket once the answers before it have been sent. */
 type Queued = Pick<ServerResponse, 'socket' | 'once'>;
 
 /**

@@ -15,7 +15,7 @@ export interface ByteBudgetOptions<H extends Holder> {
 
 /** A holder of room, as the budget sees it. */
 export interface Holder {
-  /** Those of one flow share one part of the room: the requests of one user. */
+  /** Requests of one flow, which is one user, share one part of the room. */
   readonly flow: string;
   /** Release everything: others need the room. Called at most once. */
   giveUp(): void;

@@ -58,7 +58,7 @@ export function createListener(
   return server;
 }
 
-/** What is answered to a request that is none, by the code of Node's error. All others are 400. */
+/** Answers to malformed requests, by the code of Node's error. All other codes get 400. */
 const REFUSALS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',

@@ -23,7 +23,7 @@ export interface PatchOptions {
 /** Operations in one JSON patch; the genuine server's limit. */
 const MAX_OPERATIONS = 10_000;
 
-/** What a patch has made. */
+/** The result of a patch. */
 export interface Patched {
   readonly object: UnstructuredObject;
   /** The patch as it has been read; of a strategic merge, without the directives that were followed. */

@@ -44,7 +44,7 @@ export interface ApplyOptions {
   readonly complete: (merged: Record<string, unknown>) => UnstructuredObject;
 }
 
-/** What a manager applies, as it is written. */
+/** The configuration that a manager applies, as it is written. */
 export type Config = Readonly<Record<string, unknown>>;
 
 export interface Applied extends ObjectState {

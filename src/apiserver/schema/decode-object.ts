@@ -124,7 +124,7 @@ function decodeText(
   return coerceDocument(value, text, decoder, isYaml ? undefined : fractions, empties);
 }
 
-/** Of a text that has keys twice. Of custom resources, the last one counts; other types take their fields together. */
+/** Handles a text that repeats keys. In custom resources, the last one counts; other types take their fields together. */
 function decodeRepeated(text: string, decoder: FieldDecoder, options: DecodeOptions): DecodedObject {
   const isIgnored = options.fieldValidation === 'Ignore';
   if (decoder.structural) {
@@ -278,7 +278,7 @@ function coerceAs(object: UnstructuredObject, decoder: FieldDecoder, options?: C
   return result;
 }
 
-/** What `read` returns. @throws DecodeError where it throws a FieldTypeError */
+/** Returns the result of `read`. @throws DecodeError where it throws a FieldTypeError */
 function typed<T>(decoder: FieldDecoder, read: () => T): T {
   try {
     return read();

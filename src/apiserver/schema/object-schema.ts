@@ -74,6 +74,6 @@ export interface FieldFinding {
   readonly problem: 'unknown' | 'duplicate' | 'repeated';
   /** Path in Kubernetes' notation: `spec.foo`. Of a repeated key, the key alone, as Go writes it. */
   readonly path: string;
-  /** Of a repeated key: the line of its value, from one. */
+  /** The line of a repeated key's value, counted from one. */
   readonly line?: number;
 }

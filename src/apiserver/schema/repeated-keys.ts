@@ -73,7 +73,7 @@ class RepeatedKeys {
       return this.map(written.entries, items, before);
     if (written.kind === 'array' && field.kind === 'array' && items)
       return written.items.map((item, index) => this.at(index, () => this.value(item, items)));
-    // What decodes itself is not searched.
+    // A type that decodes itself is not searched.
     return this.text.slice(written.start, written.end);
   }
 

@@ -55,9 +55,9 @@ const METADATA_REFUSED_BACKOFF_MS = 30_000;
 /** With hundreds of types, each watch end costs some requests per second, so noticing a dead one may take a minute. */
 const METADATA_WATCH_TIMEOUT_SECONDS = 60;
 
-/** Of {@link InformerFactory.metadataInformerFor}, where no shared informer is returned. */
+/** Options of {@link InformerFactory.metadataInformerFor} if no shared informer is returned. */
 export interface MetadataInformerOptions {
-  /** What to keep of the metadata. @default trimToOwnership */
+  /** Selects the metadata that is kept. @default trimToOwnership */
   readonly keep?: Trim;
   /** @default the factory's */
   readonly logger?: Logger;

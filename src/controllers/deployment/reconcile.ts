@@ -38,7 +38,7 @@ export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly replicaSets: Lister<ReplicaSet>;
   /** @default no checks are measured */
   readonly measuring?: CheckMeasuring;
-  /** Of the APIs that may have a Deployment of a name. @default Services of a deleted Deployment are left alone */
+  /** The kinds of the APIs that may have a Deployment of a name. @default Services of a deleted Deployment are left alone */
   readonly kinds?: readonly Kind<Deployment>[];
 }
 

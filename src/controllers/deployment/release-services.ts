@@ -13,7 +13,7 @@ export interface DeletedDeployment {
   readonly services: readonly DeepReadonly<SelectingService>[];
 }
 
-/** What is done about the Services of a deleted Deployment, for people. */
+/** Describes for people how the Services of a deleted Deployment are released. */
 export function releaseDecision({ services }: Pick<DeletedDeployment, 'services'>): Decision {
   const names = services.map(({ metadata }) => metadata.name).join(', ');
   const summary = `the Deployment was deleted; its Services select all pods again: ${names}`;

@@ -51,7 +51,7 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
         namespaceOf: (namespace: string) =>
           parseMaxRollouts(defaultsOf(namespace)?.[annotationOf('max-rollouts')] ?? ''),
       };
-      // Of this process alone: with another leader all namespaces begin equal. Forgotten whenever nothing waits.
+      // This is known to this process alone: with another leader all namespaces begin equal. It is forgotten whenever nothing waits.
       const served = new Map<string, number>();
       let count = 0;
       const find = ({ name, namespace, turn }: QueuedRollout) =>

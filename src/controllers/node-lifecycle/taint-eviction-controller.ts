@@ -49,7 +49,7 @@ function evictionsOf(): ControllerBehaviour<Node> {
         const message = `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`;
         events.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message });
       }
-      // Those to be evicted stay scheduled until they are: a deletion that fails is retried.
+      // Pods stay scheduled until they are evicted: a deletion that fails is retried.
       scheduled.set(name, withDue(plan.scheduled, before, plan.evict));
       for (const pod of plan.evict) {
         const message = `Marking for deletion Pod ${pod.metadata.namespace}/${pod.metadata.name}`;

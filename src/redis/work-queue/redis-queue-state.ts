@@ -20,7 +20,7 @@ export interface DueTimer {
   readonly add: AddOptions;
 }
 
-/** What follows a failure. */
+/** The consequence of a failure. */
 export interface RateLimited {
   readonly parked: boolean;
   readonly runWaits: boolean;

@@ -55,7 +55,7 @@ function namespaceOf(key: string): string {
   return slash < 0 ? '' : key.slice(0, slash);
 }
 
-/** Of a part of an answer that is about an object. Undefined: it is about none. */
+/** The namespace of the object that a part of an answer is about. Undefined: it is about none. */
 function namespaceOfPart(part: object): string | undefined {
   const { key, namespace }: { readonly key?: unknown; readonly namespace?: unknown } = part;
   if (typeof key === 'string') return namespaceOf(key);

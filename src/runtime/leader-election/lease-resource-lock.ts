@@ -51,7 +51,7 @@ export class LeaseResourceLock implements ResourceLock {
   private readonly candidacy: LeaseResourceLockOptions['candidacy'];
   private freeSinceMs: number | undefined;
   private isYielding = false;
-  /** Of the Lease that we wrote last while it was ours. Another one with its name does not continue our term. */
+  /** The UID of the Lease that we wrote last while it was ours. Another one with its name does not continue our term. */
   private ownUid: string | undefined;
 
   /** @throws InvalidOptionError */

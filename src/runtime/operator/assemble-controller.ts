@@ -45,7 +45,7 @@ export interface SharedParts {
   readonly observers?: readonly SyncObserver[];
   /** Which replicas process keys. @default 'all' */
   readonly reconcileOn?: 'all' | 'leader';
-  /** Where a controller reports keys that the API server refuses. @default nowhere */
+  /** Receives the keys that the API server refuses. @default they are not reported */
   readonly obstructedKeysOf?: (queue: ControllerQueue) => ObstructedKeys;
   /**
    * Called before each write of a controller that only runs on the leader. After a pause of the process, its work may

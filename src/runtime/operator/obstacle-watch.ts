@@ -54,7 +54,7 @@ export class ObstacleWatch implements Runnable {
 
   constructor(private readonly deps: ObstacleWatchDependencies) {}
 
-  /** What a controller reports of its runs on this replica. */
+  /** A controller's report of its runs on this replica. */
   keysOf(queue: Queue): ObstructedKeys {
     const keys = new Set<string>();
     this.waiting.set(queue.name, keys);
@@ -174,7 +174,7 @@ function mayLieIn(namespace: string, key: string): boolean {
   return own === undefined || own === namespace || own.includes('|');
 }
 
-/** What the changes are judged by. */
+/** Keeps only the parts of an object by which changes are judged. */
 function keepMarks<T extends KubernetesObject>({ apiVersion, kind, metadata }: T): T {
   const { annotations, generation, labels, name, namespace, resourceVersion, uid } = metadata;
   const kept = { name, namespace, uid, resourceVersion, generation, labels, annotations };

@@ -17,7 +17,7 @@ export class WrittenVersions {
     this.byNamespace.set(namespace, newestOfEach(earlier, versions), CACHES_SHOW_WITHIN_MS);
   }
 
-  /** Those that count. */
+  /** The versions that count. */
   all(): ReadonlyMap<string, ResourceVersions> {
     return new Map(this.byNamespace.all());
   }

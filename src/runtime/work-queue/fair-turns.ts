@@ -36,7 +36,7 @@ export class FairTurns {
   /** By line, the start of the latest run taken: a namespace with nothing waiting joins here and has saved up nothing. */
   private readonly virtualTime = { foreground: 0, background: 0 };
   private sequence = 0;
-  /** Where the next run of a namespace and priority starts, for those that are ahead of virtual time. */
+  /** The start of the next run of each namespace and priority that is ahead of virtual time. */
   private readonly starts = new Map<string, number>();
   /** When to drop those that are no longer ahead. */
   private pruneAt = MIN_PRUNED;

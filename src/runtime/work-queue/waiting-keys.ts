@@ -26,7 +26,7 @@ export class WaitingKeys {
     keyOf,
     (one, other) => compareTurns(one.turn, other.turn) < 0,
   );
-  /** Of each line, by how long they have waited. */
+  /** The keys of each line, by how long they have waited. */
   private readonly byAge = {
     foreground: new KeyedHeap<Waiting>(keyOf, waitsLonger),
     background: new KeyedHeap<Waiting>(keyOf, waitsLonger),

@@ -68,7 +68,7 @@ export class PodStatusWriter {
         failures = 0;
       } catch (error) {
         if (isAborted(signal) || isNotFound(error) || isConflict(error)) {
-          // What has come meanwhile is about the same pod.
+          // A status that came meanwhile is about the same pod.
           this.pending.delete(key);
           break;
         }

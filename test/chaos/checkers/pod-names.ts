@@ -6,7 +6,7 @@ import type { Violation } from './violation.js';
  * again after a fault.
  */
 const INTENT_ENDS_MS = 30_000;
-/** Of deleted pods; older ones would have come back by now. */
+/** Limit of remembered names of deleted pods. Older ones would have come back by now. */
 const MOST_REMEMBERED = 20_000;
 
 interface Life {

@@ -42,7 +42,7 @@ export const FAULT_KINDS = [
   'clock back',
 ] as const;
 
-/** Where one Redis server is shared: it loses what it confirmed. */
+/** A shared Redis server loses what it has confirmed. */
 export const LOSS_KINDS = ['Redis loses everything', 'Redis restarts empty', 'Redis goes back'] as const;
 
 /** Where Redis has replicas. */

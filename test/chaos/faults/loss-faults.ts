@@ -35,7 +35,7 @@ const NAMESPACE = 'kube-system';
 let probes = 0;
 
 type Dumps = readonly (string | Buffer)[];
-/** Of an earlier moment, maybe of an earlier term. */
+/** The data of an earlier moment, maybe of an earlier term. */
 const kept = new WeakMap<ChaosSet, Dumps>();
 
 function serverOf(set: ChaosSet): Redis {

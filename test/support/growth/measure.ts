@@ -1,4 +1,4 @@
-/** What one run costs: processor time of this thread, milliseconds. */
+/** The cost of one run: processor time of this thread, milliseconds. */
 export type Cost = () => Promise<number>;
 
 export interface Growth {

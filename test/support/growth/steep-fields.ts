@@ -11,13 +11,13 @@ import { growth, processorTime } from './measure.js';
 export interface Way {
   readonly sort: GrowingField['sort'];
   readonly method: 'create' | 'apply';
-  /** Of the entries of a list or map. */
+  /** The ways to fill the entries of a list or map. */
   readonly variety?: Variety;
-  /** What a text repeats. */
+  /** The pattern that a text repeats. */
   readonly unit?: string;
 }
 
-/** What is doubled three times: entries, and characters. */
+/** The sizes that are doubled three times: entries, and characters. */
 const ENTRIES = 500;
 const CHARACTERS = 16 * 1024;
 /** A refusal names hundreds of errors at most, and repeats little of the request in each. */

@@ -45,7 +45,7 @@ export function nameSizeAuthor(
 
 /** Requests to a rollout, whose value is the name of the requester (docs/ROLLOUTS.md). */
 const REQUESTS = ['approve', 'abort', 'retry'].map((request) => `rollkeeper.dev/${request}`);
-/** Of the name that a request gives. */
+/** Limit of the name that a request gives, characters. */
 const LONGEST_NAME = 100;
 
 /** Adds the authenticated user to the name that a new request gives: the name alone is only what the request claims. */

@@ -81,7 +81,7 @@ function isSameOverhead(a: Readonly<Amounts> = {}, b: Readonly<Amounts> = {}): b
   );
 }
 
-/** Of one key, or of any: more are kept as they are, rather than compared with each other. */
+/** Limit of tolerations of one key that are compared with each other. If there are more, all are kept. */
 const MOST_OF_A_KEY = 200;
 
 /** The pod's first; one that another of them includes is left out. Source: MergeTolerations in k/k pkg/util/tolerations. */

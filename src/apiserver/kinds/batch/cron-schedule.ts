@@ -38,7 +38,7 @@ export function checkSchedule(schedule: string): readonly string[] {
   return schedule.startsWith('@') ? OK : checkReadable(schedule);
 }
 
-/** What this runtime could not follow would never run. */
+/** A schedule that this runtime cannot follow would never run. */
 function checkReadable(schedule: string): readonly string[] {
   try {
     new Cron(schedule.trim(), { paused: true, mode: '5-part' });

@@ -62,7 +62,7 @@ export const JOB_KIND = defineKind<Job>({
     const hasNone = Object.keys(object.metadata.labels ?? {}).length === 0;
     if (labels && (hasNone || object.metadata.labels === labels)) object.metadata.labels = { ...labels };
   },
-  // What is stored is read with the defaults: a Job never shows no labels, also where a status without a spec was written.
+  // Stored objects are read with the defaults: a Job never shows no labels, also where a status without a spec was written.
   prepareForUpdate: (object) => defaultLabels(object),
   validate(object, errors) {
     validate(object.spec ?? {}, errors);

@@ -88,7 +88,7 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  // What is stored is read with the defaults: a status without a spec takes no labels away.
+  // Stored objects are read with the defaults: a status without a spec takes no labels away.
   prepareForUpdate: (object) => defaultLabels(object),
   validate: (object, errors) => validate(object, errors),
   validateUpdate(object, old, subresource, errors) {

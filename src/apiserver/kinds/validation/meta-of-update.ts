@@ -14,7 +14,7 @@ const WHOLE_AGAIN: ReadonlySet<string> = new Set([
   ...['ResourceClaimTemplate', 'Role', 'RoleBinding', 'RuntimeClass', 'Secret', 'ServiceAccount'],
   ...['StorageClass', 'VolumeAttributesClass'],
 ]);
-/** Those that look at it again, and not at what may not change. */
+/** Kinds that validate it again, without the fields that may not change. */
 const WHOLE_ONLY: ReadonlySet<string> = new Set([
   ...['CSINode', 'FlowSchema', 'LimitRange', 'MutatingWebhookConfiguration', 'PriorityLevelConfiguration'],
   ...['ValidatingAdmissionPolicy', 'VolumeAttachment'],

@@ -33,7 +33,7 @@ import {
 
 /** Services and pods come into the cache soon; what the server refuses may be allowed later. */
 const UNKNOWN_LOOKS_AGAIN_MS = 2000;
-/** What keeps a Service from being moved may end by itself. */
+/** The reason that keeps a Service from being moved may end by itself. */
 const TROUBLE_LOOKS_AGAIN_MS = 30_000;
 /** The write to the Service brings it back; this covers a watch that misses it. */
 const WRITE_LOOKS_AGAIN_MS = 1000;

@@ -85,7 +85,7 @@ function isPending(value: unknown): boolean {
   return isShortText(digest, LONGEST_DIGEST) && isMs(atMs) && isMs(firstMs);
 }
 
-/** Of epoch milliseconds that a Date can hold. */
+/** Limit of epoch milliseconds that a Date can hold. */
 function isMs(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 8.64e15;
 }

@@ -29,7 +29,7 @@ export interface FailedTemplate extends RevisionRef {
 const MOST_KEPT = 5;
 /** Of a cause, in an annotation that is copied around with the object. Characters. */
 const LONGEST_CAUSE = 300;
-/** Of an object. Characters. */
+/** Limit of an object's name, characters. */
 const LONGEST_NAME = 253;
 
 /** Newest first. What cannot be read counts as no failure: another hand wrote it. */

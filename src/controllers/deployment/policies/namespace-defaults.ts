@@ -35,7 +35,7 @@ function hasChanged(event: ResourceEvent<KubernetesObject>): boolean {
   return !semanticEqual(before ?? {}, after ?? {});
 }
 
-/** Of a Namespace; one is enough to hold new versions. */
+/** Limit of mistyped names that are reported for a Namespace. One is enough to hold new versions. */
 const MOST_MISTYPED = 20;
 
 function keepPolicies({ apiVersion, kind, metadata }: Namespace): KubernetesObject {

@@ -6,7 +6,7 @@ import { TEMPLATE_INDEX, selectedFrom } from '../../shared/index.js';
 
 /** The caches that show whose pods a Service selects. */
 export interface Workloads {
-  /** Of each API, with TEMPLATE_INDEX. */
+  /** The Deployments of each API, with TEMPLATE_INDEX. */
   readonly deployments: readonly Lister<Deployment>[];
   readonly replicaSets: Lister<ReplicaSet>;
   /** With LABEL_INDEX. */

@@ -1,7 +1,7 @@
 import { shortenedTo } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 
-/** Of a name in an annotation that the controller reads back. Characters. */
+/** Limit of a name in an annotation that the controller reads back, characters. */
 const LONGEST_NAME = 300;
 
 /**

@@ -6,7 +6,7 @@ import type { PodReplacement } from '../../shared/index.js';
 import type { Step } from './steps.js';
 import type { RolloutWindow } from './windows.js';
 
-/** What becomes of a rollout that failed. */
+/** The fate of a rollout that failed. */
 export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
 export type OnFailure = (typeof ON_FAILURE)[number];
 
@@ -31,7 +31,7 @@ export interface RolloutPolicy {
   readonly windows: readonly RolloutWindow[];
   /** Why no rollout may begin. */
   readonly freeze?: string;
-  /** What cannot be understood of it: no version begins or grows, other than one that ran before. @default all is understood */
+  /** Annotations that cannot be understood. If there are any, only a version that ran before begins or grows. @default none */
   readonly unclear?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
@@ -59,7 +59,7 @@ export interface RolloutPolicy {
   readonly surgesOnEviction: boolean;
 }
 
-/** What is wrong with an annotation. */
+/** A problem of an annotation. */
 export interface PolicyProblem {
   /** With where it is, if that is the Namespace. */
   readonly annotation: string;

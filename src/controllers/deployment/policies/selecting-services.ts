@@ -33,7 +33,7 @@ export interface Services {
   find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
   /** Those whose selector rollouts of this Deployment have moved. */
   managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
-  /** Those that have been left by a Deployment that no longer exists. */
+  /** Services that a deleted Deployment has left behind. */
   leftBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
   /** Names a workload other than the Deployment whose pods these labels select. */
   otherWorkload(
@@ -132,7 +132,7 @@ export const SERVICES_OF_POLICY = {
     }),
 };
 
-/** Those that its policy names, also where the rest of the policy cannot be understood. */
+/** The Services that its policy names, even if the rest of the policy cannot be understood. */
 function servicesUsedBy(
   { metadata, spec }: DeepReadonly<Deployment>,
   defaults: Annotations | undefined,

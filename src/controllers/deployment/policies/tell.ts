@@ -46,7 +46,7 @@ export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
 /** Of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
-/** What ends {@link INVALID_ANNOTATION}. */
+/** The remedy for {@link INVALID_ANNOTATION}. */
 export const CORRECT_ANNOTATION = 'correct or remove the annotation (docs/ROLLOUTS.md)';
 
 /** While the condition says one of these, no progress is expected. */

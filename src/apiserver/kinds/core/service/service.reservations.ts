@@ -115,7 +115,7 @@ function someAddress(family: 'IPv4' | 'IPv6', random: RandomSource): string {
   return addressText(network.base + RESERVED_ADDRESSES + BigInt(Math.floor(random.next() * free)), family);
 }
 
-/** Of one number a valid service has one port for each of three protocols. */
+/** A valid Service uses one port number at most once for each of three protocols. */
 const MOST_TWINS = 10;
 
 /** Ports of the same number and different protocols may share one of the node's. */

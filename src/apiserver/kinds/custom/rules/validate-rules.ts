@@ -55,7 +55,7 @@ export function validateRules(
   }
 }
 
-/** Where complaints go. */
+/** Receives the complaints. */
 interface Complaints {
   readonly errors: FieldError[];
   readonly kept: FieldError[];
