@@ -552,6 +552,19 @@ export function runActorContract(
         expect((await look(runtime)).intents).toBeUndefined();
       });
 
+      it('keeps intents for their own time after their last use, and no longer', async () => {
+        const idleTtlMs = 10 * lockMs;
+        const intentTtlMs = idleTtlMs + lockMs;
+        const runtime = await setUp({ idleTtlMs, intentTtlMs, goneTtlMs: lockMs });
+        await runtime.activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['web-abc']));
+        await harness.pass(0.6 * intentTtlMs);
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
+        await harness.pass(0.6 * intentTtlMs);
+        expect((await look(runtime)).intents).toEqual(['web-abc']);
+        await harness.pass(intentTtlMs + 50);
+        expect((await look(runtime)).intents).toBeUndefined();
+      });
+
       it('keeps the state of an object that no longer exists until every cache shows what was written', async () => {
         const runtime = await setUp({ goneTtlMs: lockMs });
         await runtime.activate(CONTROLLER, KEY, never, async (activation) => {

@@ -36,7 +36,11 @@ describe('a lock whose server’s clock went back by an hour', () => {
   });
 
   it('lasts for an actor no longer than its duration from the next attempt on', async () => {
-    const store = new RedisActorStore(redis, keyPrefix, { idleTtlMs: HOUR_MS, goneTtlMs: HOUR_MS });
+    const store = new RedisActorStore(redis, keyPrefix, {
+      idleTtlMs: HOUR_MS,
+      intentTtlMs: HOUR_MS,
+      goneTtlMs: HOUR_MS,
+    });
     const id = { controller: 'c', key: 'ns/a' };
     await store.acquire(id, 'dead', LOCK_MS);
     await redis.hincrby(`{${keyPrefix}:actor:c:ns/a}`, 'until', HOUR_MS);

@@ -183,7 +183,11 @@ describe('a command that is sent twice', () => {
   });
 
   it('changes nothing in an actor: its owner has the lock, and has released it', async () => {
-    const store = new RedisActorStore(redis, keyPrefix, { idleTtlMs: 60_000, goneTtlMs: 60_000 });
+    const store = new RedisActorStore(redis, keyPrefix, {
+      idleTtlMs: 60_000,
+      intentTtlMs: 60_000,
+      goneTtlMs: 60_000,
+    });
     const id = { controller: 'c', key: 'ns/a' };
     await store.recordCauses(id, { pods: '7' });
     const outcome = await store.acquire(id, 'me', 60_000);

@@ -59,9 +59,9 @@ export class RedisActorSteps {
 
   constructor(private readonly dependencies: RedisActorStepsDependencies) {
     const { keyPrefix = 'rollkeeper', options } = dependencies;
-    const { idleTtlMs, lockDurationMs } = compileActorOptions(options);
-    this.calls = new RedisActorCalls(keyPrefix, idleTtlMs);
-    this.lockDurationMs = lockDurationMs;
+    const compiled = compileActorOptions(options);
+    this.calls = new RedisActorCalls(keyPrefix, compiled);
+    this.lockDurationMs = compiled.lockDurationMs;
   }
 
   /** Sent with an add. */

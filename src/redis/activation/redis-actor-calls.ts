@@ -3,6 +3,7 @@ import { newerResourceVersion, parseJson } from '@rollkeeper/machinery/kubernete
 import type { LuaCall } from '../connection/index.js';
 import { LuaScript, pairsOf } from '../connection/index.js';
 import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/activation/actor-store';
+import type { StateTtls } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { ActorState } from '@rollkeeper/runtime/activation/activation';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
@@ -29,17 +30,22 @@ export const STATE_VERSION: ActorState['version'] = 1;
 
 /** The commands on actors in Redis, for the caller to send on its own connection. */
 export class RedisActorCalls {
+  /** Without intents, and with them; milliseconds. */
+  readonly idleTtls: readonly [number, number];
+
   constructor(
     private readonly keyPrefix: string,
-    readonly idleTtlMs: number,
-  ) {}
+    { idleTtlMs, intentTtlMs }: Pick<StateTtls, 'idleTtlMs' | 'intentTtlMs'>,
+  ) {
+    this.idleTtls = [idleTtlMs, intentTtlMs];
+  }
 
   acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall<AcquiredReply> {
-    return scripts.acquire.call([this.keyOf(id)], [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
+    return scripts.acquire.call([this.keyOf(id)], [owner, lockDurationMs, ...this.idleTtls, STATE_VERSION]);
   }
 
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered: readonly UnansweredWrite[] = []): LuaCall {
-    return this.of('recordCause', id, [this.idleTtlMs, ...encoded(unanswered), ...pairs(causes)]);
+    return this.of('recordCause', id, [...this.idleTtls, ...encoded(unanswered), ...pairs(causes)]);
   }
 
   of(

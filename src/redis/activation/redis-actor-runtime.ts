@@ -23,7 +23,8 @@ export class RedisActorRuntime extends StoredActorRuntime {
 
   constructor(dependencies: RedisActorRuntimeDependencies) {
     const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;
-    const { goneTtlMs, idleTtlMs, lockDurationMs } = compileActorOptions(options);
+    const ttl = compileActorOptions(options);
+    const { lockDurationMs } = ttl;
     const redis = createRedisConnection({
       url: redisUrl,
       connectionName: 'rollkeeper-actors',
@@ -31,7 +32,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
       commandTimeoutMs: Math.ceil(lockDurationMs / 3),
       logger,
     });
-    const store = new RedisActorStore(redis, keyPrefix, { goneTtlMs, idleTtlMs });
+    const store = new RedisActorStore(redis, keyPrefix, ttl);
     super({ store, newOwner: randomUUID, clock, logger, options });
     this.redis = redis;
   }

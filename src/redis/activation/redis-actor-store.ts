@@ -8,7 +8,7 @@ import type {
   FinalState,
   LockProof,
 } from '@rollkeeper/runtime/activation/actor-store';
-import type { CompiledActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import type { StateTtls } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import { stateTtlMs } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
@@ -20,9 +20,9 @@ export class RedisActorStore implements ActorStore {
   constructor(
     private readonly redis: RedisConnection,
     keyPrefix: string,
-    private readonly ttl: Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs'>,
+    private readonly ttl: StateTtls,
   ) {
-    this.calls = new RedisActorCalls(keyPrefix, ttl.idleTtlMs);
+    this.calls = new RedisActorCalls(keyPrefix, ttl);
   }
 
   async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
@@ -30,7 +30,7 @@ export class RedisActorStore implements ActorStore {
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
-    return (await this.run('renew', id, [...proofArgs(proof), lockDurationMs, this.ttl.idleTtlMs])) === 1;
+    return (await this.run('renew', id, [...proofArgs(proof), lockDurationMs, ...this.calls.idleTtls])) === 1;
   }
 
   async release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean> {
@@ -38,6 +38,7 @@ export class RedisActorStore implements ActorStore {
     const args = [
       ...proofArgs(proof),
       stateTtlMs(state, this.ttl),
+      this.ttl.intentTtlMs,
       STATE_VERSION,
       clear,
       ...encoded(state.settled),
@@ -54,7 +55,7 @@ export class RedisActorStore implements ActorStore {
     ownWrites: ResourceVersions,
   ): Promise<boolean> {
     const json = intents === undefined ? '' : stringifyJson(intents);
-    const args = [...proofArgs(proof), this.ttl.idleTtlMs, STATE_VERSION, json, ...pairs(ownWrites)];
+    const args = [...proofArgs(proof), ...this.calls.idleTtls, STATE_VERSION, json, ...pairs(ownWrites)];
     return (await this.run('storeIntents', id, args)) === 1;
   }
 

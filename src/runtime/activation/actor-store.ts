@@ -42,9 +42,9 @@ export interface FinalState {
 
 /**
  * Stores locks and state of actors. Every method is atomic, and all times are by the store's own clock. An actor's
- * state expires `idleTtlMs` after its last use, or `goneTtlMs` after an activation that found no object, but never while it is locked or
- * has intents. Own writes and causes keep
- * the newest resourceVersion per resource.
+ * state expires `idleTtlMs` after its last use, or `goneTtlMs` after an activation that found no object; with intents,
+ * it expires `intentTtlMs` after its last use. It never expires while it is locked. Own writes and causes keep the newest
+ * resourceVersion per resource.
  */
 export interface ActorStore {
   /** Acquires the lock for `lockDurationMs` with a token greater than all before. */

@@ -17,9 +17,9 @@ runActorContract('MemoryActorRuntime', async (options) => {
 });
 
 describe('MemoryActorStore', () => {
-  it('drops what nobody touched for the idle time, unless intents are stored', async () => {
+  it('drops what nobody touched for the idle time, and intents later', async () => {
     const clock = new FakeClock();
-    const runtime = new MemoryActorRuntime({ clock, options: { idleTtlMs: 60_000 } });
+    const runtime = new MemoryActorRuntime({ clock, options: { idleTtlMs: 60_000, intentTtlMs: 120_000 } });
     const signal = new AbortController().signal;
     await runtime.recordCauses('deployment', 'ns/idle', { pods: '1' });
     await runtime.activate('deployment', 'ns/kept', signal, (activation) => activation.storeIntents(['x']));
@@ -27,6 +27,8 @@ describe('MemoryActorStore', () => {
     const seen = await runtime.activate('deployment', 'ns/idle', signal, async (a) => a.mustHaveSeen);
     expect(seen).toEqual({});
     expect(await runtime.activate('deployment', 'ns/kept', signal, async (a) => a.intents)).toEqual(['x']);
+    await clock.advance(121_000);
+    expect(await runtime.activate('deployment', 'ns/kept', signal, async (a) => a.intents)).toBeUndefined();
   });
 
   it('holds no more actors than were used lately, however many keys there were', async () => {

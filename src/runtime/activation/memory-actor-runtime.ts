@@ -114,6 +114,11 @@ export class MemoryActorStore implements ActorStore {
     this.keep(id, entry);
   }
 
+  /** Whether state of the actor is stored that has not expired. */
+  has(id: ActorId): boolean {
+    return this.entries.get(nameOf(id)) !== undefined;
+  }
+
   intentsOf(id: ActorId): unknown {
     return this.entries.get(nameOf(id))?.state.intents;
   }
@@ -166,9 +171,10 @@ export class MemoryActorStore implements ActorStore {
     return this.entries.get(nameOf(id)) ?? newEntry();
   }
 
-  /** Intents never expire. */
+  /** @param ttlMs unless the actor has intents, milliseconds */
   private keep(id: ActorId, entry: Entry, ttlMs = this.options.idleTtlMs): void {
-    this.entries.set(nameOf(id), entry, entry.state.intents === undefined ? ttlMs : Infinity);
+    const hasIntents = entry.state.intents !== undefined;
+    this.entries.set(nameOf(id), entry, hasIntents ? this.options.intentTtlMs : ttlMs);
   }
 }
 

@@ -21,6 +21,12 @@ export interface ActorOptions {
   /** Actor state expires after this idle time. @default 3600000 */
   idleTtlMs?: number;
   /**
+   * Actor state with intents expires after this idle time. Much longer than any write may be under way, and than any
+   * back-off: a key whose object exists is activated before. Only an object that was deleted while no replica ran leaves
+   * intents that no activation clears. @default 86400000
+   */
+  intentTtlMs?: number;
+  /**
    * Actor state expires this long after an activation that found no object; long enough for every cache to show what
    * was written. @default 60000
    */
@@ -29,6 +35,9 @@ export interface ActorOptions {
 
 export type CompiledActorOptions = Readonly<Required<ActorOptions>>;
 
+/** How long the state of an actor stays, milliseconds. */
+export type StateTtls = Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs' | 'intentTtlMs'>;
+
 /** With less, an event-loop stall or a garbage collection looks like a crash. */
 const MIN_LOCK_DURATION_MS = 300;
 
@@ -36,11 +45,16 @@ const schema = z
   .object({
     lockDurationMs: z.int().min(MIN_LOCK_DURATION_MS).default(2500),
     idleTtlMs: z.int().positive().default(3_600_000),
+    intentTtlMs: z.int().positive().default(86_400_000),
     goneTtlMs: z.int().positive().default(CACHES_SHOW_WITHIN_MS),
   })
   .refine((options) => options.idleTtlMs >= 10 * options.lockDurationMs, {
     path: ['idleTtlMs'],
     message: 'must be at least ten times lockDurationMs, so that nothing vanishes under a lock',
+  })
+  .refine((options) => options.intentTtlMs >= options.idleTtlMs, {
+    path: ['intentTtlMs'],
+    message: 'must be at least idleTtlMs, so that intents do not vanish before the rest',
   });
 
 /** @throws InvalidOptionError naming the option */
@@ -51,7 +65,7 @@ export function compileActorOptions(options: ActorOptions = {}): CompiledActorOp
 /** How long the state of an actor stays after its release, milliseconds, unless it has intents. */
 export function stateTtlMs(
   { isObjectGone }: Pick<FinalState, 'isObjectGone'>,
-  { goneTtlMs, idleTtlMs }: Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs'>,
+  { goneTtlMs, idleTtlMs }: StateTtls,
 ): number {
   return isObjectGone ? goneTtlMs : idleTtlMs;
 }

@@ -58,7 +58,7 @@ export interface SyncAccess {
 /** The actor's memory of what it is about to do (replaces the ReplicaSet's Expectations). */
 export interface IntentStore {
   readonly current: unknown;
-  /** Durable once resolved. */
+  /** Durable once resolved, until the key has not been used for a day. */
   store(intents: unknown): Promise<void>;
   /**
    * Intents are settled, as a cache or the server shows of `type` at `resourceVersion`. Call it before clearing or replacing them,

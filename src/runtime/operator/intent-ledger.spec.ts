@@ -208,6 +208,34 @@ describe('intents that are kept in the API', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('are dropped a day after the last use of their key, which no leader runs if the object was deleted meanwhile', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.intend(WEB, ['deleted']);
+    await a.intend(API, ['lives']);
+    await b.lead(2);
+    for (let minutes = 0; minutes < 26 * 60; minutes += 30) {
+      expect((await b.look(API)).intents).toEqual(['lives']);
+      await clock.advance(1_800_000);
+    }
+    expect(JSON.stringify(stored())).not.toContain('replicaset ns/web');
+    const c = new Replica('c');
+    await c.lead(3);
+    expect((await c.look(API)).intents).toEqual(['lives']);
+    expect((await c.look(WEB)).intents).toBeUndefined();
+  });
+
+  it('that have expired do not come back with the next leader when their key is used again', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.intend(WEB, ['old']);
+    await clock.advance(86_400_000);
+    expect((await a.look(WEB)).intents).toBeUndefined();
+    await clock.advance(1000);
+    await b.lead(2);
+    expect((await b.look(WEB)).intents).toBeUndefined();
+  });
+
   it('are no reason to act if they could not be stored, and what was stored before counts on', async () => {
     const a = new Replica('a');
     await a.lead(1);

@@ -30,6 +30,8 @@ export interface Inheritance {
 const SHARDS = 4;
 /** How long a dropped intent may stay stored, milliseconds; the next stored one takes it along. */
 const FLUSH_AFTER_MS = 1000;
+/** How often intents are looked at that may have expired, milliseconds. */
+const EXPIRED_EVERY_MS = 600_000;
 /** How long a clean stop may wait for the last write, milliseconds: the next leader waits for it. */
 const HAND_OVER_WITHIN_MS = 1000;
 
@@ -47,6 +49,7 @@ export class IntentLedger {
   private inherited = new Map<string, ResourceVersions>();
   private timer: TimerHandle | undefined;
   private isOpen = false;
+  private lookAgainAtMs = -Infinity;
 
   constructor(private readonly options: IntentLedgerOptions) {
     const { client, clock, name, namespace } = options;
@@ -87,6 +90,23 @@ export class IntentLedger {
   /** Removes them a little later. */
   drop(id: ActorId): void {
     this.shardOf(id).drop(nameOf(id));
+    this.flushSoon();
+  }
+
+  /**
+   * Removes, at most once in ten minutes, the intents of actors that have expired: their object was deleted while no
+   * replica ran.
+   */
+  dropUnless(isKnown: (id: ActorId) => boolean): void {
+    const nowMs = this.options.clock.monotonicNow();
+    if (nowMs < this.lookAgainAtMs) return;
+    this.lookAgainAtMs = nowMs + EXPIRED_EVERY_MS;
+    for (const shard of this.shards)
+      for (const name of shard.actors) if (!isKnown(idOf(name))) shard.drop(name);
+    this.flushSoon();
+  }
+
+  private flushSoon(): void {
     if (!this.isOpen || this.timer || !this.shards.some(({ hasChanged }) => hasChanged)) return;
     this.timer = this.options.clock.setTimeout(() => void this.flush(), FLUSH_AFTER_MS);
   }

@@ -57,6 +57,11 @@ export class IntentShard {
     return this.written.all();
   }
 
+  /** The actors that have intents. */
+  get actors(): readonly string[] {
+    return [...this.content.intents.keys()];
+  }
+
   /** Whether something is not stored yet. */
   get hasChanged(): boolean {
     return this.isDirty;

@@ -37,6 +37,9 @@ export class LedgerActorStore implements ActorStore {
   async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
     const outcome = await this.memory.acquire(id, owner, lockDurationMs);
     if (outcome.kind !== 'acquired') return outcome;
+    // They may have expired, and no holder of the lock is storing any right now.
+    if (outcome.intents === undefined) this.ledger.drop(id);
+    this.ledger.dropUnless((stored) => this.memory.has(stored));
     const mustHaveSeen = newestOfEach(outcome.mustHaveSeen, this.ledger.mustHaveSeen(id));
     return { ...outcome, mustHaveSeen };
   }

@@ -8,12 +8,13 @@
   ARGV[1] owner
   ARGV[2] lock duration, milliseconds
   ARGV[3] idle time to live, milliseconds
-  ARGV[4] the version of the state that the caller understands
+  ARGV[4] the same with intents
+  ARGV[5] the version of the state that the caller understands
 
   Returns {"acquired", token as text, the whole hash, the time of this server in epoch milliseconds as text} | {"held", milliseconds left} | {"unknown-version", version}
 ]]
 local actorKey = KEYS[1]
-local owner, duration, ttl, known = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local owner, duration, ttl, intentTtl, known = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5])
 
 local stored = redis.call('HMGET', actorKey, 'v', 'token', 'owner', 'until', 'lasts')
 local version = tonumber(stored[1] or '0')
@@ -39,6 +40,7 @@ local token = isOurs and tonumber(stored[2]) or stored[2] and math.max(tonumber(
 local text = string.format('%.0f', token)
 redis.call('HSET', actorKey, 'token', text, 'owner', owner, 'until', string.format('%.0f', now + duration),
   'lasts', duration)
--- Intents never expire. Everything else outlives the lock by far.
-if redis.call('HEXISTS', actorKey, 'intents') == 0 then redis.call('PEXPIRE', actorKey, ttl) end
+-- The state outlives the lock by far.
+--- @include "includes/expire"
+expireIn(actorKey, ttl, intentTtl)
 return { 'acquired', text, redis.call('HGETALL', actorKey), string.format('%.0f', now) }

@@ -5,16 +5,18 @@
                  server, and its duration in milliseconds), released (the owner that released it last), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] idle time to live, milliseconds
-  ARGV[2] how many unanswered writes follow
-  ARGV[3...] these, then: resource, resourceVersion, ...
+  ARGV[2] the same with intents
+  ARGV[3] how many unanswered writes follow
+  ARGV[4...] these, then: resource, resourceVersion, ...
 
   Returns 1
 ]]
 local actorKey = KEYS[1]
-local ttl = ARGV[1]
+local ttl, intentTtl = ARGV[1], ARGV[2]
 
 --- @include "includes/raise-versions"
 --- @include "includes/unanswered-writes"
-raiseVersions(actorKey, 'cause', addUnanswered(actorKey, 2))
-if redis.call('HEXISTS', actorKey, 'intents') == 0 then redis.call('PEXPIRE', actorKey, ttl) end
+--- @include "includes/expire"
+raiseVersions(actorKey, 'cause', addUnanswered(actorKey, 3))
+expireIn(actorKey, ttl, intentTtl)
 return 1

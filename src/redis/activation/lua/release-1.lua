@@ -6,17 +6,18 @@
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] token
   ARGV[2] owner
-  ARGV[3] time to live from now on unless there are intents, milliseconds
-  ARGV[4] the version of the state that the caller writes
-  ARGV[5] 1 to clear the intents, else 0
-  ARGV[6] how many settled writes follow, then these
+  ARGV[3] time to live from now on, milliseconds
+  ARGV[4] the same with intents
+  ARGV[5] the version of the state that the caller writes
+  ARGV[6] 1 to clear the intents, else 0
+  ARGV[7] how many settled writes follow, then these
   then how many unanswered writes follow, then these
   then own writes: resource, resourceVersion, ...
 
   Returns 1, also when this owner has released it already and the command is sent again, or 0 when the lock is not ours any more: nothing is stored
 ]]
 local actorKey = KEYS[1]
-local token, owner, ttl, version, clear = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local token, owner, ttl, intentTtl, version, clear = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local stored = redis.call('HMGET', actorKey, 'token', 'owner', 'released')
 if stored[3] == owner then return 1 end
@@ -24,13 +25,10 @@ if stored[1] ~= token or stored[2] ~= owner then return 0 end
 
 --- @include "includes/raise-versions"
 --- @include "includes/unanswered-writes"
-raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 6)))
+--- @include "includes/expire"
+raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 7)))
 redis.call('HSET', actorKey, 'v', version, 'released', owner)
 redis.call('HDEL', actorKey, 'owner', 'until')
 if clear == '1' then redis.call('HDEL', actorKey, 'intents') end
-if redis.call('HEXISTS', actorKey, 'intents') == 1 then
-  redis.call('PERSIST', actorKey)
-else
-  redis.call('PEXPIRE', actorKey, ttl)
-end
+expireIn(actorKey, ttl, intentTtl)
 return 1

@@ -8,16 +8,18 @@
   ARGV[2] owner
   ARGV[3] lock duration, milliseconds
   ARGV[4] idle time to live, milliseconds
+  ARGV[5] the same with intents
 
   Returns 1, or 0 when the lock is not ours any more
 ]]
 local actorKey = KEYS[1]
-local token, owner, duration, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local token, owner, duration, ttl, intentTtl = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 
-local stored = redis.call('HMGET', actorKey, 'token', 'owner', 'intents')
+local stored = redis.call('HMGET', actorKey, 'token', 'owner')
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', actorKey, 'until', string.format('%.0f', now + duration), 'lasts', duration)
-if not stored[3] then redis.call('PEXPIRE', actorKey, ttl) end
+--- @include "includes/expire"
+expireIn(actorKey, ttl, intentTtl)
 return 1

@@ -7,26 +7,27 @@
   ARGV[1] token
   ARGV[2] owner
   ARGV[3] idle time to live, milliseconds
-  ARGV[4] the version of the state that the caller writes
-  ARGV[5] intents as JSON, or "" to clear them
-  ARGV[6...] own writes: resource, resourceVersion, ...
+  ARGV[4] the same with intents
+  ARGV[5] the version of the state that the caller writes
+  ARGV[6] intents as JSON, or "" to clear them
+  ARGV[7...] own writes: resource, resourceVersion, ...
 
   Returns 1, or 0 when the lock is not ours any more: nothing is stored
 ]]
 local actorKey = KEYS[1]
-local token, owner, ttl, version, intents = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local token, owner, ttl, intentTtl, version, intents = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local stored = redis.call('HMGET', actorKey, 'token', 'owner')
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 
 --- @include "includes/raise-versions"
-raiseVersions(actorKey, 'own', 6)
+--- @include "includes/expire"
+raiseVersions(actorKey, 'own', 7)
 redis.call('HSET', actorKey, 'v', version)
 if intents == '' then
   redis.call('HDEL', actorKey, 'intents')
-  redis.call('PEXPIRE', actorKey, ttl)
 else
   redis.call('HSET', actorKey, 'intents', intents)
-  redis.call('PERSIST', actorKey)
 end
+expireIn(actorKey, ttl, intentTtl)
 return 1
