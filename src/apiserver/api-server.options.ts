@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { AdmissionPluginName, UnknownAccounts } from './admission/index.js';
+import type { AdmissionPluginName, ObjectCheck, UnknownAccounts } from './admission/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type { SigningKey, TokenUser } from './auth/index.js';
 import type { Interfaces } from './bootstrap/api-endpoints.js';
@@ -45,6 +45,8 @@ export interface ApiServerOptions {
   readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
   /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */
   readonly unknownServiceAccounts?: UnknownAccounts;
+  /** Checks of objects beyond those of Kubernetes. @default none */
+  readonly checks?: readonly ObjectCheck[];
   /**
    * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
    * @default where the Service's external name or endpoints say

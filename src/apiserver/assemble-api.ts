@@ -104,6 +104,7 @@ function assembleParts(options: ApiServerOptions, metrics: ApiServerMetrics) {
       disabled: options.disabledAdmissionPlugins,
       webhooks,
       unknownAccounts: options.unknownServiceAccounts,
+      checks: options.checks,
     },
   );
   const definitions = new CustomResources({ clock, followed, kinds, schemas }, () => context);

@@ -3,6 +3,7 @@ export type { ApiServerOptions } from './api-server.options.js';
 export type { TokenUser } from './auth/index.js';
 export { accountOfUsername } from './auth/index.js';
 export type { AccessAttributes } from './authorization/index.js';
+export type { ObjectCheck, ObjectProblem } from './admission/index.js';
 export { parseResourcePath } from './http/index.js';
 export { attributesOf } from './routing/request-attributes.js';
 export type { ServerLimits } from './http/index.js';

@@ -4,6 +4,7 @@ import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { errorMessage, StartupError } from '@rollkeeper/machinery/errors';
 import { claimDataFolder } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ObjectCheck } from './admission/index.js';
 import { ApiServer } from './api-server.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type {
@@ -33,6 +34,10 @@ export interface ApiServerProcess {
   readonly logger: Logger;
   /** @default none */
   readonly metrics?: ApiServerMetrics;
+  /** Checks of objects beyond those of Kubernetes. @default none */
+  readonly checks?: readonly ObjectCheck[];
+  /** Further flags of the process, for `/flagz`. @default none */
+  readonly flags?: Readonly<Record<string, string>>;
   /** Called once, when the server listens. */
   readonly onReady: (url: string) => void;
 }
@@ -43,7 +48,7 @@ export interface ApiServerProcess {
  */
 export async function runApiServerProcess(
   options: ApiServerProcessOptions,
-  { logger, metrics, onReady }: ApiServerProcess,
+  { checks, flags, logger, metrics, onReady }: ApiServerProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const compiled = compileApiServerProcessOptions(options);
@@ -66,7 +71,8 @@ export async function runApiServerProcess(
     port: compiled.port,
     disabledAdmissionPlugins: compiled['disable-admission-plugins'],
     unknownServiceAccounts: compiled['unknown-service-accounts'],
-    flags: shownFlags(compiled),
+    checks,
+    flags: { ...shownFlags(compiled), ...flags },
   });
   const announce = async (listensAt: string): Promise<void> => {
     await writeOwnKubeconfig(compiled, listensAt, credentials);

@@ -12,7 +12,7 @@ import {
   writeKubeconfig,
 } from '../../src/apiserver/index.js';
 import type { Interfaces } from '../../src/apiserver/bootstrap/api-endpoints.js';
-import type { ServerLimits, Storage, TokenUser } from '../../src/apiserver/index.js';
+import type { ObjectCheck, ServerLimits, Storage, TokenUser } from '../../src/apiserver/index.js';
 import type { Clock } from '../../src/machinery/clock/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
@@ -51,6 +51,7 @@ export async function startApiServer(
     webhookServices?: Record<string, string>;
     interfaces?: Interfaces;
     clock?: Clock;
+    checks?: readonly ObjectCheck[];
   } = {},
 ): Promise<RunningApiServer> {
   const clock = options.clock ?? new SystemClock();
@@ -68,6 +69,7 @@ export async function startApiServer(
     drainTimeoutMs: options.drainTimeoutMs ?? 1000,
     ...(tls && { tls, clientCa: tls.ca }),
     users: options.users,
+    checks: options.checks,
     ...(options.limits && { limits: options.limits }),
     ...(options.interfaces && { interfaces: options.interfaces }),
     ...(options.webhookServices && { webhookServices: options.webhookServices }),

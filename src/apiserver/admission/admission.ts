@@ -18,6 +18,8 @@ import type { Attributes, WriteAttributes } from './attributes.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
+import { objectCheckPlugin } from './plugins/object-checks.js';
+import type { ObjectCheck } from './plugins/object-checks.js';
 import type { UnknownAccounts } from './plugins/service-account.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
 import { MutatingPolicyPlugin } from './policies/mutating-policy-plugin.js';
@@ -49,6 +51,8 @@ export interface AdmissionOptions {
    * refuses them. @default 'warn'
    */
   readonly unknownAccounts?: UnknownAccounts;
+  /** Checks beyond those of Kubernetes, which come after its own. @default none */
+  readonly checks?: readonly ObjectCheck[];
   /** Disabled plug-ins. @default none */
   readonly disabled?: readonly AdmissionPluginName[];
   /** Calls the webhooks. @default one that resolves their Services */
@@ -101,7 +105,7 @@ export class Admission {
 
   constructor(
     private readonly dependencies: AdmissionDependencies,
-    { disabled = [], unknownAccounts = 'warn', webhooks: client }: AdmissionOptions = {},
+    { checks = [], disabled = [], unknownAccounts = 'warn', webhooks: client }: AdmissionOptions = {},
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
     const { followed } = dependencies;
@@ -148,7 +152,8 @@ export class Admission {
     if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
     if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
     if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
-    for (const plugin of plugins) {
+    const further = checks.map((check) => objectCheckPlugin(check, this.namespaces));
+    for (const plugin of [...plugins, ...further]) {
       if (isDisabled(plugin.name)) continue;
       const others = this.plugins.get(plugin.resource) ?? [];
       this.plugins.set(plugin.resource, [...others, plugin]);

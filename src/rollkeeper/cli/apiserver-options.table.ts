@@ -1,4 +1,5 @@
 import { file, flag, oneOf, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { INVALID_POLICIES_OPTION } from '../invalid-policies-option.js';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 
 /** The options of `rollkeeper apiserver`. */
@@ -55,5 +56,6 @@ export const APISERVER_OPTIONS_TABLE = {
     value: 'what',
     default: 'warn',
   }),
+  ...INVALID_POLICIES_OPTION,
   insecure: flag({ help: 'serve HTTP without TLS, for benchmarks' }),
 };

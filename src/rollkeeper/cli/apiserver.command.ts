@@ -26,6 +26,7 @@ async function run(
   // Imported lazily to keep other commands small.
   const { runApiServerProcess } = await import('@rollkeeper/apiserver');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
+  const { policyChecks } = await import('../policy-checks.js');
   const options = compileTable(APISERVER_OPTIONS_TABLE, {
     ...byTableName(flags),
     'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),
@@ -56,6 +57,8 @@ async function run(
       {
         logger: createPinoLogger({ base: { role: 'apiserver' } }),
         metrics: createApiServerMetrics(metrics),
+        checks: policyChecks(options['invalid-policies']),
+        flags: { 'invalid-policies': options['invalid-policies'] },
         onReady: (url) => {
           heapIsLoaded();
           tellParent({ type: 'ready', url });

@@ -207,7 +207,11 @@ export class Supervisor {
     const { up } = this.options;
     // Fixed from now on: clients must find a restarted server at the same address.
     const port = up.port === 0 ? await freePort() : up.port;
-    const flags = { '--port': String(port), '--data-dir': up['data-dir'] };
+    const flags = {
+      '--port': String(port),
+      '--data-dir': up['data-dir'],
+      '--invalid-policies': up['invalid-policies'],
+    };
     const args = ['apiserver', ...Object.entries(flags).flat()];
     this.apiServer = this.makeChild(
       'apiserver',

@@ -1,4 +1,5 @@
 import { oneOf, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { INVALID_POLICIES_OPTION } from '../invalid-policies-option.js';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 
@@ -33,4 +34,5 @@ export const UP_OPTIONS_TABLE = {
     default: 'node',
   }),
   ...SCHEDULER_FILE_OPTIONS,
+  ...INVALID_POLICIES_OPTION,
 };

@@ -104,7 +104,8 @@ const OF_OPERATORS = ['applied', 'paused'].map((name) => PREFIX + name);
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
 const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion'].map((name) => PREFIX + name);
 
-const KNOWN: ReadonlySet<string> = new Set([
+/** All names under the prefix that a Deployment may have. */
+export const KNOWN: ReadonlySet<string> = new Set([
   ...SETTINGS.map(annotationOf),
   ...REQUESTS,
   ...KEPT_STATE,

@@ -51,9 +51,7 @@ export function compilePolicy(
   const fields: Fields = {};
   const blueGreen: BlueGreenFields = {};
   for (const { setting, text, where } of given) {
-    const why = isOfBlueGreen(setting)
-      ? BLUE_GREEN_READERS[setting](text, blueGreen)
-      : READERS[setting](text, fields);
+    const why = read(setting, text, fields, blueGreen);
     if (why !== undefined)
       problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
   }
@@ -76,6 +74,22 @@ export function compilePolicy(
   const policy = { ...NO_POLICY, history: true, ...fields };
   if (problems.length > 0) return { kind: 'invalid', problems, policy: readable(policy, problems) };
   return given.length === 0 && !reloader.selection ? NONE : { kind: 'policy', policy };
+}
+
+/** Why a setting cannot have a value, in any combination. @param text not empty */
+export function valueProblem(setting: Setting, text: string): string | undefined {
+  return read(setting, text, {}, {});
+}
+
+function read(
+  setting: Setting,
+  text: string,
+  fields: Fields,
+  blueGreen: BlueGreenFields,
+): string | undefined {
+  return isOfBlueGreen(setting)
+    ? BLUE_GREEN_READERS[setting](text, blueGreen)
+    : READERS[setting](text, fields);
 }
 
 /** Without what does not go with the rest. */

@@ -1,0 +1,35 @@
+import type { ObjectCheck } from '@rollkeeper/apiserver';
+import {
+  deploymentPolicyProblems,
+  namespacePolicyProblems,
+} from '@rollkeeper/controllers/deployment/policy-problems';
+import {
+  DEPLOYMENTS,
+  NAMESPACES,
+  ROLLKEEPER_DEPLOYMENTS,
+  objectOfKind,
+  qualifiedResource,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+
+/** Of `--invalid-policies`. */
+export type InvalidPolicies = 'warn' | 'refuse';
+
+/** Checks the rollout policies of Deployments of both APIs, and the defaults of Namespaces (docs/ROLLOUTS.md). */
+export function policyChecks(action: InvalidPolicies): readonly ObjectCheck[] {
+  return [
+    ...[DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map((type): ObjectCheck => ({
+      resource: qualifiedResource(type),
+      action,
+      consequence: 'no new version begins until this is corrected',
+      problemsOf: (object, namespace) =>
+        deploymentPolicyProblems(objectOfKind<Deployment>(object), namespace?.metadata.annotations),
+    })),
+    {
+      resource: qualifiedResource(NAMESPACES),
+      action,
+      consequence: 'no new version of its Deployments begins until this is corrected',
+      problemsOf: ({ metadata }) => namespacePolicyProblems(metadata.annotations),
+    },
+  ];
+}
