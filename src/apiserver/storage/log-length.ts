@@ -2,6 +2,13 @@ import { lengthOf } from './log-entry.js';
 import type { LogEntry } from './log-entry.js';
 import type { Revision } from './storage.js';
 
+export interface LogLengthLimits {
+  /** How many entries the log keeps: the ones before have left it by themselves. */
+  readonly maxEntries: number;
+  /** Characters of JSON. */
+  readonly maxLength: number;
+}
+
 /** Adds up how long the watch log has become since this process follows it. */
 export class LogLength {
   private entries: { readonly revision: Revision; readonly length: number }[] = [];
@@ -9,22 +16,24 @@ export class LogLength {
   private gone = 0;
   private length = 0;
 
-  /** @param maxLength characters of JSON */
-  constructor(private readonly maxLength: number) {}
+  constructor(private readonly limits: LogLengthLimits) {}
+
+  /** How many entries are remembered. */
+  get size(): number {
+    return this.entries.length - this.gone;
+  }
 
   /** Up to which revision the log has to be forgotten, so that it is not too long with these; the last one stays. */
   add(entries: readonly LogEntry[]): Revision | undefined {
+    const { maxEntries, maxLength } = this.limits;
     for (const entry of entries) {
       const length = lengthOf(entry);
       this.entries.push({ revision: entry.revision, length });
       this.length += length;
+      if (this.size > maxEntries) this.dropFirst();
     }
     let forgotten: Revision | undefined;
-    while (this.length > this.maxLength && this.gone < this.entries.length - 1) {
-      const { length, revision } = this.entries[this.gone++]!;
-      this.length -= length;
-      forgotten = revision;
-    }
+    while (this.length > maxLength && this.size > 1) forgotten = this.dropFirst();
     if (this.gone > this.entries.length / 2) {
       this.entries = this.entries.slice(this.gone);
       this.gone = 0;
@@ -37,5 +46,11 @@ export class LogLength {
     this.entries = [];
     this.gone = 0;
     this.length = 0;
+  }
+
+  private dropFirst(): Revision {
+    const { length, revision } = this.entries[this.gone++]!;
+    this.length -= length;
+    return revision;
   }
 }

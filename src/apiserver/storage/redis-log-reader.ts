@@ -52,7 +52,8 @@ export class RedisLogReader {
     private readonly newest: NewestTexts,
     private readonly opener: RedisOpener,
   ) {
-    this.logLength = new LogLength(options.maxLogTextLength);
+    const { maxLogEntries: maxEntries, maxLogTextLength: maxLength } = options;
+    this.logLength = new LogLength({ maxEntries, maxLength });
   }
 
   /** The present ring, once there is one. Resolves with `undefined` when `signal` aborts. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { LogEntry } from './log-entry.js';
@@ -51,6 +52,13 @@ describe('WatchRing', () => {
     expect(ring.size).toBe(3);
     expect(revisions(ring.after(197, 10))).toEqual([198, 199, 200]);
     expect(ring.after(196, 10)).toBeUndefined();
+  });
+
+  it('holds nothing of the entries that it has dropped', () => {
+    const ring = aRing({ maxEntries: 10 });
+    for (let revision = 11; revision <= 25; revision++) ring.append([entry(revision, `text ${revision}.`)]);
+    const held = inspect(ring, { depth: 3, maxArrayLength: null });
+    expect(held.match(/text \d+/g)?.[0]).toBe('text 16');
   });
 
   it('keeps the newest entry however long it is', () => {

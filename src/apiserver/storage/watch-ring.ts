@@ -20,8 +20,8 @@ export interface WatchRingLimits {
  * Invariant: each of `entries` names the one before it, and the last of them is `last`.
  */
 export class WatchRing {
-  private entries: LogEntry[] = [];
-  /** How many of the front of `entries` have been dropped; they are cut off now and then, not one by one. */
+  private entries: (LogEntry | undefined)[] = [];
+  /** How many of the front of `entries` have been dropped; their places are cut off now and then, not one by one. */
   private dropped = 0;
   private textLength = 0;
   private lastRevision: Revision;
@@ -99,7 +99,7 @@ export class WatchRing {
     const end = Math.min(from + limit, this.entries.length);
     let to = from;
     for (let length = 0; to < end && length < maxTextLength; to++) length += lengthOf(this.entries[to]!);
-    return this.entries.slice(from, to);
+    return this.entries.slice(from, to) as LogEntry[];
   }
 
   /** Drops what is at or before `revision`. */
@@ -164,7 +164,7 @@ export class WatchRing {
 
   private dropFirst(): void {
     this.textLength -= lengthOf(this.entries[this.dropped] as LogEntry);
-    this.dropped++;
+    this.entries[this.dropped++] = undefined;
   }
 
   /** Linear in what is kept, hence only once as much has been dropped. */
