@@ -65,7 +65,7 @@ export function runActorContract(
     let harness: ActorHarness;
 
     const setUp = async (options: ActorOptions = {}): Promise<ActorRuntime> => {
-      harness = await make({ lockDurationMs: lockMs, ...options });
+      harness = await make({ lockDurationMs: lockMs, settledTtlMs: 20 * lockMs, ...options });
       return harness.runtime();
     };
     /** Runs an activation that only reads its input. */
@@ -128,12 +128,8 @@ export function runActorContract(
       });
 
       it('gives every activation of a key a greater token, also after everything has expired', async () => {
-        const runtime = await setUp({ goneTtlMs: lockMs });
-        const tokens = [(await look(runtime)).token];
-        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
-          tokens.push(activation.token);
-          activation.noteObjectGone();
-        });
+        const runtime = await setUp({ settledTtlMs: lockMs });
+        const tokens = [(await look(runtime)).token, (await look(runtime)).token];
         await harness.pass(lockMs + 50);
         tokens.push((await look(runtime)).token);
         expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
@@ -555,7 +551,7 @@ export function runActorContract(
       it('keeps intents for their own time after their last use, and no longer', async () => {
         const idleTtlMs = 10 * lockMs;
         const intentTtlMs = idleTtlMs + lockMs;
-        const runtime = await setUp({ idleTtlMs, intentTtlMs, goneTtlMs: lockMs });
+        const runtime = await setUp({ idleTtlMs, intentTtlMs, settledTtlMs: lockMs });
         await runtime.activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['web-abc']));
         await harness.pass(0.6 * intentTtlMs);
         await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
@@ -565,28 +561,34 @@ export function runActorContract(
         expect((await look(runtime)).intents).toBeUndefined();
       });
 
-      it('keeps the state of an object that no longer exists until every cache shows what was written', async () => {
-        const runtime = await setUp({ goneTtlMs: lockMs });
-        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
-          activation.recordOwnWrite('pods', '5');
-          activation.noteObjectGone();
-        });
+      it('keeps the state after an activation that left nothing open until every cache shows what was written', async () => {
+        const runtime = await setUp({ settledTtlMs: lockMs });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) =>
+          activation.recordOwnWrite('pods', '5'),
+        );
         expect((await look(runtime)).mustHaveSeen).toEqual({ pods: '5' });
-        await runtime.activate(CONTROLLER, KEY, never, async (activation) => activation.noteObjectGone());
         await harness.pass(lockMs + 50);
         expect((await look(runtime)).mustHaveSeen).toEqual({});
       });
 
-      it('keeps the state of an object that no longer exists for longer if it has intents or an unanswered write', async () => {
-        const runtime = await setUp({ goneTtlMs: lockMs });
-        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
-          activation.noteUnanswered(anUnansweredWrite('web-1'));
-          activation.noteObjectGone();
+      it('keeps what the next activation must have seen for the idle time after a failed one, which may not have seen it', async () => {
+        const runtime = await setUp({ settledTtlMs: lockMs });
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
+        await harness.pass(lockMs + 50);
+        const failing = runtime.activate(CONTROLLER, KEY, never, async () => {
+          throw new Error('the cache is behind');
         });
-        await runtime.activate(CONTROLLER, OTHER_KEY, never, async (activation) => {
-          await activation.storeIntents(['x']);
-          activation.noteObjectGone();
-        });
+        await expect(failing).rejects.toThrow('behind');
+        await harness.pass(lockMs + 50);
+        expect((await look(runtime)).mustHaveSeen).toEqual({ pods: '5' });
+      });
+
+      it('keeps the state for the idle time if it has intents or an unanswered write', async () => {
+        const runtime = await setUp({ settledTtlMs: lockMs });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) =>
+          activation.noteUnanswered(anUnansweredWrite('web-1')),
+        );
+        await runtime.activate(CONTROLLER, OTHER_KEY, never, (activation) => activation.storeIntents(['x']));
         await harness.pass(lockMs + 50);
         expect(sorted((await look(runtime)).unanswered)).toEqual([anUnansweredWrite('web-1')]);
         const other = await runtime.activate(CONTROLLER, OTHER_KEY, never, async ({ intents }) => intents);

@@ -39,7 +39,7 @@ describe('a lock whose server’s clock went back by an hour', () => {
     const store = new RedisActorStore(redis, keyPrefix, {
       idleTtlMs: HOUR_MS,
       intentTtlMs: HOUR_MS,
-      goneTtlMs: HOUR_MS,
+      settledTtlMs: HOUR_MS,
     });
     const id = { controller: 'c', key: 'ns/a' };
     await store.acquire(id, 'dead', LOCK_MS);

@@ -186,7 +186,7 @@ describe('a command that is sent twice', () => {
     const store = new RedisActorStore(redis, keyPrefix, {
       idleTtlMs: 60_000,
       intentTtlMs: 60_000,
-      goneTtlMs: 60_000,
+      settledTtlMs: 60_000,
     });
     const id = { controller: 'c', key: 'ns/a' };
     await store.recordCauses(id, { pods: '7' });
@@ -199,7 +199,7 @@ describe('a command that is sent twice', () => {
     const final = {
       ownWrites: { pods: '9' },
       clearIntents: true,
-      isObjectGone: false,
+      isSettled: false,
       unanswered: [],
       settled: [],
     };

@@ -43,11 +43,6 @@ export interface Activation {
   /** Clears the intents with the release instead of a separate call. No-op once the signal has aborted. */
   clearIntentsOnRelease(): void;
   /**
-   * The key's object no longer exists, and nothing is left to do: after the release the state expires as soon as every
-   * cache shows what was written, instead of after the idle time. No-op if writes of this activation have no answer.
-   */
-  noteObjectGone(): void;
-  /**
    * Records a write of ours, or a version that shows its outcome; stored with the release (and with `storeIntents`), or
    * at once after it.
    */

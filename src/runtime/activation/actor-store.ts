@@ -36,13 +36,16 @@ export interface FinalState {
   readonly unanswered: readonly UnansweredWrite[];
   /** The settled ones of those that came with the lock. */
   readonly settled: readonly UnansweredWrite[];
-  /** The state is needed only until every cache shows what was written; see `Activation.noteObjectGone`. */
-  readonly isObjectGone: boolean;
+  /**
+   * The activation succeeded and every write has its answer: the state is needed only until every cache shows what was
+   * written.
+   */
+  readonly isSettled: boolean;
 }
 
 /**
  * Stores locks and state of actors. Every method is atomic, and all times are by the store's own clock. An actor's
- * state expires `idleTtlMs` after its last use, or `goneTtlMs` after an activation that found no object; with intents,
+ * state expires `idleTtlMs` after its last use, or `settledTtlMs` after a settled activation; with intents,
  * it expires `intentTtlMs` after its last use. It never expires while it is locked. Own writes and causes keep the newest
  * resourceVersion per resource.
  */

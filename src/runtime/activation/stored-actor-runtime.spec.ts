@@ -7,7 +7,7 @@ describe('actor options', () => {
       lockDurationMs: 2500,
       idleTtlMs: 3_600_000,
       intentTtlMs: 86_400_000,
-      goneTtlMs: 60_000,
+      settledTtlMs: 60_000,
     });
   });
 

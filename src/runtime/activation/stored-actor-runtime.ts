@@ -27,16 +27,16 @@ export interface ActorOptions {
    */
   intentTtlMs?: number;
   /**
-   * Actor state expires this long after an activation that found no object; long enough for every cache to show what
-   * was written. @default 60000
+   * Actor state expires this long after an activation that succeeded and left nothing open, neither intents nor a write
+   * without an answer; long enough for every cache to show what was written. @default 60000
    */
-  goneTtlMs?: number;
+  settledTtlMs?: number;
 }
 
 export type CompiledActorOptions = Readonly<Required<ActorOptions>>;
 
 /** How long the state of an actor stays, milliseconds. */
-export type StateTtls = Pick<CompiledActorOptions, 'goneTtlMs' | 'idleTtlMs' | 'intentTtlMs'>;
+export type StateTtls = Pick<CompiledActorOptions, 'idleTtlMs' | 'intentTtlMs' | 'settledTtlMs'>;
 
 /** With less, an event-loop stall or a garbage collection looks like a crash. */
 const MIN_LOCK_DURATION_MS = 300;
@@ -46,7 +46,7 @@ const schema = z
     lockDurationMs: z.int().min(MIN_LOCK_DURATION_MS).default(2500),
     idleTtlMs: z.int().positive().default(3_600_000),
     intentTtlMs: z.int().positive().default(86_400_000),
-    goneTtlMs: z.int().positive().default(CACHES_SHOW_WITHIN_MS),
+    settledTtlMs: z.int().positive().default(CACHES_SHOW_WITHIN_MS),
   })
   .refine((options) => options.idleTtlMs >= 10 * options.lockDurationMs, {
     path: ['idleTtlMs'],
@@ -64,10 +64,10 @@ export function compileActorOptions(options: ActorOptions = {}): CompiledActorOp
 
 /** How long the state of an actor stays after its release, milliseconds, unless it has intents. */
 export function stateTtlMs(
-  { isObjectGone }: Pick<FinalState, 'isObjectGone'>,
-  { goneTtlMs, idleTtlMs }: StateTtls,
+  { isSettled }: Pick<FinalState, 'isSettled'>,
+  { idleTtlMs, settledTtlMs }: StateTtls,
 ): number {
-  return isObjectGone ? goneTtlMs : idleTtlMs;
+  return isSettled ? settledTtlMs : idleTtlMs;
 }
 
 export interface StoredActorRuntimeDependencies {
@@ -175,7 +175,7 @@ export class StoredActorRuntime implements ActorRuntime {
   ): Promise<void> {
     const cause = 'error' in outcome ? outcome.error : undefined;
     try {
-      if (!lost && (await activation.release())) return;
+      if (!lost && (await activation.release('result' in outcome))) return;
     } catch (error) {
       await this.keepOwnWrites(activation);
       this.logger.warn('a key lock could not be released and will expire', { ...activation.names, error });
@@ -210,7 +210,6 @@ class StoredActivation implements Activation {
   private currentIntents: unknown;
   private clearIntents = false;
   private isOver = false;
-  private isObjectGone = false;
   private readonly settled: UnansweredWrite[] = [];
 
   constructor(
@@ -255,10 +254,6 @@ class StoredActivation implements Activation {
     this.currentIntents = undefined;
   }
 
-  noteObjectGone(): void {
-    this.isObjectGone = true;
-  }
-
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
     const written = { [qualifiedResource]: resourceVersion };
     this.ownWrites = newestOfEach(this.ownWrites, written);
@@ -283,13 +278,14 @@ class StoredActivation implements Activation {
     this.isOver = true;
   }
 
-  release(): Promise<boolean> {
+  /** @param succeeded a failed activation may not have seen what it must have seen; its state is needed for longer */
+  release(succeeded: boolean): Promise<boolean> {
     return this.store.release(this.names, this.proof, {
       ownWrites: this.ownWrites,
       clearIntents: this.clearIntents,
       unanswered: this.unansweredNow,
       settled: this.settled,
-      isObjectGone: this.isObjectGone && this.hasAllAnswers,
+      isSettled: succeeded && this.hasAllAnswers,
     });
   }
 

@@ -11,7 +11,7 @@ import { aPod } from '../../testing/pod-builder.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import { noControllerMetrics } from './controller-metrics.js';
 import { Controller } from './controller.js';
-import type { SyncAccess } from './reconciler.js';
+import type { ReconcileResult, SyncAccess } from './reconciler.js';
 
 const KEY = 'default/web';
 
@@ -59,15 +59,9 @@ function aController({ listens }: { listens: boolean }) {
   return { actors, clock, cluster, controller, counts, end, logged, queue, stop, syncs };
 }
 
-describe('the state of a key whose object is gone', () => {
+describe('the state of a key', () => {
   /** Runs the key once, and returns how many actors are stored a minute later. */
-  async function actorsAfter({
-    exists,
-    requeueAfterMs,
-  }: {
-    exists: boolean;
-    requeueAfterMs?: number;
-  }): Promise<number> {
+  async function actorsAfter(sync: () => Promise<ReconcileResult>): Promise<number> {
     const clock = new FakeClock();
     const store = new MemoryActorStore(clock);
     const queue = new MemoryWorkQueue({ name: 'test', clock });
@@ -76,8 +70,7 @@ describe('the state of a key whose object is gone', () => {
     const cluster = new FakeCluster(clock);
     const controller = new Controller({
       name: 'test',
-      sync: async () => ({ ...(requeueAfterMs !== undefined && { requeueAfterMs }) }),
-      objectOf: () => (exists ? aPod() : undefined),
+      sync,
       activations: new QueuedActivations({ queue, consumer, actors, clock, logger: silentLogger }),
       clientFor: () => cluster,
       informerOf: () => undefined,
@@ -98,13 +91,16 @@ describe('the state of a key whose object is gone', () => {
     return store.size - 1;
   }
 
-  it('expires as soon as every cache must show what was written', async () => {
-    expect(await actorsAfter({ exists: false })).toBe(0);
+  it('expires as soon as every cache must show what was written, whether the object exists or the key comes back', async () => {
+    expect(await actorsAfter(async () => ({}))).toBe(0);
+    expect(await actorsAfter(async () => ({ requeueAfterMs: 3_600_000 }))).toBe(0);
   });
 
-  it('stays if the object exists, or if the key comes back', async () => {
-    expect(await actorsAfter({ exists: true })).toBe(1);
-    expect(await actorsAfter({ exists: false, requeueAfterMs: 3_600_000 })).toBe(1);
+  it('stays while its syncs fail', async () => {
+    const refused = async (): Promise<never> => {
+      throw new Error('refused');
+    };
+    expect(await actorsAfter(refused)).toBe(1);
   });
 });
 

@@ -163,14 +163,7 @@ export class Controller {
         activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
     const access = { signal: activation.signal, client, intents };
-    const result = await this.follow({ key, ...ref }, access, span);
-    if (result.requeueAfterMs === undefined && this.isObjectGone(key)) activation.noteObjectGone();
-    return result;
-  }
-
-  private isObjectGone(key: string): boolean {
-    const { objectOf } = this.options;
-    return objectOf !== undefined && objectOf(key) === undefined;
+    return this.follow({ key, ...ref }, access, span);
   }
 
   /** Runs the sync and reports its progress to the observers. */

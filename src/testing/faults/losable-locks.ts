@@ -165,10 +165,6 @@ class LosableActivation implements Activation {
     if (!this.lost.aborted) this.inner.clearIntentsOnRelease();
   }
 
-  noteObjectGone(): void {
-    this.inner.noteObjectGone();
-  }
-
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
     this.inner.recordOwnWrite(qualifiedResource, resourceVersion);
   }
