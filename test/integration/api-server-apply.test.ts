@@ -200,6 +200,10 @@ describe('server-side apply', () => {
     expect(await messageOf({ ...scale, apiVersion: 'autoscaling/v2' })).toContain(
       'Incorrect version specified in apply patch',
     );
+    // Values that have no form as a text.
+    const textless = { toString: 1, valueOf: 1 };
+    expect(await messageOf({ ...scale, apiVersion: textless })).toContain('Incorrect version specified');
+    expect(await messageOf({ ...scale, kind: textless })).not.toContain('Internal error');
     expect(await messageOf({ ...scale, metadata: { name: 'unscaled', managedFields: [{}] } })).toContain(
       'must be nil',
     );

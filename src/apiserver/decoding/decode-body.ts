@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { LongWork } from '@rollkeeper/machinery/clock';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
@@ -15,6 +16,8 @@ export interface DecodeBodyOptions {
   readonly schema: string;
   readonly kind: ResourceType;
   readonly fieldValidation: FieldValidation;
+  /** Yields between the pieces of reading it. @default all at once */
+  readonly work?: LongWork;
 }
 
 const APPLY_MEDIA_TYPE = 'application/apply-patch+yaml';
@@ -49,6 +52,7 @@ export async function decodeBody(
     contentType === PROTOBUF_MEDIA_TYPE
       ? stringifyJson(decodeProtobuf(body, options))
       : body.toString('utf8');
+  await options.work?.giveWay();
   try {
     const { object, findings } = await decodeObject(
       text,
@@ -57,6 +61,7 @@ export async function decodeBody(
       options.schema,
       {
         fieldValidation: options.fieldValidation,
+        work: options.work,
         isYaml: contentType === APPLY_MEDIA_TYPE,
         // An applied configuration says nothing about fields that it leaves out.
         empties: contentType === APPLY_MEDIA_TYPE ? 'absent' : 'written',

@@ -1,3 +1,4 @@
+import type { LongWork } from '@rollkeeper/machinery/clock';
 import { apiVersionOf, isJsonObject, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unexpected } from '../errors/index.js';
@@ -12,6 +13,8 @@ export interface DecodeAppliedOptions {
   readonly schema: string;
   readonly kind: ResourceType;
   readonly fieldValidation: FieldValidation;
+  /** Yields between reading and checking. @default all at once */
+  readonly work?: LongWork;
   /** Refuses a configuration that is of another type. @default for "invalid object type" */
   readonly checkType?: (config: Readonly<Record<string, unknown>>) => void;
 }
@@ -44,11 +47,13 @@ export async function decodeApplied(
   const { config, findings } = await read(body);
   checkUnmanaged(config);
   (options.checkType ?? refuseOtherType(kind))(config);
+  await options.work?.giveWay();
   const problems = typedProblems(config, schemas, schema);
   if (problems.length > 0)
     throw unexpected(
       `failed to create typed patch object ${subject(config, kind)}: ${typedProblemText(problems)}`,
     );
+  await options.work?.giveWay();
   const complete = (merged: Record<string, unknown>) => {
     const object = convert(merged, options);
     return { object, warnings: judgeAppliedFindings(findings, fieldValidation) };

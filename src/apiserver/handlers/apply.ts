@@ -1,3 +1,4 @@
+import { LongWork } from '@rollkeeper/machinery/clock';
 import { checkWriteOptions, decodeApplied } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
@@ -14,8 +15,10 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   const manager = applyManagerOf(call);
   const { kind, request } = call;
   const fieldValidation = checkWriteOptions(request);
-  const { complete, config } = await decodeApplied(await request.readBody(), {
+  const body = await request.readBody();
+  const { complete, config } = await decodeApplied(body, {
     ...{ schemas: context.schemas, schema: kind.schema, kind: kind.type, fieldValidation },
+    work: new LongWork(context.clock),
   });
   const { caller } = callerOf(call);
   const applied = await applyObject(context, call, config, {
@@ -38,9 +41,11 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
 }
 
 /** @throws StatusError 400 */
-export function checkAppliedVersion(apiVersion: string | undefined, expected: string): void {
+export function checkAppliedVersion(apiVersion: unknown, expected: string): void {
   if (apiVersion === expected) return;
+  // A value that is no text counts as absent, and may have no form as a text at all.
+  const specified = typeof apiVersion === 'string' ? apiVersion : '';
   throw badRequest(
-    `Incorrect version specified in apply patch. Specified patch version: ${apiVersion ?? ''}, expected: ${expected}`,
+    `Incorrect version specified in apply patch. Specified patch version: ${specified}, expected: ${expected}`,
   );
 }

@@ -1,3 +1,5 @@
+import { atOnce, LongWork } from '@rollkeeper/machinery/clock';
+import type { Pieces } from '@rollkeeper/machinery/clock';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { goQuote, goValue, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { invalid, shortened } from '../errors/index.js';
@@ -38,8 +40,9 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   const fieldValidation = checkWriteOptions(request);
   const options = writeOptionsOf(call);
   const patch = (await request.readBody()).toString('utf8');
-  const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
-    const made = patchedObject(context, { type, patch, current, kind: kind.type, schema: kind.schema });
+  const tryUpdate = async (current: Readonly<UnstructuredObject>): Promise<UnstructuredObject> => {
+    const patching = { type, patch, current, kind: kind.type, schema: kind.schema };
+    const made = await new LongWork(context.clock).run(patchInPieces(context, patching));
     const patched = made.object;
     for (const warning of checkFindings(made, fieldValidation)) request.warn(warning);
     patched.apiVersion = current.apiVersion;
@@ -80,16 +83,22 @@ export interface PatchedObject {
  * @throws StatusError 422 for a value of a wrong type, as the genuine server does: the request itself was well-formed
  */
 export function patchedObject(context: RegistryContext, patching: Patching): PatchedObject {
+  return atOnce(patchInPieces(context, patching));
+}
+
+function* patchInPieces(context: RegistryContext, patching: Patching): Pieces<PatchedObject> {
   const { current, kind, patch, schema, type } = patching;
   const { schemas } = context;
   const isStrategic = type === 'strategic';
   const { object, patch: read } = applyPatch(current, { type, patch, schemas, schema });
+  yield;
   // Refusals show what was made of the object, and of strategic merges the patch.
   const made = isStrategic ? undefined : stringifyJson(object);
   const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(read), problem);
   const isCustom = schemas.get(schema)?.structural !== undefined;
   // A converter makes of a strategic merge what it is meant to be, regardless of what it calls itself.
   if (!isStrategic) checkPatchedType(object, current, refuse, { type: kind, isCustom });
+  yield;
   try {
     const found = isStrategic
       ? convertObject(object, schemas, schema)

@@ -1,3 +1,4 @@
+import { LongWork } from '@rollkeeper/machinery/clock';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, setField } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
@@ -15,13 +16,16 @@ import type { ResourceCall } from './handler.js';
 export async function readObject(context: RegistryContext, call: ResourceCall): Promise<UnstructuredObject> {
   const { request, kind } = call;
   const body = await request.readBody();
+  const work = new LongWork(context.clock);
   const { object, warnings } = await decodeBody(body, {
+    work,
     contentType: request.contentType,
     schemas: context.schemas,
     schema: kind.schema,
     kind: kind.type,
     fieldValidation: checkWriteOptions(request),
   });
+  await work.giveWay();
   for (const warning of warnings) request.warn(warning);
   const isCustom = isDefinedByUsers(kind);
   if (isCustom) checkCustomType(object, kind.type, body);

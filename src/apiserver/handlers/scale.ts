@@ -161,14 +161,15 @@ async function applied(
   mapping: ScaleMapping,
 ): Promise<ScaleChange> {
   const manager = applyManagerOf(call);
-  const checkConfigType = (config: UnstructuredObject): void => {
-    checkAppliedVersion(config.apiVersion, apiVersionOf(SCALE_TYPE));
-    checkType(config, SCALE_TYPE, isKnownType(context));
+  const checkConfigType = ({ apiVersion, kind, ...rest }: Readonly<Record<string, unknown>>): void => {
+    checkAppliedVersion(apiVersion, apiVersionOf(SCALE_TYPE));
+    const named = { ...rest, apiVersion, kind: typeof kind === 'string' ? kind : '' };
+    checkType(uncheckedObject(named), SCALE_TYPE, isKnownType(context));
   };
   const { complete, config } = await decodeApplied(body, {
     ...{ schemas: context.schemas, schema: SCALE_SCHEMA, kind: SCALE_TYPE },
     fieldValidation: checkWriteOptions(call.request),
-    checkType: (document) => checkConfigType(uncheckedObject({ ...document })),
+    checkType: checkConfigType,
   });
   const finished = (merged: Record<string, unknown>): UnstructuredObject => {
     const { object, warnings } = complete(merged);

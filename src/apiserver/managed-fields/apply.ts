@@ -1,3 +1,5 @@
+import { atOnce } from '@rollkeeper/machinery/clock';
+import type { Pieces } from '@rollkeeper/machinery/clock';
 import { compare } from './compare.js';
 import type { Comparison } from './compare.js';
 import { isEmptySet, union } from './field-set.js';
@@ -37,18 +39,27 @@ export interface ApplyOutcome {
  * `Updater.Apply` of structured-merge-diff.
  */
 export function applyConfig(applied: AppliedConfig): ApplyOutcome {
+  return atOnce(applyInPieces(applied));
+}
+
+/** The same in pieces, since a configuration may be as long as a request. */
+export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
   const { live, config, owners, shape, manager, time } = applied;
   const merged = mergeConfig(live, config, shape);
+  yield;
   const before = ownedFields(owners, manager);
   const said = withoutOtherPart(fieldsOf(config, shape), manager.subresource);
   const fields = withoutServerFields(said);
+  yield;
   const known = owners.get(managerKey(manager))?.time;
   const renewed = withOwner(owners, manager, fields, known);
   // A configuration always names its object: that alone keeps `metadata` when its last label is released.
   const object = isEmptySet(before)
     ? merged
     : (pruneReleased(merged, before, union(allOwned(renewed), said), shape) ?? {});
+  yield;
   const found = ofPart(compare(live, object, shape), manager.subresource);
+  yield;
   // What changes no value changes no time: a manager that comes to own what is there already has none.
   const changed = isUnchanged(found) ? renewed : withOwner(renewed, manager, fields, time);
   return {

@@ -1,5 +1,5 @@
 export { typedProblems, typedProblemText } from './typed-config.js';
-export { applyConfig } from './apply.js';
+export { applyInPieces } from './apply.js';
 export type { ApplyOutcome, AppliedConfig } from './apply.js';
 export { describeConflicts } from './conflict-text.js';
 export { difference, isEmptySet, setOf } from './field-set.js';
@@ -13,4 +13,4 @@ export type { ManagedFieldsEntry, Manager, Owners } from './managers.js';
 export { ownersAfterScale, ownersOfScale } from './scale-owners.js';
 export { shapeOfType } from './shape.js';
 export type { Shape } from './shape.js';
-export { ownersAfterUpdate } from './update.js';
+export { updateInPieces } from './update.js';

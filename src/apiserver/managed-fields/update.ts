@@ -1,3 +1,5 @@
+import { atOnce } from '@rollkeeper/machinery/clock';
+import type { Pieces } from '@rollkeeper/machinery/clock';
 import { compare } from './compare.js';
 import type { Comparison } from './compare.js';
 import { difference, equalSets, intersection, isEmptySet, union } from './field-set.js';
@@ -7,17 +9,35 @@ import { managerKey, ownedFields, withOwner } from './managers.js';
 import type { Manager, Owners, Ownership } from './managers.js';
 import type { Shape } from './shape.js';
 
+/** An object before and after it, and its type. */
+export interface Update {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly shape: Shape;
+}
+
 /**
  * The owners after an update: its author owns the changed fields. Source of the rules: `Updater.Update` of
  * structured-merge-diff.
  */
 export function ownersAfterUpdate(
   owners: Owners,
-  { before, after, shape }: { readonly before: unknown; readonly after: unknown; readonly shape: Shape },
+  update: Update,
   manager: Manager,
   time: string,
 ): Owners {
+  return atOnce(updateInPieces(owners, update, manager, time));
+}
+
+/** The same in pieces, since an object may be as long as a request. */
+export function* updateInPieces(
+  owners: Owners,
+  { before, after, shape }: Update,
+  manager: Manager,
+  time: string,
+): Pieces<Owners> {
   const found = compare(before, after, shape);
+  yield;
   const others = takeAway(owners, found, manager);
   const old = ownedFields(owners, manager);
   const changed = union(found.added, found.modified);

@@ -1,4 +1,5 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { LongWork, toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Pieces } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import {
   apiVersionOf,
@@ -11,7 +12,7 @@ import {
 import type { Caller } from '../admission/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
-  applyConfig,
+  applyInPieces,
   describeConflicts,
   difference,
   isEmptySet,
@@ -88,7 +89,7 @@ async function tryApply(
     const { json, object } = await createApplied(context, target, config, options);
     return { object, json, created: true };
   }
-  const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject =>
+  const tryUpdate = (current: Readonly<UnstructuredObject>): Promise<UnstructuredObject> =>
     appliedTo(current, context, target, config, options);
   const updated = await updateObject(context, target, tryUpdate, {
     ...{ subresource, dryRun, caller },
@@ -117,18 +118,21 @@ async function createApplied(
   }
   const { schemas } = context;
   const { schema } = target.kind;
-  const outcome = applyConfig({
+  const work = new LongWork(context.clock);
+  const applied = applyInPieces({
     ...{ live: emptyObjectOf(schemas, schema), config, owners: new Map(), manager },
     ...{ shape: shapeOfType(schemas, schema), time: toRfc3339(context.clock.now()) },
   });
-  const { owners } = outcome;
+  const outcome = await work.run(applied);
+  await work.giveWay();
   const object = complete(cloneJson(outcome.object) as Record<string, unknown>);
-  return createObject(context, target, object, { dryRun, caller, managedFields: writeOwners(owners) }).catch(
-    (error: unknown) => {
-      const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
-      throw isThere ? new OvertakenError('exists', { cause: error }) : error;
-    },
-  );
+  await work.giveWay();
+  const managedFields = writeOwners(outcome.owners);
+  await work.giveWay();
+  return createObject(context, target, object, { dryRun, caller, managedFields }).catch((error: unknown) => {
+    const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+    throw isThere ? new OvertakenError('exists', { cause: error }) : error;
+  });
 }
 
 /** The owners of an object before an apply, tracked or assumed. */
@@ -148,29 +152,36 @@ export function ownersBeforeApply(
 }
 
 /** @throws StatusError 409 when others own what would change, and `force` is not set */
-export function mergeApplied(
+export function* mergeApplied(
   applied: AppliedConfig & { readonly live: Readonly<UnstructuredObject> },
   force: boolean,
-): ApplyOutcome {
+): Pieces<ApplyOutcome> {
   const { live, manager, owners, shape } = applied;
-  const outcome = applyConfig(applied);
+  const outcome = yield* applyInPieces(applied);
+  yield;
   if (!force) refuseConflicts(outcome, owners, live, shape, manager);
   return outcome;
 }
 
-function appliedTo(
+async function appliedTo(
   current: Readonly<UnstructuredObject>,
   context: RegistryContext,
   target: ObjectTarget,
   config: Config,
   { manager, force, complete }: ApplyOptions,
-): UnstructuredObject {
+): Promise<UnstructuredObject> {
+  const work = new LongWork(context.clock);
   const shape = shapeOfType(context.schemas, target.kind.schema);
   const time = toRfc3339(context.clock.now());
   const owners = ownersBeforeApply(current, context, target);
-  const outcome = mergeApplied({ live: current, config, owners, shape, manager, time }, force);
+  await work.giveWay();
+  const outcome = await work.run(
+    mergeApplied({ live: current, config, owners, shape, manager, time }, force),
+  );
+  await work.giveWay();
   // What is shared with the current state may be changed afterwards.
   const candidate = complete(cloneJson(outcome.object) as Record<string, unknown>);
+  await work.giveWay();
   candidate.metadata.managedFields = writeOwners(outcome.owners);
   if (!ownField(metadataOf(config), 'resourceVersion')) candidate.metadata.resourceVersion = undefined;
   if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);

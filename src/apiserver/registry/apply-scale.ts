@@ -1,4 +1,4 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { atOnce, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kinds/index.js';
@@ -34,15 +34,13 @@ export function applyScale(
 ): { readonly scale: UnstructuredObject; readonly managedFields: ManagedFieldsEntry[] } {
   const owners = ownersBeforeApply(current, context, target);
   const replicas = setOf(mapping.replicasPath.map((name) => `f:${name}`));
-  const outcome = mergeApplied(
-    {
-      ...{ live: scale, config, manager },
-      owners: ownersOfScale(owners, replicas),
-      shape: shapeOfType(context.schemas, schema),
-      time: toRfc3339(context.clock.now()),
-    },
-    force,
-  );
+  const applied = {
+    ...{ live: scale, config, manager },
+    owners: ownersOfScale(owners, replicas),
+    shape: shapeOfType(context.schemas, schema),
+    time: toRfc3339(context.clock.now()),
+  };
+  const outcome = atOnce(mergeApplied(applied, force));
   const place = { replicas, apiVersion: apiVersionOf(target.kind.type) };
   return {
     scale: complete(cloneJson(outcome.object) as Record<string, unknown>),

@@ -1,3 +1,4 @@
+import { LongWork } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { SERVICE_ACCOUNTS, applyGeneratedName, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
@@ -42,8 +43,10 @@ export async function createObject(
   options: CreateOptions,
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
+  const work = new LongWork(context.clock);
   prepare(target, object, options);
   dropRepeatedOwners(object, options.caller ?? SERVER);
+  await work.giveWay();
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const attributes: WriteAttributes = {
     ...target,
@@ -54,7 +57,9 @@ export async function createObject(
     dryRun: options.dryRun,
     caller: options.caller ?? SERVER,
   };
-  const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
+  const managedFields =
+    options.managedFields ?? (await ownersOfNew(context, target, object, options.manager, work));
+  await work.giveWay();
   await context.admission.mutate({ ...attributes, shownAs: prefixOfGenerated(object.metadata) });
   identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
@@ -63,7 +68,7 @@ export async function createObject(
   const generated = !object.metadata.name && !!object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryCreate(context, attributes, options);
+      return await tryCreate(context, attributes, options, work);
     } catch (error) {
       const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
       if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
@@ -88,8 +93,10 @@ async function tryCreate(
   context: RegistryContext,
   attributes: WriteAttributes,
   options: CreateOptions,
+  work: LongWork,
 ): Promise<ObjectState> {
   const { kind, namespace, object } = attributes;
+  await work.giveWay();
   applyGeneratedName(object, context.random);
   // Some kinds name themselves.
   kind.prepareForCreate(object);
@@ -103,11 +110,14 @@ async function tryCreate(
   const warn = (): void => {
     for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
   };
+  await work.giveWay();
   if (!kind.reservations) warn();
   writeEmpties(object, context.schemas, kind.schema);
+  await work.giveWay();
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
   if (kind.reservations) warn();
+  await work.giveWay();
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };
   stampTrace(context, kind, object);
   try {

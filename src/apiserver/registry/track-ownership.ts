@@ -1,6 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { LongWork } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { ownersAfterUpdate, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
+import { updateInPieces, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
 import type { ManagedFieldsEntry, Manager, Owners } from '../managed-fields/index.js';
 import { emptyObjectOf } from '../schema/index.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -11,32 +12,36 @@ const NOBODY: Owners = new Map();
  * That `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds whose ownership is kept from
  * creation. A status that creations lose is none of it. Undefined where no book is kept.
  */
-export function ownersOfNew(
+export async function ownersOfNew(
   context: RegistryContext,
   { kind }: Pick<ObjectTarget, 'kind'>,
   object: Readonly<UnstructuredObject>,
   manager: Manager | undefined,
-): ManagedFieldsEntry[] | undefined {
+  work: LongWork,
+): Promise<ManagedFieldsEntry[] | undefined> {
   if (!manager || kind.ownershipFrom !== 'creation') return undefined;
   const shape = shapeOfType(context.schemas, kind.schema);
   const time = toRfc3339(context.clock.now());
   const before = emptyObjectOf(context.schemas, kind.schema);
   const { status, ...rest } = object;
   const after = kind.subresources.includes('status') || status === undefined ? rest : object;
-  return writeOwners(ownersAfterUpdate(NOBODY, { before, after, shape }, manager, time));
+  const owners = await work.run(updateInPieces(NOBODY, { before, after, shape }, manager, time));
+  await work.giveWay();
+  return writeOwners(owners);
 }
 
 /**
  * Records that `manager` owns the differences between `current` and `candidate`. Ownership is only tracked from an
  * object's first apply (ADR 0007). Writing one empty entry stops the tracking.
  */
-export function trackUpdate(
+export async function trackUpdate(
   context: RegistryContext,
   { kind }: Pick<ObjectTarget, 'kind'>,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
   manager: Manager | undefined,
-): void {
+  work: LongWork,
+): Promise<void> {
   const submitted = candidate.metadata.managedFields ?? [];
   if (submitted.length === 1 && isEmptyEntry(submitted[0])) {
     delete candidate.metadata.managedFields;
@@ -49,11 +54,13 @@ export function trackUpdate(
     delete candidate.metadata.managedFields;
     return;
   }
+  await work.giveWay();
   const shape = shapeOfType(context.schemas, kind.schema);
   const time = toRfc3339(context.clock.now());
   const tracked = manager
-    ? ownersAfterUpdate(owners, { before: current, after: candidate, shape }, manager, time)
+    ? await work.run(updateInPieces(owners, { before: current, after: candidate, shape }, manager, time))
     : owners;
+  await work.giveWay();
   candidate.metadata.managedFields = writeOwners(tracked);
 }
 

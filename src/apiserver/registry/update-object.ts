@@ -1,3 +1,4 @@
+import { LongWork } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { SERVER } from '../admission/index.js';
@@ -85,7 +86,9 @@ async function tryOnce(
   if (options.dryRun && !newest.isFresh) return undefined;
   const state = newest.stored;
   const { object: current, revision } = state;
+  const work = new LongWork(context.clock);
   const candidate = await tryUpdate(current);
+  await work.giveWay();
   const asked = checkAskedVersion(target, candidate, current);
   const attributes: WriteAttributes = {
     ...target,
@@ -98,6 +101,7 @@ async function tryOnce(
   };
   completeUpdate(target, candidate, current, options);
   dropRepeatedOwners(candidate, attributes.caller);
+  await work.giveWay();
   const { admission } = options;
   if (!admission) await context.admission.mutate(attributes);
   else if (admission !== 'done')
@@ -105,13 +109,17 @@ async function tryOnce(
   identifyUpdated(target, candidate, current);
   const kept = prepareUpdate(context, target, candidate, current, options.subresource);
   for (const { field, message } of kept) attributes.caller.warn(`${field}: ${message}`);
+  await work.giveWay();
   writeEmpties(candidate, context.schemas, target.kind.schema, current);
-  trackUpdate(context, target, candidate, current, options.manager);
+  await trackUpdate(context, target, candidate, current, options.manager, work);
+  await work.giveWay();
   const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;
+  await work.giveWay();
   const warnings = options.subresource === '' ? target.kind.warnings?.(candidate, current) : undefined;
   for (const warning of warnings ?? []) attributes.caller.warn(warning);
   await validate(context, attributes, options.admission);
+  await work.giveWay();
   if (isSame) return state;
   if (options.dryRun) {
     await context.admission.checkQuotas(attributes);

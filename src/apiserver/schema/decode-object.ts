@@ -1,3 +1,5 @@
+import { atOnce } from '@rollkeeper/machinery/clock';
+import type { LongWork, Pieces } from '@rollkeeper/machinery/clock';
 import { goQuote, isJsonObject, toInt64, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce, countOwnKeys } from './coerce.js';
@@ -17,6 +19,8 @@ export interface DecodeOptions {
   readonly isYaml?: boolean;
   /** @default 'absent' */
   readonly empties?: Empties;
+  /** Yields between the pieces of reading JSON. @default all at once */
+  readonly work?: LongWork;
 }
 
 export interface DecodedObject {
@@ -39,7 +43,10 @@ export async function decodeObject(
   schemaName: string,
   options: DecodeOptions = {},
 ): Promise<DecodedObject> {
-  if (!contentType.includes('yaml')) return decodeJson(text, schemas, schemaName, options);
+  if (!contentType.includes('yaml')) {
+    const pieces = jsonInPieces(text, schemas, schemaName, options);
+    return options.work ? options.work.run(pieces) : atOnce(pieces);
+  }
   const decoder = fieldDecoder(schemas, schemaName);
   const { value, duplicates } = await readYaml(text, decoder);
   const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
@@ -109,30 +116,47 @@ export function decodeJson(
   schemaName: string,
   options: DecodeOptions = {},
 ): DecodedObject {
+  return atOnce(jsonInPieces(text, schemas, schemaName, options));
+}
+
+function* jsonInPieces(
+  text: string,
+  schemas: SchemaRegistry,
+  schemaName: string,
+  options: DecodeOptions,
+): Pieces<DecodedObject> {
   const decoder = fieldDecoder(schemas, schemaName);
-  const { keys, object, unknown } = decodeText(text, decoder, options);
-  if (countKeys(text) !== keys) return decodeRepeated(text, decoder, options);
+  const { keys, object, unknown } = yield* textInPieces(text, decoder, options);
+  yield;
+  if (countKeys(text) !== keys) return yield* repeatedInPieces(text, decoder, options);
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : reported(unknown, decoder) };
 }
 
-function decodeText(
+function* textInPieces(
   text: string,
   decoder: FieldDecoder,
   { empties, isYaml }: DecodeOptions,
-): ReturnType<typeof coerceDocument> {
+): Pieces<ReturnType<typeof coerceDocument>> {
   const { fractions, value } = readJson(text, decoder);
+  yield;
   return coerceDocument(value, text, decoder, isYaml ? undefined : fractions, empties);
 }
 
 /** Handles a text that repeats keys. In custom resources, the last one counts; other types take their fields together. */
-function decodeRepeated(text: string, decoder: FieldDecoder, options: DecodeOptions): DecodedObject {
+function* repeatedInPieces(
+  text: string,
+  decoder: FieldDecoder,
+  options: DecodeOptions,
+): Pieces<DecodedObject> {
   const isIgnored = options.fieldValidation === 'Ignore';
   if (decoder.structural) {
-    const { object, unknown } = decodeText(text, decoder, options);
+    const { object, unknown } = yield* textInPieces(text, decoder, options);
+    yield;
     return { object, findings: isIgnored ? [] : [...repeatedKeysOf(text), ...reported(unknown, decoder)] };
   }
   const read = typed(decoder, () => readRepeatedKeys(text, decoder));
-  const { object } = decodeText(read.text, decoder, options);
+  yield;
+  const { object } = yield* textInPieces(read.text, decoder, options);
   return { object, findings: isIgnored ? [] : read.findings };
 }
 

@@ -6,6 +6,8 @@ export type { FollowOptions } from './keep-following.js';
 export { pause } from './pause.js';
 export { doublingDelayMs } from './doubling-delay.js';
 export type { DoublingDelay } from './doubling-delay.js';
+export { atOnce, LongWork } from './long-work.js';
+export type { Pieces } from './long-work.js';
 export { atEndOfTurn, nextTurn } from './turns.js';
 export { FakeClock } from './fake-clock.js';
 export { SeededRandom, SystemRandom, jitter } from './random-source.js';

@@ -88,6 +88,8 @@ const LIKE_THERE = [
   'unknown patch type: ',
   'does not contain declared merge key: ',
   '"message":"map: map[',
+  'expected a []interface {}, but received ',
+  'list element types are not identical: ',
   'The order in patch list:',
   'strconv.ParseUint: parsing ',
   'resourceVersion should not be set on objects to be created',
