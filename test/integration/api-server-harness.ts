@@ -25,7 +25,7 @@ export interface RunningApiServer {
   /** Path of a kubeconfig; only with TLS. */
   readonly kubeconfig: string;
   readonly dir: string;
-  /** Sends JSON with the token; answers status, headers and the parsed body. */
+  /** Sends JSON with the token, or a body as it is; answers status, headers and the parsed body. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   stop(): Promise<void>;
 }
@@ -115,7 +115,9 @@ async function call(
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && {
+      body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    }),
   });
   const text = await response.text();
   // The events of a watch are a document each.

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allFields, steepFields } from '../support/growth/steep-fields.js';
+import { customFields, defineThings } from '../support/growth/custom-fields.js';
+import { allFields, growingOf, steepFields, steepOf } from '../support/growth/steep-fields.js';
+import type { Way } from '../support/growth/steep-fields.js';
+import { WRITE_METHODS } from '../support/growth/write.js';
+import type { WriteMethod } from '../support/growth/write.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { startApiServer } from './api-server-harness.js';
 
@@ -7,8 +11,17 @@ let api: RunningApiServer;
 
 beforeAll(async () => {
   api = await startApiServer();
+  await defineThings(api);
 });
 afterAll(() => api.stop());
+
+function waysBy(method: WriteMethod): Way[] {
+  return [
+    { sort: 'list', method, variety: 'different' },
+    { sort: 'map', method, variety: 'different' },
+    { sort: 'text', method, unit: 'a' },
+  ];
+}
 
 // One request of a user holds up all others while it is processed, because they share a thread.
 describe('the cost of a request grows no faster than', () => {
@@ -22,5 +35,18 @@ describe('the cost of a request grows no faster than', () => {
 
   it('each text of the built-in types', async () => {
     expect(await steepFields(api, allFields(), [{ sort: 'text', method: 'create', unit: 'a' }])).toEqual([]);
+  });
+
+  // Each night, each field is sent in all ways.
+  it('each field of the built-in types that is sent in one of the other ways, in turn', async () => {
+    const others = WRITE_METHODS.filter((method) => method !== 'create');
+    const waysOf = (index: number): Way[] => waysBy(others[index % others.length]!);
+    expect(await steepOf(api, growingOf(allFields()), waysOf)).toEqual([]);
+  });
+
+  it('each field of a custom resource, in each way that it is sent', async () => {
+    const methods = WRITE_METHODS.filter((method) => method !== 'protobuf' && method !== 'strategic');
+    const ways = methods.flatMap(waysBy);
+    expect(await steepOf(api, customFields(), () => ways)).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApiServer } from '../integration/api-server-harness.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import type { Way } from '../support/growth/steep-fields.js';
+import { WRITE_METHODS } from '../support/growth/write.js';
 import { allFields, steepFields } from '../support/growth/steep-fields.js';
 
 let api: RunningApiServer;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const WAYS: readonly Way[] = (['create', 'apply'] as const).flatMap((method): Way[] => [
+const WAYS: readonly Way[] = WRITE_METHODS.flatMap((method): Way[] => [
   ...(['list', 'map'] as const).flatMap((sort): Way[] => [
     { sort, method, variety: 'equal' },
     { sort, method, variety: 'different' },
