@@ -56,6 +56,7 @@ describe('users with rights in one namespace', () => {
       const { canaries, findings, outside, statuses } = await new BoundedRun(server, {
         seed: SEED,
         requests: REQUESTS,
+        isPatient: true,
         say,
       }).run();
       expect(findings, lines.join('\n')).toEqual([]);

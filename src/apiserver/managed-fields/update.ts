@@ -20,12 +20,7 @@ export interface Update {
  * The owners after an update: its author owns the changed fields. Source of the rules: `Updater.Update` of
  * structured-merge-diff.
  */
-export function ownersAfterUpdate(
-  owners: Owners,
-  update: Update,
-  manager: Manager,
-  time: string,
-): Owners {
+export function ownersAfterUpdate(owners: Owners, update: Update, manager: Manager, time: string): Owners {
   return atOnce(updateInPieces(owners, update, manager, time));
 }
 

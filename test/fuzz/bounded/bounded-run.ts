@@ -1,14 +1,17 @@
 import { SeededRandom } from '../../../src/machinery/clock/index.js';
 import type { RandomSource } from '../../../src/machinery/clock/index.js';
+import { Bystander } from '../bystander.js';
 import type { FuzzedApi } from '../arbitraries/api.js';
 import { putSamples, readApi } from '../arbitraries/api.js';
 import { requestBatches } from '../arbitraries/request.js';
 import type { FuzzedServer, HostileRequest } from '../fuzzed-server.js';
+import { FUZZ_LIMITS } from '../fuzz-run.js';
 import type { Finding } from '../fuzz-run.js';
 import { assertNoFault, ServerFault } from '../seeds/index.js';
 import type { Canary } from './canaries.js';
 import { leaksIn, makeCanaries, OTHERS, putCanaries } from './canaries.js';
-import { changes, objectsOutside, rightsOfUsers } from './outside.js';
+import { LongRequests } from './long-requests.js';
+import { BYSTANDER, changes, objectsOutside, rightsOfUsers } from './outside.js';
 import { inNamespace } from './paths.js';
 import type { Hearsay } from './reach.js';
 import { reachFor } from './reach.js';
@@ -18,6 +21,8 @@ import { putUsers, USERS } from './users.js';
 export interface BoundedRunOptions {
   readonly seed: number;
   readonly requests: number;
+  /** Nothing is judged by the clock. @default false */
+  readonly isPatient?: boolean;
   readonly say: (line: string) => void;
 }
 
@@ -27,12 +32,16 @@ export interface BoundedReport {
   /** Canaries' objects, and all objects that had to stay as they were. */
   readonly canaries: number;
   readonly outside: number;
+  /** What somebody else waited at most, as on a machine that does nothing else. Milliseconds. */
+  readonly slowestBystanderMs: number;
 }
 
 /** So many requests are under way at once. */
 const PARALLEL = 8;
 /** After so many, what is outside is looked at, and the samples at home are put there again. */
 const LOOK_EVERY = 5000;
+/** One request of so many has a long list or text. */
+const LONG_EVERY = 6;
 
 /**
  * Users with rights in one namespace each attack a server. No answer to them shows what is in another namespace, nothing outside
@@ -43,17 +52,29 @@ export class BoundedRun {
   private readonly statuses = new Map<number, number>();
   private readonly canaries = makeCanaries();
   private readonly random: RandomSource;
+  private readonly long: LongRequests;
+  private slowestBystanderMs = 0;
 
   constructor(
     private readonly server: FuzzedServer,
     private readonly options: BoundedRunOptions,
   ) {
     this.random = new SeededRandom(options.seed);
+    this.long = new LongRequests(this.random);
   }
 
   async run(): Promise<BoundedReport> {
-    const { requests, say, seed } = this.options;
     const api = await this.prepare();
+    const bystander = Bystander.start(this.server, BYSTANDER.path);
+    try {
+      return await this.attack(api, bystander);
+    } finally {
+      await bystander.stop();
+    }
+  }
+
+  private async attack(api: FuzzedApi, bystander: Bystander): Promise<BoundedReport> {
+    const { requests, say, seed } = this.options;
     const canaries = await this.putAllCanaries(api);
     const outside = await objectsOutside(this.server, api);
     const rights = await rightsOfUsers(this.server);
@@ -61,7 +82,12 @@ export class BoundedRun {
     let hearsay = await this.listen(api);
     let sent = 0;
     for (const batch of requestBatches(mostlyNamespaced(api), { seed, count: requests })) {
-      await this.sendAll(batch, sent, hearsay);
+      await this.sendAll(
+        batch.map((request, index) => (index % LONG_EVERY === 0 ? this.long.next() : request)),
+        sent,
+        hearsay,
+      );
+      await this.look(bystander, `requests ${sent} to ${sent + batch.length - 1}`);
       const isTimeToLook = Math.floor((sent + batch.length) / LOOK_EVERY) > Math.floor(sent / LOOK_EVERY);
       sent += batch.length;
       if (this.server.death !== undefined) {
@@ -82,13 +108,29 @@ export class BoundedRun {
         [...now].filter((right) => !rights.has(right)).map((right) => `new right: ${right}`),
       );
     }
-    const { findings, statuses } = this;
-    return { findings, statuses, canaries, outside: outside.size };
+    const { findings, slowestBystanderMs, statuses } = this;
+    return { findings, statuses, canaries, outside: outside.size, slowestBystanderMs };
+  }
+
+  /** What the bystander has seen since the last look. */
+  private async look(bystander: Bystander, at: string): Promise<void> {
+    const { slowdown, slowest } = await bystander.take();
+    const waitedMs = slowest.ms / slowdown;
+    this.slowestBystanderMs = Math.max(this.slowestBystanderMs, waitedMs);
+    if (!this.options.isPatient && waitedMs > FUZZ_LIMITS.bystanderMs)
+      this.found(
+        at,
+        `somebody else's ${slowest.what} waited ${waitedMs.toFixed(0)} ms (machine slower by ${slowdown.toFixed(1)})`,
+      );
   }
 
   private async prepare(): Promise<FuzzedApi> {
     for (const name of OTHERS) await this.server.call('POST', '/api/v1/namespaces', { metadata: { name } });
     await putUsers(this.server);
+    await this.server.call('POST', '/api/v1/namespaces', { metadata: { name: BYSTANDER.namespace } });
+    await this.server.call('POST', BYSTANDER.path.slice(0, BYSTANDER.path.lastIndexOf('/')), {
+      metadata: { name: BYSTANDER.name },
+    });
     const api = await readApi(this.server);
     await this.putSamplesAtHome(api);
     return api;

@@ -29,6 +29,13 @@ const RESOURCES: readonly (readonly [string, string])[] = [
   ['certificates.k8s.io', 'certificatesigningrequests'],
 ];
 
+/** Whose object changes all the time: the bystander's. */
+export const BYSTANDER = {
+  namespace: 'bystander',
+  name: 'mine',
+  path: '/apis/coordination.k8s.io/v1/namespaces/bystander/leases/mine',
+};
+
 interface Listed {
   readonly items: readonly {
     readonly metadata: {
@@ -44,7 +51,7 @@ export async function objectsOutside(
   server: FuzzedServer,
   { resources }: FuzzedApi,
 ): Promise<ReadonlyMap<string, string>> {
-  const own = new Set(USERS.map(({ namespace }) => namespace));
+  const own = new Set([...USERS.map(({ namespace }) => namespace), BYSTANDER.namespace]);
   const found = new Map<string, string>();
   // What is measured changes by itself.
   const stored = resources.filter(
