@@ -7,7 +7,7 @@ import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting`, `bound-locks`, `clear-stray`, `place-in-turn`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `bound-locks`, `clear-stray`, `place-in-turn`, `rebase-turns`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
@@ -64,6 +64,7 @@ type Backend = Pick<RedisQueueBackend, 'addJobToTransaction'>;
 type KeysOf = Pick<Queue, 'toKey'>;
 
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
+const rebaseTurns = new LuaScript(new URL('./lua/rebase-turns-4.lua', import.meta.url));
 const placeInTurn = new LuaScript(new URL('./lua/place-in-turn-4.lua', import.meta.url));
 const boundLocks = new LuaScript(new URL('./lua/bound-locks-1.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
@@ -145,16 +146,20 @@ export class BullMqInternals {
 
   /**
    * Moves jobs of the background that were added before `beforeMs` to their namespaces' turns in the foreground, looking
-   * at `limit` of them at most, and wakes a worker while anything waits.
+   * at `limit` of them at most, and wakes a worker while anything waits. Moves all turns back before their numbers
+   * become too large for scores.
    */
   async ageWaiting(
     queue: KeysOf,
-    { fair }: Pick<TurnKeys, 'fair'>,
+    { fair, pending }: TurnKeys,
     beforeMs: number,
     limit: number,
   ): Promise<void> {
     const keys = [...['prioritized', 'wait', 'marker'].map((name) => queue.toKey(name)), fair];
-    await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
+    const areLong = await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
+    if (areLong !== 1) return;
+    const moved = [queue.toKey('prioritized'), queue.toKey('pc'), pending, fair];
+    await rebaseTurns.run(this.redis, moved, [queue.toKey('')]);
   }
 
   /** Lets no lock of an active job last longer than `lockDurationMs` from now on. */

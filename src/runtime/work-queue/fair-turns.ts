@@ -30,7 +30,8 @@ export function shareOf(key: string): string {
 /**
  * Start-time fair queueing (Goyal, Vin and Cheng, 1996) of keys by namespace: however many keys of one namespace wait,
  * a key of another waits for no more than that namespace's share. Within a namespace user changes go first, then the
- * others in the order of their adds. `lua/includes/fair-turns.lua` does the same.
+ * others in the order of their adds. `lua/includes/fair-turns.lua` does the same. Its scores hold 32 bits, so it moves
+ * them back from time to time; the numbers here are exact for 10^15 runs.
  */
 export class FairTurns {
   /** By line, the start of the latest run taken: a namespace with nothing waiting joins here and has saved up nothing. */

@@ -14,7 +14,7 @@
   ARGV[2] jobs added before this (epoch milliseconds, the clock of those who add) waited too long
   ARGV[3] how many are looked at, at most, per priority
 
-  Returns nothing
+  Returns 1 if turns have to be moved back (rebase-turns), else 0
 ]]
 local prioritizedKey, waitKey, markerKey, fairKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local prefix, before, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -37,3 +37,4 @@ end
 if redis.call('ZCARD', prioritizedKey) > 0 or redis.call('LLEN', waitKey) > 0 then
   redis.call('ZADD', markerKey, 0, '0')
 end
+return (isLineLong(fairKey, 1) or isLineLong(fairKey, 3)) and 1 or 0

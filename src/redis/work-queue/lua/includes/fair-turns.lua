@@ -49,6 +49,11 @@ local function beginTurn(fairKey, class, place)
   end
 end
 
+-- Whether the turns of a line have to be moved back; see rebase-turns.
+local function isLineLong(fairKey, line)
+  return tonumber(redis.call('HGET', fairKey, 'v' .. line) or '0') > 0x80000000
+end
+
 -- The score among BullMQ's prioritized jobs: priority, turn, and as a fraction the order of those with the same turn.
 local function scoreOf(line, place, sequence)
   return line * 0x100000000 + math.min(place, 0xffffffff) + sequence % 0x10000 / 0x10000
