@@ -3,7 +3,8 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { RedisActorStore } from '../../src/redis/activation/redis-actor-store.js';
-import { BullMqWorkQueue, RedisResourceLock } from '../../src/redis/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisResourceLock } from '../../src/redis/index.js';
+import { MovedTime } from '../support/moved-time.js';
 
 const HOUR_MS = 3_600_000;
 const LOCK_MS = 60_000;
@@ -62,5 +63,101 @@ describe('a lock whose server’s clock went back by an hour', () => {
     await queue.maintain();
     expect(await redis.pttl(`${bull.toKey('job')}:lock`)).toBeLessThanOrEqual(queue.options.lockDurationMs);
     await queue.close();
+  });
+});
+
+/** Its due times are an hour too late, like the latest time that its queue has noted. */
+describe('a timer whose server’s clock went back by an hour', () => {
+  let redis: Redis;
+  let time: MovedTime;
+  let queue: BullMqWorkQueue;
+
+  beforeEach(() => {
+    const [redisUrl, keyPrefix] = [inject('redisUrl'), randomUUID()];
+    redis = new Redis(redisUrl);
+    time = new MovedTime(redisUrl, `*${keyPrefix}*`, 50);
+    queue = new BullMqWorkQueue({ name: 'test', redisUrl, keyPrefix, clock: time.clock });
+  });
+
+  afterEach(async () => {
+    await queue.close();
+    redis.disconnect();
+    time.close();
+  });
+
+  const stateKey = (part: string): string => `${queue.prefix}:state:${part}`;
+
+  /** @param isOfAll whether the clocks of those who add, by which BullMQ dates its jobs, went back as well */
+  async function goBack(byMs: number, isOfAll = false): Promise<void> {
+    for (const key of await redis.zrange(stateKey('timers'), 0, -1))
+      await redis.zincrby(stateKey('timers'), byMs, key);
+    await redis.incrby(stateKey('clock'), byMs);
+    const delayed = (await queue.bullQueue()).toKey('delayed');
+    if (!isOfAll) return;
+    for (const job of await redis.zrange(delayed, 0, -1)) await redis.zincrby(delayed, byMs * 4096, job);
+  }
+
+  async function dueInMs(key: string): Promise<number> {
+    return ((await queue.inspectKey(key)).delayed?.dueMs ?? NaN) - Date.now();
+  }
+
+  it.each([{ isOfAll: false }, { isOfAll: true }])(
+    'fires within seconds of when it was due (of all machines: $isOfAll)',
+    async ({ isOfAll }) => {
+      const ran: string[] = [];
+      const over = new AbortController();
+      const consumer = new BullMqWorkQueueConsumer({ queue });
+      const run = consumer.run(async ({ key }) => void ran.push(key), { concurrency: 1 }, over.signal);
+      for (const key of ['ns/a', 'ns/b']) await queue.addAfter(key, 10_000);
+      await time.until(async () => (await redis.exists(stateKey('clock'))) === 1, 5000);
+      await goBack(HOUR_MS, isOfAll);
+      await time.until(() => ran.length === 2, 20_000);
+      expect(ran.sort()).toEqual(['ns/a', 'ns/b']);
+      over.abort();
+      await run;
+    },
+  );
+
+  it('keeps its delay and one job that wakes for it, and is moved once, whichever replica notices', async () => {
+    const other = new BullMqWorkQueue({
+      ...{ name: 'test', redisUrl: inject('redisUrl'), clock: time.clock },
+      keyPrefix: /^\{(.*):queue:/.exec(queue.prefix)?.[1] ?? '',
+    });
+    await queue.addAfter('ns/a', 2 * HOUR_MS);
+    await queue.maintain();
+    await goBack(HOUR_MS, true);
+    await Promise.all([queue.maintain(), other.maintain()]);
+    await queue.maintain();
+    const dueMs = await dueInMs('ns/a');
+    expect(dueMs).toBeLessThanOrEqual(2 * HOUR_MS);
+    expect(dueMs).toBeGreaterThan(2 * HOUR_MS - 60_000);
+    const [, score, ...more] = await redis.zrange(
+      (await queue.bullQueue()).toKey('delayed'),
+      0,
+      -1,
+      'WITHSCORES',
+    );
+    expect(more).toEqual([]);
+    expect(Number(score) / 4096 - Date.now()).toBeLessThanOrEqual(2 * HOUR_MS);
+    await other.close();
+  });
+
+  it('stays where it is if the clock went forward, or back by what servers differ by', async () => {
+    await queue.addAfter('ns/a', 2 * HOUR_MS);
+    await queue.maintain();
+    for (const byMs of [-HOUR_MS, 500]) {
+      await redis.incrby(stateKey('clock'), byMs);
+      await queue.maintain();
+      expect(await dueInMs('ns/a')).toBeGreaterThan(2 * HOUR_MS - 60_000);
+    }
+  });
+
+  it('leaves no noted time behind in a queue that has no timer any more', async () => {
+    await queue.addAfter('ns/a', HOUR_MS);
+    await queue.maintain();
+    expect(await redis.exists(stateKey('clock'))).toBe(1);
+    await queue.purge('ns/a');
+    await queue.maintain();
+    expect(await redis.exists(stateKey('clock'))).toBe(0);
   });
 });

@@ -11,6 +11,7 @@ import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { BullMqInternals, wakeUpKeysOf } from './bullmq-internals.js';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pending-add';
+import type { MovedTimer } from './redis-queue-state.js';
 import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
 import type { WorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
@@ -308,16 +309,18 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   /**
-   * For the consumer, every `maintenanceIntervalMs`: ages waiting jobs, fires timers whose wake-up was lost, and bounds
-   * the locks of jobs, which a clock that went back would make last.
+   * For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. If the
+   * server's clock went back, bounds the locks of jobs and moves timers back, which would last or come so much later.
    */
   async maintain(): Promise<void> {
     const longAgoMs = this.clock.now() - this.options.agingMs;
     await this.internals.ageWaiting(await this.open(), this.state.keys, longAgoMs, MAINTENANCE_BATCH);
     await this.internals.boundLocks(await this.open(), this.options.lockDurationMs);
-    for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
-      const timer = await this.state.readTimer(overdue);
-      if (timer) await this.fireTimer(overdue, timer.due);
+    const { moved, overdue } = await this.state.tendTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH);
+    if (moved.length > 0) await this.wakeUpMoved(moved);
+    for (const key of overdue) {
+      const timer = await this.state.readTimer(key);
+      if (timer) await this.fireTimer(key, timer.due);
     }
   }
 
@@ -340,6 +343,15 @@ export class BullMqWorkQueue<Started extends object = object>
     }
     if (repaired > 0) this.metrics.repaired(this.name, repaired);
     return repaired;
+  }
+
+  /** Their wake-up jobs name the due times of before. If this ends half way, the rest is found overdue. */
+  private async wakeUpMoved(moved: readonly MovedTimer[]): Promise<void> {
+    this.logger.warn('the clock of Redis went back; all timers are moved back', { timers: moved.length });
+    const waking = moved.map(({ due, key, leftMs }) =>
+      this.addLimit.run(() => this.wakeUp(key, due, leftMs), PRIORITY_RANK.low),
+    );
+    await Promise.all(waking);
   }
 
   /** A worker may have died after it recorded this timer's add and before it made a job of it. */

@@ -12,12 +12,30 @@ import type { AddOptions, LeaderTerm } from '@rollkeeper/runtime/work-queue/work
 
 /** Longer error texts are truncated. */
 const MAX_ERROR_LENGTH = 2000;
+/** How often the server's time is noted in a queue with timers, milliseconds: a write each time. */
+const CLOCK_NOTED_EVERY_MS = 2000;
+/** A clock that goes back by less delays timers by less, milliseconds. Servers of one installation differ by as much. */
+const CLOCK_MAY_GO_BACK_MS = 1000;
 
 /** A timer as stored in Redis; `due` identifies it. */
 export interface DueTimer {
   readonly leftMs: number;
   readonly due: string;
   readonly add: AddOptions;
+}
+
+/** A timer whose due time was changed because the server's clock went back. */
+export interface MovedTimer {
+  readonly key: string;
+  readonly due: string;
+  readonly leftMs: number;
+}
+
+/** What maintenance has to do for timers. */
+export interface TendedTimers {
+  /** Keys whose timers should have fired. */
+  readonly overdue: readonly string[];
+  readonly moved: readonly MovedTimer[];
 }
 
 /** The consequence of a failure. */
@@ -56,8 +74,8 @@ export class RedisQueueState {
   );
   private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-3.lua', import.meta.url));
   private readonly wakeUpLink = new LuaScript(new URL('./lua/link-wake-up-3.lua', import.meta.url));
-  private readonly timersOverdue = new LuaScript<string[]>(
-    new URL('./lua/overdue-timers-1.lua', import.meta.url),
+  private readonly timersTend = new LuaScript<[overdue: string[], moved: (string | number)[]]>(
+    new URL('./lua/tend-timers-2.lua', import.meta.url),
   );
   private readonly limit = new LuaScript<[result: number, delayMs: string]>(
     new URL('./lua/rate-limit-4.lua', import.meta.url),
@@ -88,6 +106,7 @@ export class RedisQueueState {
       parked: key('parked'),
       timers: key('timers'),
       timerData: key('timer-data'),
+      clock: key('clock'),
       term: key('term'),
       fair: key('fair'),
     };
@@ -197,8 +216,18 @@ export class RedisQueueState {
     await this.timerClear.run(this.redis, [timers, timerData, delayed], [key, due, jobPrefix]);
   }
 
-  async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
-    return this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit]);
+  /**
+   * Moves all timers back if the server's clock went back.
+   * @returns `limit` timers at most that are overdue by more than `graceMs`, and the timers that were moved
+   */
+  async tendTimers(graceMs: number, limit: number): Promise<TendedTimers> {
+    const { clock, timers } = this.keys;
+    const args = [graceMs, limit, CLOCK_NOTED_EVERY_MS, CLOCK_MAY_GO_BACK_MS];
+    const [overdue, flat] = await this.timersTend.run(this.redis, [timers, clock], args);
+    const moved: MovedTimer[] = [];
+    for (let at = 0; at < flat.length; at += 3)
+      moved.push({ key: String(flat[at]), due: String(flat[at + 1]), leftMs: Number(flat[at + 2]) });
+    return { overdue, moved };
   }
 
   /**

@@ -11,7 +11,10 @@ import type { AddOptions } from '@rollkeeper/runtime/work-queue/work-queue';
 
 /** The keys of a queue's own state in Redis, all in one slot. */
 export type QueueStateKeys = Readonly<
-  Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term' | 'fair', string>
+  Record<
+    'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'clock' | 'term' | 'fair',
+    string
+  >
 >;
 
 /** BullMQ's keys of the delayed jobs that wake workers for timers. */
