@@ -313,6 +313,31 @@ describe('a replica', () => {
     await end();
   });
 
+  it('ends what runs at once when its term is refused, instead of waiting for it before the next one', async () => {
+    const reasons: unknown[] = [];
+    const reconcile = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+      await untilAborted(signal).catch((error: unknown) => {
+        reasons.push(error);
+        throw error;
+      });
+      return {};
+    };
+    const harness = new ManagerHarness([
+      { name: 'refused', worksOn: 'leader', reconcile },
+      { name: 'beside it', worksOn: 'leader', reconcile },
+    ]);
+    const { clock, controllers, elector, manager } = harness;
+    await waitFor(() => manager.state === 'running');
+    const outcome = elector.win(1).catch((error: unknown) => error);
+    for (const { queue } of controllers) await queue.add('ns/a');
+    await waitFor(() => controllers.every(({ reconciled }) => reconciled.length === 1));
+    await controllers[0]?.queue.beginTerm({ epoch: 2, holder: 'other' });
+    await clock.advance(2000);
+    expect(await outcome).toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+    expect(reasons).toMatchObject([{ code: 'LEASE_LOST' }, { code: 'LEASE_LOST' }]);
+    await harness.end();
+  });
+
   it('gives up a queue that does not answer as soon as the lease is lost', async () => {
     const { elector, end, manager, queue } = setUp('leader');
     await waitFor(() => manager.state === 'running');

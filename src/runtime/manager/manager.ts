@@ -4,7 +4,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { BuiltController, Controller } from '../controller/index.js';
 import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
-import { IllegalStateError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
+import { IllegalStateError, LeaseLostError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ActivationAdds, Activations, ControllerQueue } from '../activation/index.js';
 import { beginTerm, keepChecking, tellingOfRefusal } from '../activation/index.js';
@@ -249,7 +249,7 @@ export class Manager {
       const ended = abortable(aborted(until), refusal.signal);
       await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);
     } catch (error) {
-      failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
+      failed.abort(whyFailed(error));
       throw error;
     } finally {
       await Promise.allSettled(work);
@@ -318,6 +318,12 @@ export class Manager {
     });
     await managed.controller.run(signal, { endNow: lost.signal, precedence: this.precedence });
   }
+}
+
+/** What ends the rest of the leading work. In a term that was refused, no key may run on: another leader may have it. */
+function whyFailed(cause: unknown): Error {
+  if (hasCode(cause, 'SUPERSEDED')) return new LeaseLostError('the term does not count any more', { cause });
+  return new ShutdownError('the leading work has failed', { cause });
 }
 
 /** Rejects as `work` does, and never resolves. */
