@@ -8,7 +8,7 @@ import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
 import { decideProbes } from './decide-probes.js';
 import type { ProbeProblem } from './decide-probes.js';
 import { isResizing, pendingResize } from './decide-resize.js';
-import { formatDuration } from './durations.js';
+import { formatGoDuration } from '@rollkeeper/machinery/clock';
 import { imagePullOf } from './image-pull.js';
 import { SHUT_DOWN } from './node-verdict.js';
 import { statusesOf } from './pod-conditions.js';
@@ -131,7 +131,7 @@ function pullNotes(
       ? [{ type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"` }]
       : [];
   if (!hasCome || !known?.has(key)) return pulling;
-  const took = formatDuration(imagePullOf(pod, { name, image }, pullsAfterMs).takesMs);
+  const took = formatGoDuration(imagePullOf(pod, { name, image }, pullsAfterMs).takesMs);
   const size = `Image size: ${IMAGE_BYTES} bytes.`;
   const message = `Successfully pulled image "${image}" in ${took} (${took} including waiting). ${size}`;
   return [...pulling, { type: 'Normal', reason: 'Pulled', message }];

@@ -1,8 +1,7 @@
-import { doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, formatGoDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { asSent } from '@rollkeeper/machinery/kubernetes';
 import type { ProbeOutlook } from './decide-probes.js';
-import { formatDuration } from './durations.js';
 import type { ImagePull } from './image-pull.js';
 import { NO_PULL, decidePull } from './image-pull.js';
 import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
@@ -250,7 +249,7 @@ function afterFailure(
   const inARow = isBackoffForgotten(nowMs - startedMs) ? 0 : status.restartCount - forgottenRestarts;
   const backoffMs = crashBackoffMs(inARow);
   if (backoffMs === 0) return { status: end, wakeAtMs: startsAgainAt({ ...facts, current: end }) };
-  const message = `back-off ${formatDuration(backoffMs)} restarting failed container=${name} pod=${podText}`;
+  const message = `back-off ${formatGoDuration(backoffMs)} restarting failed container=${name} pod=${podText}`;
   return {
     status: {
       ...end,

@@ -11,7 +11,6 @@ import {
   POD_BEHAVIOURS,
   READY_AFTER_ANNOTATION,
 } from './pod-behaviour.js';
-import { parseDuration } from './durations.js';
 import {
   START,
   aPod,
@@ -350,19 +349,5 @@ describe('every decision', () => {
     const before = JSON.stringify(pod);
     decide(pod, 20_000);
     expect(JSON.stringify(pod)).toBe(before);
-  });
-});
-
-describe('parseDuration', () => {
-  it.each([
-    ['5s', 5_000],
-    ['1m30s', 90_000],
-    ['200ms', 200],
-    ['0.5h', 1_800_000],
-    ['soon', undefined],
-    ['5', undefined],
-    ['', undefined],
-  ])('reads %j as %j', (text, ms) => {
-    expect(parseDuration(text)).toBe(ms);
   });
 });

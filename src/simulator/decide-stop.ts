@@ -4,7 +4,7 @@ import { containerAnnotation, isSidecar } from '@rollkeeper/machinery/kubernetes
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
-import { parseDuration } from './durations.js';
+import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { restartsAlways } from './pod-behaviour.js';
 
 /** How long a container's `preStop` takes, as `5s`; `fails`: it fails at once. */
@@ -58,7 +58,7 @@ function stopOf(
   const hookMs = Math.min(preStopMs(pod, container), graceMs);
   const leftMs = hookMs > 0 ? Math.max(graceMs - hookMs, LEAST_GRACE_MS) : graceMs;
   const asked = containerAnnotation(pod.metadata, STOPS_AFTER_ANNOTATION, container.name)?.trim() ?? '';
-  const takesMs = asked === 'never' ? Infinity : (parseDuration(asked) ?? terminationDelayMs);
+  const takesMs = asked === 'never' ? Infinity : (parseGoDurationMs(asked) ?? terminationDelayMs);
   const own = restartsAlways(pod) ? 0 : EXIT_CODE_OF_TERMINATED;
   return {
     name: container.name,
@@ -69,7 +69,7 @@ function stopOf(
 
 function preStopMs(pod: ReadablePod, { lifecycle, name }: Container): number {
   if (!lifecycle?.preStop) return 0;
-  return parseDuration(containerAnnotation(pod.metadata, PRE_STOP_ANNOTATION, name) ?? '') ?? 0;
+  return parseGoDurationMs(containerAnnotation(pod.metadata, PRE_STOP_ANNOTATION, name) ?? '') ?? 0;
 }
 
 /** The containers at `nowMs`, after the order to stop at `orderedMs`. Those that stopped before keep their end. */

@@ -1,8 +1,7 @@
 import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { containerAnnotation } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { parseDuration } from './durations.js';
 
 /** How long the pull of an image takes that the node does not have, as `5s`. */
 export const IMAGE_PULL_AFTER_ANNOTATION = 'node.rollkeeper.dev/image-pull-after';
@@ -37,7 +36,7 @@ export function imagePullOf(pod: DeepReadonly<Pod>, { name }: Container, pullsAf
   const after = containerAnnotation(pod.metadata, IMAGE_PULL_AFTER_ANNOTATION, name);
   const failures = containerAnnotation(pod.metadata, IMAGE_PULL_FAILURES_ANNOTATION, name)?.trim() ?? '0';
   return {
-    takesMs: (after === undefined ? undefined : parseDuration(after)) ?? pullsAfterMs,
+    takesMs: (after === undefined ? undefined : parseGoDurationMs(after)) ?? pullsAfterMs,
     failures: failures === 'always' ? Infinity : /^\d{1,6}$/.test(failures) ? Number(failures) : 0,
   };
 }

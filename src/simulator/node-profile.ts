@@ -9,7 +9,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { Amounts, Taint } from '@rollkeeper/machinery/kubernetes';
-import { parseDuration } from './durations.js';
+import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 
 /** What some of the nodes are like. Durations are texts as `5s` or `1m30s`. */
 export interface NodeProfile {
@@ -68,7 +68,7 @@ export interface CompiledNodeProfile {
 export type EvictionSignal = 'memory.available' | 'nodefs.available';
 
 const duration = z.string().transform((text, context) => {
-  const ms = parseDuration(text);
+  const ms = parseGoDurationMs(text);
   if (ms === undefined)
     context.addIssue({ code: 'custom', message: `"${text}" is no duration, as 5s or 1m30s` });
   return ms ?? 0;

@@ -2,7 +2,7 @@ import type { EventNote } from '@rollkeeper/client/events';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { PROBE_ANNOTATIONS } from './decide-probes.js';
 import { PRE_STOP_ANNOTATION, STOPS_AFTER_ANNOTATION } from './decide-stop.js';
-import { parseDuration } from './durations.js';
+import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION } from './image-pull.js';
 import {
   BEHAVIOUR_ANNOTATION,
@@ -22,7 +22,7 @@ interface Rule {
   readonly wanted: string;
 }
 
-const isDuration = (text: string): boolean => parseDuration(text) !== undefined;
+const isDuration = (text: string): boolean => parseGoDurationMs(text) !== undefined;
 const isOneOf =
   (...words: readonly string[]) =>
   (text: string): boolean =>

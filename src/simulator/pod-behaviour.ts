@@ -3,7 +3,7 @@ import { containerAnnotation, ownField } from '@rollkeeper/machinery/kubernetes'
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { failureOfCommand } from './command-end.js';
 import type { CommandEnd } from './command-end.js';
-import { parseDuration } from './durations.js';
+import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { judgeImage } from './image-reference.js';
 
 /** Makes a simulated node let a pod fail. Set on the pod, usually in a Deployment's template. */
@@ -45,7 +45,7 @@ export function containerBehaviour(behaviour: PodBehaviour | undefined, image: s
 /** Milliseconds from a container's start until it is ready. */
 export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number {
   const text = pod.metadata.annotations?.[READY_AFTER_ANNOTATION];
-  const asked = text === undefined ? undefined : parseDuration(text);
+  const asked = text === undefined ? undefined : parseGoDurationMs(text);
   return asked ?? (behaviourOf(pod) === 'slow' ? SLOW_READY_AFTER_MS : defaultMs);
 }
 
@@ -69,10 +69,10 @@ export function containerEnd(pod: DeepReadonly<Pod>, container: Container): Cont
   const asked = containerAnnotation(pod.metadata, ENDS_AFTER_ANNOTATION, container.name)?.trim() ?? '';
   if (asked === 'never') return undefined;
   const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container.name);
-  if (restartsAlways(pod)) return restartedEnd(parseDuration(asked), code, failure);
+  if (restartsAlways(pod)) return restartedEnd(parseGoDurationMs(asked), code, failure);
   if (failure && code === undefined && asked === '') return endOf(failure);
   return {
-    afterMs: parseDuration(asked) ?? ENDS_AFTER_MS,
+    afterMs: parseGoDurationMs(asked) ?? ENDS_AFTER_MS,
     exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
   };
 }
@@ -93,7 +93,7 @@ export function sidecarEnd(pod: DeepReadonly<Pod>, container: Container): Contai
   const { annotations = {} } = pod.metadata;
   const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';
   const code = ownField(annotations, `${EXIT_CODE_ANNOTATION}.${container.name}`);
-  return restartedEnd(parseDuration(asked), code, undefined);
+  return restartedEnd(parseGoDurationMs(asked), code, undefined);
 }
 
 /** Init containers complete immediately and successfully, unless an annotation or their command says otherwise. */
@@ -104,7 +104,7 @@ export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): 
   const code = ownField(annotations, `${EXIT_CODE_ANNOTATION}.${container.name}`);
   const failure = failureOfCommand(argvOf(container));
   return {
-    afterMs: parseDuration(asked) ?? failure?.afterMs ?? 0,
+    afterMs: parseGoDurationMs(asked) ?? failure?.afterMs ?? 0,
     exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
   };
 }

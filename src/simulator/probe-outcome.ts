@@ -1,4 +1,4 @@
-import { parseDuration } from './durations.js';
+import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 
 interface Phase {
   readonly succeeds: boolean;
@@ -44,10 +44,10 @@ export function parseProbeOutcome(text: string): ProbeOutcome | undefined {
   if (words.length === 1 && verb === 'succeeds') return SUCCEEDS;
   if (words.length === 1 && verb === 'fails') return FAILS;
   if (words.length === 3 && second === 'after' && (verb === 'succeeds' || verb === 'fails'))
-    return turning(verb === 'succeeds', parseDuration(third ?? ''));
+    return turning(verb === 'succeeds', parseGoDurationMs(third ?? ''));
   if (verb !== 'flaps' || words.length < 2 || words.length > 3) return undefined;
-  const wellMs = parseDuration(second ?? '');
-  const illMs = third === undefined ? wellMs : parseDuration(third);
+  const wellMs = parseGoDurationMs(second ?? '');
+  const illMs = third === undefined ? wellMs : parseGoDurationMs(third);
   if (!wellMs || !illMs) return undefined;
   return {
     repeats: true,

@@ -60,7 +60,6 @@ export type { CheckRun, Measurement } from './policies/checks/check-results.js';
 export type { CheckVerdict } from './policies/checks/check-verdict.js';
 export { mayBecomeGood } from './policies/checks/may-become-good.js';
 export type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
-export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';

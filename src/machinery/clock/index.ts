@@ -4,6 +4,13 @@ export { ExpiringMap } from './expiring-map.js';
 export { keepFollowing } from './keep-following.js';
 export type { FollowOptions } from './keep-following.js';
 export { pause } from './pause.js';
+export {
+  formatGoDuration,
+  parseDuration,
+  parseGoDuration,
+  parseGoDurationMs,
+  renderDuration,
+} from './duration.js';
 export { doublingDelayMs } from './doubling-delay.js';
 export type { DoublingDelay } from './doubling-delay.js';
 export { atOnce, LongWork } from './long-work.js';

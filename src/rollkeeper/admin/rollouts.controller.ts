@@ -15,7 +15,8 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { deploymentTypeOf, parseDuration, withoutSecrets } from '@rollkeeper/controllers/deployment';
+import { deploymentTypeOf, withoutSecrets } from '@rollkeeper/controllers/deployment';
+import { parseDuration } from '@rollkeeper/machinery/clock';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type {
   RevisionReport,

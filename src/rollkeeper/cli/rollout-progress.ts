@@ -144,7 +144,7 @@ async function reporterFor({
 
 /** `5m`, `1h30m`, or a number of seconds. */
 export async function readDuration(option: string, text: string): Promise<number> {
-  const { parseDuration } = await import('@rollkeeper/controllers/deployment');
+  const { parseDuration } = await import('@rollkeeper/machinery/clock');
   const ms = parseDuration(/^\d+(\.\d+)?$/.test(text) ? `${text}s` : text);
   if (ms === undefined)
     throw new InvalidOptionError(option, `"${text}" is not a duration such as 90s, 5m or 1h30m`);

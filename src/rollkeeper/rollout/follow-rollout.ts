@@ -7,7 +7,7 @@ import type {
   ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import { renderDuration } from '@rollkeeper/controllers/deployment';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import { decideRolloutEnd } from './decide-rollout-end.js';
 import type { RolloutPosition, RolloutView } from './decide-rollout-end.js';
 import type { RolloutReport } from './describe-rollout.js';

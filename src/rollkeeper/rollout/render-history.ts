@@ -1,4 +1,4 @@
-import { renderDuration } from '@rollkeeper/controllers/deployment';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import { renderTable } from '../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
 

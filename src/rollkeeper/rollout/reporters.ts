@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { escapedLine, escapedText } from '@rollkeeper/machinery/process';
-import { renderDuration } from '@rollkeeper/controllers/deployment';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { RolloutReport } from './describe-rollout.js';
 import type { RolloutEnd, RolloutReporter } from './follow-rollout.js';
 import type { RolloutOutcome } from './rollout-outcome.js';

@@ -1,3 +1,4 @@
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { ConfigMap } from '@rollkeeper/runtime';
 import {
   NAMESPACE_POLICIES,
@@ -6,7 +7,6 @@ import {
   historyKeptForMs,
   readRecord,
   recordNameOf,
-  renderDuration,
 } from '@rollkeeper/controllers/deployment';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import { CONFIG_MAPS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';

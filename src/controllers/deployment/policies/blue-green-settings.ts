@@ -1,4 +1,4 @@
-import { parseDuration } from './durations.js';
+import { parseDuration } from '@rollkeeper/machinery/clock';
 import type { Setting } from './names.js';
 import { annotationOf } from './names.js';
 

@@ -1,4 +1,4 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { renderDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { isPodServing } from '../../shared/index.js';
 import { OWN_RULES } from '../deployment.options.js';
@@ -10,7 +10,6 @@ import { hashOfSet, isReadyToServe, planBlueGreen } from './blue-green-plan.js';
 import type { BlueGreenPlan } from './blue-green-plan.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
-import { renderDuration } from './durations.js';
 import { APPROVE } from './names.js';
 import type { StandingCode } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';

@@ -1,5 +1,5 @@
 import type { Annotations } from '../annotations.js';
-import { parseDuration } from './durations.js';
+import { parseDuration } from '@rollkeeper/machinery/clock';
 import { annotationOf } from './names.js';
 
 /** What `rollkeeper.dev/history` asks for. */

@@ -5,7 +5,7 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { maxUnavailable } from '../limits.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import { stuckCause } from '../timeout-cause.js';
-import { renderDuration } from './durations.js';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { FailureCause } from './failure-causes.js';
 import { CAUSE_OF_TROUBLE } from './failure-causes.js';
 import { resolvePodCount } from './pod-counts.js';

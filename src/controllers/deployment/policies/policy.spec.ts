@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration, renderDuration } from './durations.js';
 import type { RolloutPolicy } from './policy.js';
 import { compilePolicy, renderProblems } from './policy.js';
 import { isOpen, nextOpening, parseWindows } from './windows.js';
@@ -159,27 +158,6 @@ describe('the policy of a Deployment', () => {
     const shape = { isRollingUpdate: false };
     expect(compilePolicy(named({ steps: '1; approve' }), undefined, shape).kind).toBe('invalid');
     expect(compilePolicy(named({ 'on-failure': 'rollback' }), undefined, shape).kind).toBe('policy');
-  });
-});
-
-describe('a duration', () => {
-  it.each([
-    ['90s', 90_000],
-    ['5m', 300_000],
-    ['1h30m', 5_400_000],
-    ['2d', 172_800_000],
-    ['0.5h', 1_800_000],
-    ['', undefined],
-    ['5', undefined],
-    ['5 m', undefined],
-  ])('"%s" is %s ms', (text, ms) => {
-    expect(parseDuration(text)).toBe(ms);
-  });
-
-  it('is written as people write it', () => {
-    expect([0, 1, 90_000, 3_600_000, 90_061_000].map(renderDuration)).toEqual([
-      ...['0s', '1s', '1m30s', '1h', '1d1h1m1s'],
-    ]);
   });
 });
 

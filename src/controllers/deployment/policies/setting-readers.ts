@@ -4,7 +4,7 @@ import { MAX_INT32 } from '../int32.js';
 import type { BlueGreenSetting } from './blue-green-settings.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseRestartOn } from './config-selection.js';
-import { parseDuration } from './durations.js';
+import { parseDuration } from '@rollkeeper/machinery/clock';
 import { FAILURE_CAUSES, parseFailureCauses } from './failure-causes.js';
 import { parseHistory } from './history-setting.js';
 import type { Setting } from './names.js';

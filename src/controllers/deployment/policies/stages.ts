@@ -8,7 +8,7 @@ import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
 import type { Gate } from './checks/gate.js';
 import { isOverridable } from './checks/gate.js';
-import { renderDuration } from './durations.js';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import { APPROVE, STEP } from './names.js';
 import type { PolicyOutcome, Standing } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';

@@ -1,4 +1,4 @@
-import { parseDuration, renderDuration } from './durations.js';
+import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { isCheckName } from './checks/check-names.js';
 import type { PodCount } from './pod-counts.js';
 import { parsePodCount, renderPodCount } from './pod-counts.js';

@@ -1,4 +1,4 @@
-import { renderDuration } from '../policies/durations.js';
+import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { RecordEntry } from './record-entry.js';
 
 /** An entry in words, for people. */

@@ -1,6 +1,5 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { renderDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
-import { renderDuration } from '../durations.js';
 import type { CheckDefinition } from './check-definition.js';
 import type { CheckRun, Measurement } from './check-results.js';
 import type { CheckVerdict } from './check-verdict.js';

@@ -3,7 +3,7 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { parseShortYaml, withoutTrailing } from '@rollkeeper/machinery/text';
 import type { JobTemplateSpec } from '@rollkeeper/machinery/types/batch-v1';
-import { parseDuration, renderDuration } from '../durations.js';
+import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import type { Condition } from './condition.js';
 import { parseCondition } from './condition.js';
 import { VARIABLE_NAMES, unknownVariable } from './query-variables.js';
