@@ -15,11 +15,11 @@ export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraf
   const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
   const surplus = [...candidates].sort(byRevision).slice(0, Math.max(0, candidates.length - limit));
   for (const replicaSet of surplus)
-    if (isIdle(draft, replicaSet) && replicaSet !== draft.keptForRollback) draft.delete(replicaSet);
+    if (isIdle(draft, replicaSet) && replicaSet !== draft.limits.keptForRollback) draft.delete(replicaSet);
 }
 
-function isIdle({ podsOccupiedBy }: RolloutDraft, replicaSet: ReplicaSetDraft): boolean {
+function isIdle({ limits }: RolloutDraft, replicaSet: ReplicaSetDraft): boolean {
   // Pods that are ending would no longer be counted.
-  if ((podsOccupiedBy?.(replicaSet) ?? 0) > 0) return false;
+  if ((limits.podsOccupiedBy?.(replicaSet) ?? 0) > 0) return false;
   return replicaSet.replicas === 0 && (replicaSet.status.replicas ?? 0) === 0 && isUpToDate(replicaSet);
 }

@@ -1,4 +1,3 @@
-import type { WatchedNodes } from '../shared/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
@@ -11,13 +10,9 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
-import type { Budgets } from './policies/budgets.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
-import type { Configuration } from './policies/config-digests.js';
-import type { WatchedServices } from './policies/selecting-services.js';
-import type { LivePods } from './policies/pass.js';
-import type { Turns } from './policies/turns.js';
+import { surroundingsIn, type LivePods, type Surroundings } from './policies/pass.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { Unserved } from './recheck-service.js';
 import { unservedBy } from './recheck-service.js';
@@ -35,22 +30,12 @@ export interface ObservedPass {
   readonly templateManager?: string;
 }
 
-export interface PassDependencies {
+export interface PassDependencies extends Surroundings {
   readonly pods: Lister<Pod>;
   readonly clock: Clock;
   readonly rules: RolloutRules;
   /** The annotations of a Namespace, which are defaults for its Deployments. @default none */
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
-  /** What ConfigMaps and Secrets hold. @default not known */
-  readonly configuration?: Configuration;
-  /** The PodDisruptionBudgets. @default not known */
-  readonly budgets?: Budgets;
-  /** The queue of rollouts. @default not known */
-  readonly turns?: Turns;
-  /** The Services that blue-green rollouts move. @default not known */
-  readonly services?: WatchedServices;
-  /** The labels of nodes, for rollouts zone by zone. @default not known */
-  readonly nodes?: WatchedNodes;
   /** Where requests of checks may go. @default no checks are measured */
   readonly checkHosts?: readonly HostRule[];
 }
@@ -83,8 +68,7 @@ export function decidePass(
   { checks, claims, deployment, livePods, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
-  const { budgets, checkHosts, clock, configuration, defaultsOf, nodes, pods, rules, services, turns } =
-    dependencies;
+  const { checkHosts, clock, defaultsOf, pods, rules } = dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
@@ -101,14 +85,10 @@ export function decidePass(
     templateManager,
   });
   decideRollout(draft, {
+    ...surroundingsIn(dependencies),
     podsOf: ({ observed }) => podsOf(observed),
     rules,
     namespaceAnnotations,
-    configuration,
-    budgets,
-    turns,
-    services,
-    nodes,
     livePods,
     checks: checksContext(checkHosts, checks),
   });
@@ -150,8 +130,8 @@ function recheckAfterMs(draft: RolloutDraft): number | undefined {
 }
 
 function endedBeforeRecreate(draft: RolloutDraft): ReadonlySet<string> {
-  const { replicaSets, startedByRecreate, startsBesideEnding } = draft;
-  if (!startedByRecreate || startsBesideEnding) return new Set();
+  const { limits, replicaSets, startedByRecreate } = draft;
+  if (!startedByRecreate || limits.startsBesideEnding) return new Set();
   const others = replicaSets.filter((replicaSet) => replicaSet !== startedByRecreate);
   return new Set(others.flatMap(({ observed }) => observed?.metadata.uid ?? []));
 }

@@ -17,7 +17,7 @@ import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
 import type { PolicyOutcome } from './policies/outcome.js';
-import type { PodDisruptionBudget } from '../shared/index.js';
+import { mergeLimits, type RolloutLimits } from './rollout-limits.js';
 import type { ServiceWrite } from './policies/service-writes.js';
 
 /**
@@ -52,49 +52,6 @@ export interface SizeStep {
 /** The branches of a pass, in the order of evaluation. */
 export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
 
-/** How many pods a rollout may take from a ReplicaSet. A change of `replicas` is no rollout, and does not ask. */
-export interface ShrinkLimit {
-  /** The size nearest to `wanted` that a ReplicaSet may shrink to; what is asked for is taken with it. */
-  allow(set: ReplicaSetDraft, wanted: number): number;
-  /** Whether all of these may be scaled to zero; if not, nothing is taken. */
-  allowsNone(sets: readonly ReplicaSetDraft[]): boolean;
-  /** What is written to a ReplicaSet with its new size. */
-  annotate(set: ReplicaSetDraft): Record<string, string>;
-  /** What has to be written before any ReplicaSet shrinks. */
-  readonly writes: readonly PodDisruptionBudget[];
-}
-
-/** What the policies ask of the steps. */
-export interface PolicyLimits {
-  /** How large the new ReplicaSet may become; the others keep what it may not have. @default all */
-  cap?: number;
-  /** Another template than the Deployment's runs for now, so no revision changes. */
-  keepsRevisions?: boolean;
-  /** Of versions that failed: a change of size must not give them more pods. */
-  mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
-  /**
-   * Those that keep all of `replicas` beside the new one; of the others, what the floor does not need goes at once.
-   * @default pods are replaced one after the other
-   */
-  keptWhole?: ReadonlySet<ReplicaSetDraft>;
-  /** The Service that sends its requests to one of the ReplicaSets alone. */
-  servedBy?: { readonly service: string };
-  /** Not deleted with the history: it is what a failure would go back to. */
-  keptForRollback?: ReplicaSetDraft;
-  /** How small a rollout may make one of the others. @default 0 */
-  leastOld?: (replicaSet: ReplicaSetDraft) => number;
-  /**
-   * The most pods that a ReplicaSet can have, those that are ending included; undefined while it is not known. Then nothing grows beyond
-   * the ceiling less these. @default pods that are ending take no room
-   */
-  podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
-  /** A Recreate does not wait for pods that are ending. */
-  startsBesideEnding?: boolean;
-  shrinkLimit?: ShrinkLimit;
-  /** How many pods above `replicas` the new ReplicaSet may keep, for pods whose eviction was requested. @default 0 */
-  surge?: number;
-}
-
 /** The working state of a pass, and its decisions so far. */
 export interface Draft {
   readonly observed: DeepReadonly<Deployment>;
@@ -124,7 +81,7 @@ export interface DraftInput {
  * The in-memory state on which the single steps of a sync are played. Every setter compares first, so that `version` is
  * unchanged exactly if a step would have written nothing.
  */
-export class RolloutDraft implements Draft, PolicyLimits {
+export class RolloutDraft implements Draft {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
@@ -139,17 +96,8 @@ export class RolloutDraft implements Draft, PolicyLimits {
   branch: RolloutBranch | undefined;
   /** The new ReplicaSet, if a Recreate starts it in this pass. */
   startedByRecreate?: ReplicaSetDraft;
-  cap?: number;
-  keepsRevisions?: boolean;
-  mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
-  keptForRollback?: ReplicaSetDraft;
-  shrinkLimit?: ShrinkLimit;
-  keptWhole?: ReadonlySet<ReplicaSetDraft>;
-  servedBy?: { readonly service: string };
-  podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
-  startsBesideEnding?: boolean;
-  leastOld?: (replicaSet: ReplicaSetDraft) => number;
-  surge?: number;
+  /** Another template than the Deployment's runs for now, so no revision changes. */
+  keepsRevisions = false;
   /** A ReplicaSet should have grown, but pods that are ending take the room. */
   isHeldBack = false;
   /** Pods that are resized in place, in their new form. */
@@ -158,6 +106,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   readonly serviceWrites: ServiceWrite[] = [];
   /** What the policies have come to, where there are any. */
   policy?: PolicyOutcome;
+  private asked: RolloutLimits = {};
   private readonly sets: ReplicaSetDraft[];
   private changes = 0;
 
@@ -189,7 +138,12 @@ export class RolloutDraft implements Draft, PolicyLimits {
 
   /** The size that the new ReplicaSet is on its way to. */
   get newSize(): number {
-    return Math.min(this.replicas, this.cap ?? Infinity);
+    return Math.min(this.replicas, this.limits.most ?? Infinity);
+  }
+
+  /** What the policies ask of the steps. */
+  get limits(): RolloutLimits {
+    return this.asked;
   }
 
   /** Number of changes so far. */
@@ -204,6 +158,11 @@ export class RolloutDraft implements Draft, PolicyLimits {
   /** Those that will still exist, oldest first. */
   get living(): ReplicaSetDraft[] {
     return this.sets.filter((replicaSet) => !replicaSet.deleted);
+  }
+
+  /** Adds what a policy asks of the steps. */
+  limit(more: RolloutLimits): void {
+    this.asked = mergeLimits(this.asked, more);
   }
 
   setStatus(status: DeepReadonly<DeploymentStatus>): void {
@@ -276,7 +235,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
 
   /** Limits a growth to the room that pods that are ending leave. */
   withinRoom(from: number, wanted: number): number {
-    const { podsOccupiedBy } = this;
+    const { podsOccupiedBy } = this.limits;
     if (!podsOccupiedBy || wanted <= from) return wanted;
     const occupied = this.living.reduce((sum, set) => sum + (podsOccupiedBy(set) ?? Infinity), 0);
     const room = Math.max(0, maxTotalReplicas(this.spec) - occupied);
@@ -308,9 +267,12 @@ export class RolloutDraft implements Draft, PolicyLimits {
   /** A rollout takes pods from a ReplicaSet, as far as it may. Returns how many. */
   shrink(replicaSet: ReplicaSetDraft, wanted: number): number {
     const before = replicaSet.replicas;
-    const size = this.shrinkLimit?.allow(replicaSet, wanted) ?? wanted;
+    const size = this.limits.shrinkLimit?.allow(replicaSet, wanted) ?? wanted;
     if (size < before && this.scale(replicaSet, size))
-      this.annotate(replicaSet, { ...replicaSet.annotations, ...this.shrinkLimit?.annotate(replicaSet) });
+      this.annotate(replicaSet, {
+        ...replicaSet.annotations,
+        ...this.limits.shrinkLimit?.annotate(replicaSet),
+      });
     return before - replicaSet.replicas;
   }
 }

@@ -50,7 +50,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
   const { namespace } = draft.observed.metadata;
   const needsOwnWrite = draft.spec !== draft.observed.spec || otherAnnotationsDiffer(draft);
   return {
-    budgetWrites: draft.shrinkLimit?.writes ?? [],
+    budgetWrites: draft.limits.shrinkLimit?.writes ?? [],
     replicaSetWrites: [
       ...released.map((replicaSet) => releaseWrite(replicaSet, draft.observed.metadata.uid)),
       ...replicaSetWrites(draft, namespace),

@@ -4,7 +4,7 @@ import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
-import { isHeld, scaleBeside } from './policies/held-sizes.js';
+import { isHeld, scaleBeside } from './held-sizes.js';
 import { keepFloor } from './unavailable-first.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
@@ -32,7 +32,7 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   if (active.length <= 1) {
     const only = active[0] ?? latest ?? old.at(-1);
     if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
-  } else if (draft.keptWhole) {
+  } else if (draft.limits.keptWhole) {
     scaleBeside(draft, sets, rules);
   } else if (latest && isSaturated(draft, latest, rules)) {
     // This ends a rollout, also a paused one, and is not what a change of the size asks for.
@@ -105,7 +105,7 @@ function toAddOf(draft: RolloutDraft, active: readonly ReplicaSetDraft[], rules:
 
 /** How large policies let a ReplicaSet be: its share of a new size is no reason to go beyond a step, or to run what failed. */
 function mostOf(draft: RolloutDraft, set: ReplicaSetDraft, latest: ReplicaSetDraft | undefined): number {
-  if (draft.mayNotGrow?.has(set)) return set.replicas;
+  if (draft.limits.mayNotGrow?.has(set)) return set.replicas;
   return set === latest && isHeld(draft) ? Math.max(set.replicas, draft.newSize) : Infinity;
 }
 

@@ -13,7 +13,8 @@ export interface Unserved {
 }
 
 /** The ReplicaSets that the pass makes smaller than all, where a Service may select one of them alone. */
-export function unservedBy({ living, replicas, servedBy }: RolloutDraft): Unserved | undefined {
+export function unservedBy({ limits, living, replicas }: RolloutDraft): Unserved | undefined {
+  const { servedBy } = limits;
   if (!servedBy) return undefined;
   const shrunk = living.filter(
     (set) => set.replicas < replicas && set.replicas < (set.observed?.spec.replicas ?? 0),

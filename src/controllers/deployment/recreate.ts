@@ -26,7 +26,8 @@ export function stepRecreate(
   const complete = isRolloutComplete(draft, draft.status);
   const active = activeOf(observed.old);
   // Of an old version that cannot go as a whole, none goes: nothing would take the place of a part.
-  if (draft.shrinkLimit && !draft.shrinkLimit.allowsNone(active)) return setRolloutStatus(draft, observed);
+  const { shrinkLimit } = draft.limits;
+  if (shrinkLimit && !shrinkLimit.allowsNone(active)) return setRolloutStatus(draft, observed);
   for (const replicaSet of active) draft.shrink(replicaSet, 0);
   if (active.length > 0 || observed.old.some((replicaSet) => mayRun(draft, replicaSet, podsOf))) {
     setRolloutStatus(draft, observed);
@@ -46,6 +47,6 @@ function isNotFinished(pod: DeepReadonly<Pod>): boolean {
 /** Whether pods of this ReplicaSet run, or might without our having seen them yet. Includes terminating ones. */
 function mayRun(draft: RolloutDraft, replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
   if (!isUpToDate(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
-  const stillRuns = draft.startsBesideEnding ? isPodActive : isNotFinished;
+  const stillRuns = draft.limits.startsBesideEnding ? isPodActive : isNotFinished;
   return podsOf(replicaSet).some(stillRuns);
 }

@@ -2,7 +2,7 @@ import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalR
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
-import { isHeld, sizeBeside, sizeHeld } from './policies/held-sizes.js';
+import { isHeld, sizeBeside, sizeHeld } from './held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
@@ -18,7 +18,7 @@ import type { RolloutRules } from './deployment.options.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sets = withNewReplicaSet(draft, observed, rules);
-  const shrinkOld = draft.keptWhole ? sizeBeside : isHeld(draft) ? sizeHeld : scaleDownOld;
+  const shrinkOld = draft.limits.keptWhole ? sizeBeside : isHeld(draft) ? sizeHeld : scaleDownOld;
   const moved = resizeNew(draft, sets, rules) || shrinkOld(draft, sets, rules);
   if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
@@ -27,7 +27,7 @@ export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, ru
 function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, rules: RolloutRules): boolean {
   const wanted = draft.newSize;
   if (latest.replicas === wanted) return false;
-  const most = draft.replicas + (draft.surge ?? 0);
+  const most = draft.replicas + (draft.limits.surge ?? 0);
   if (latest.replicas > most) return draft.scale(latest, most);
   if (latest.replicas > wanted) return false;
   const allowed = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
@@ -81,8 +81,8 @@ function cleanUpUnhealthy(
 }
 
 /** How many pods a rollout may take from one of the others. */
-function mayGo({ leastOld }: RolloutDraft, replicaSet: ReplicaSetDraft): number {
-  return Math.max(0, replicaSet.replicas - (leastOld?.(replicaSet) ?? 0));
+function mayGo({ limits }: RolloutDraft, replicaSet: ReplicaSetDraft): number {
+  return Math.max(0, replicaSet.replicas - (limits.leastOld?.(replicaSet) ?? 0));
 }
 
 function scaleDownInOrder(

@@ -47,7 +47,7 @@ export function planBlueGreen(
   if (!moved) return { kind: 'claim', at: active, from: steadiest(old) };
   const untilMs = (parseTimeMs(moved.at) ?? 0) + scaleDownDelayMs;
   const before = old.find((set) => hashOfSet(set) === moved.from);
-  const isKept = before && draft.nowMs < untilMs && draft.mayNotGrow?.has(before) !== true;
+  const isKept = before && draft.nowMs < untilMs && draft.limits.mayNotGrow?.has(before) !== true;
   return { kind: 'moved', kept: isKept ? before : undefined, untilMs };
 }
 

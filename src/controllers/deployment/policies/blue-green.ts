@@ -13,10 +13,9 @@ import { blueGreenTrouble } from './blue-green-trouble.js';
 import { APPROVE } from './names.js';
 import type { StandingCode } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';
-import type { Pass } from './pass.js';
+import type { Pass, PolicyDecision } from './pass.js';
 import { requesterOf } from './requester.js';
 import { isGood, revisionInForce } from './revisions.js';
-import { runInstead } from './run-instead.js';
 import type { SelectingService, Services } from './selecting-services.js';
 import { hashSelectedBy, servicesOf, switchOf } from './selecting-services.js';
 import { letGo, pointAt } from './service-writes.js';
@@ -46,29 +45,29 @@ interface BlueGreenPass extends Pass {
 }
 
 /**
- * Plays the steps under `strategy: blue-green`, for the template that should run: the one asked for, or a good one in place of
+ * `strategy: blue-green`, for the template that should run: the one asked for, or a good one in place of
  * one that failed. What the active Service selects keeps its size; the Service moves only to a version that is there.
  */
-export function playBlueGreen(pass: Pass, play: () => void): void {
+export function moveServices(pass: Pass): PolicyDecision | undefined {
   const { draft, policy, services } = pass;
   const { blueGreen } = policy;
-  if (!blueGreen) return playUnclear(pass, play);
+  if (!blueGreen) return keepSelected(pass);
   const trouble = blueGreenTrouble(draft, blueGreen, services);
   const isKnown = services !== undefined && services !== 'off' && services.availability === 'known';
   const latest = latestOf(draft, draft.living);
-  if (trouble || !isKnown) return playUnmoved(pass, latest, trouble?.message, play);
+  if (trouble || !isKnown) return leaveUnmoved(pass, latest, trouble?.message);
   const { namespace = '' } = draft.observed.metadata;
   const active = services.find(namespace, blueGreen.activeService);
-  if (active) playSeen({ ...pass, blueGreen, services, latest }, active, play);
+  return active ? moveKnown({ ...pass, blueGreen, services, latest }, active) : { ends: true };
 }
 
 /**
  * Takes the hash from Services that the policy does not name any more, before anything else: a version that they select alone may be
- * about to go. Returns whether the pass ends here.
+ * about to go.
  */
-export function letGoOfServices({ draft, outcome, policy, services }: Pass): boolean {
+export function letGoOfServices({ draft, outcome, policy, services }: Pass): PolicyDecision | undefined {
   // Which Services it moves may be what cannot be understood.
-  if (services === undefined || services === 'off' || policy.unclear !== undefined) return false;
+  if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
   const used = new Set(servicesOf(policy.blueGreen));
   const left = services.managedBy(namespace, name).filter(({ metadata }) => !used.has(metadata.name));
@@ -77,35 +76,39 @@ export function letGoOfServices({ draft, outcome, policy, services }: Pass): boo
     const message = `Service "${service.metadata.name}" selects all pods again: no policy moves it any more`;
     tellEvent(draft, outcome, normal('ServiceLetGo', message));
   }
-  if (left.length > 0) lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
-  return left.length > 0;
+  if (left.length === 0) return undefined;
+  lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
+  return { ends: true };
 }
 
-function playSeen(pass: BlueGreenPass, active: DeepReadonly<SelectingService>, play: () => void): void {
+function moveKnown(pass: BlueGreenPass, active: DeepReadonly<SelectingService>): PolicyDecision {
   const { blueGreen, draft, latest } = pass;
   const { template } = draft.spec;
   const plan = planBlueGreen(draft, blueGreen, active, latest);
-  draft.servedBy = { service: blueGreen.activeService };
-  draft.keptWhole = keptBy(plan);
-  if (draft.spec.paused) return play();
-  if (plan.kind === 'claim') return claim(pass, active, plan);
-  if (plan.kind === 'settle' && !draft.keepsRevisions) runInstead(draft, plan.on, play);
-  else play();
-  if (draft.spec.template !== template) return;
-  movePreview(pass);
-  if (plan.kind === 'moved') tellDelay(pass, active, plan);
-  if (plan.kind === 'beside') promoteOrWait(pass, active, plan.active);
+  const limits = { servedBy: { service: blueGreen.activeService }, keptWhole: keptBy(plan) };
+  if (draft.spec.paused) return { limits };
+  if (plan.kind === 'claim') {
+    claim(pass, active, plan);
+    return { limits, ends: true };
+  }
+  const runs = plan.kind === 'settle' && !draft.keepsRevisions ? plan.on : undefined;
+  const afterwards = (): void => {
+    if (draft.spec.template !== template) return;
+    movePreview(pass);
+    if (plan.kind === 'moved') tellDelay(pass, active, plan);
+    if (plan.kind === 'beside') promoteOrWait(pass, active, plan.active);
+  };
+  return { limits, runs, afterwards };
 }
 
 /** While it is unclear whether a Service selects one version alone, no version goes that a Service may select. */
-function playUnclear({ draft, policy, services }: Pass, play: () => void): void {
+function keepSelected({ draft, policy, services }: Pass): PolicyDecision | undefined {
   const { name, namespace = '' } = draft.observed.metadata;
   const isKnown = services !== undefined && services !== 'off';
   const managed = isKnown && policy.unclear !== undefined ? services.managedBy(namespace, name) : [];
   const hashes = new Set(managed.map(hashSelectedBy));
   const selected = activeOf(draft.living).filter((set) => hashes.has(hashOfSet(set) ?? ''));
-  if (selected.length > 0) draft.keptWhole = new Set(selected);
-  play();
+  return selected.length > 0 ? { limits: { keptWhole: new Set(selected) } } : undefined;
 }
 
 /** What keeps its size regardless of the steps; `undefined` where pods are replaced in the usual way. */
@@ -224,19 +227,26 @@ function takeApproval(draft: RolloutDraft): void {
 }
 
 /** No Service can be moved, or none is known: no version begins, and none goes. */
-function playUnmoved(
+function leaveUnmoved(
   pass: Pass,
   latest: ReplicaSetDraft | undefined,
   trouble: string | undefined,
-  play: () => void,
-): void {
-  const { draft, outcome, services } = pass;
+): PolicyDecision {
+  const { draft } = pass;
   const old = activeOf(draft.living).filter((set) => set !== latest);
-  draft.keptWhole = old.length > 0 ? new Set(old) : undefined;
+  const limits = { keptWhole: old.length > 0 ? new Set(old) : undefined };
   const hasBegun = latest !== undefined && latest.replicas > 0;
   const served = revisionInForce(draft) ?? old.at(-1);
-  if (old.length === 0 || hasBegun || draft.keepsRevisions || draft.spec.paused || !served) play();
-  else runInstead(draft, served, play);
+  const isPlayed = old.length === 0 || hasBegun || draft.keepsRevisions || draft.spec.paused;
+  return {
+    limits,
+    runs: isPlayed ? undefined : served,
+    afterwards: () => tellUnmoved(pass, old, trouble),
+  };
+}
+
+function tellUnmoved(pass: Pass, old: readonly ReplicaSetDraft[], trouble: string | undefined): void {
+  const { draft, outcome, services } = pass;
   const isUnknown = services !== undefined && services !== 'off' && services.availability !== 'known';
   if (isUnknown) lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   if (draft.spec.paused || old.length === 0) return;

@@ -12,7 +12,7 @@ import { activeOf, isObserved, lastingAvailable } from '../draft.js';
 import { maxSurge } from '../limits.js';
 import { latestOf } from '../new-replica-set.js';
 import { lookAgainAfter } from './outcome.js';
-import type { Pass } from './pass.js';
+import type { Pass, PolicyDecision } from './pass.js';
 import { normal, tellEvent } from './tell.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -21,25 +21,28 @@ type ReadablePod = DeepReadonly<Pod>;
 const DISAGREEMENT_MS = 1000;
 
 /**
- * Plays the steps, and then makes room for the pods whose eviction was requested. The ReplicaSet has one more pod for each,
+ * Makes room for the pods whose eviction was requested, when the steps have been played. The ReplicaSet has one more pod for each,
  * within `maxSurge`, and gives up these pods, by name, as others become available in their place. So no eviction makes fewer
  * pods available than there were, and the ReplicaSet is never smaller than `replicas`. In a rollout new pods come in any case:
  * the pods wait for its end.
  */
-export function surgeForEvictions(pass: Pass, play: () => void): void {
-  const { draft, outcome, policy } = pass;
+export function surgeForEvictions(pass: Pass): PolicyDecision | undefined {
+  const { draft, policy } = pass;
   const { spec } = draft;
-  if (!policy.surgesOnEviction || spec.paused) return play();
+  if (!policy.surgesOnEviction || spec.paused) return undefined;
   const asked = draft.living.flatMap((set) => askedOf(pass, set));
-  const own = new Set(askedOf(pass, latestOf(draft, draft.living)));
-  draft.surge = Math.min(own.size, maxSurge(spec));
-  play();
+  const surge = Math.min(askedOf(pass, latestOf(draft, draft.living)).length, maxSurge(spec));
+  return { limits: { surge }, afterwards: () => replace(pass, asked, surge) };
+}
+
+function replace(pass: Pass, asked: readonly ReadablePod[], surge: number): void {
+  const { draft, outcome } = pass;
   if (asked.length === 0) return;
   const lapseMs = Math.min(...asked.map((pod) => evictionAskedForMs(pod, draft.nowMs) ?? 0));
   if (lapseMs < Infinity) lookAgainAfter(outcome, lapseMs);
   const latest = latestOf(draft, draft.living);
   const isAlone = latest !== undefined && activeOf(draft.living).every((set) => set === latest);
-  if (isAlone && latest.replicas >= draft.replicas && draft.replicas > 0) makeRoom(pass, latest, draft.surge);
+  if (isAlone && latest.replicas >= draft.replicas && draft.replicas > 0) makeRoom(pass, latest, surge);
   tellWait(pass, asked, isAlone);
 }
 

@@ -1,7 +1,8 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
-import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
+import type { RolloutLimits } from '../rollout-limits.js';
 import type { ChecksContext } from './checks/check-needs.js';
 import type { Configuration } from './config-digests.js';
 import type { Budgets } from './budgets.js';
@@ -17,17 +18,52 @@ export interface LivePods {
   readonly pods: readonly DeepReadonly<Pod>[];
 }
 
+/** The surroundings of a Deployment. What is not known, the policies neither ask about nor doubt: the status counts as true. */
+export interface Surroundings {
+  /** What ConfigMaps and Secrets hold. @default not known */
+  readonly configuration?: Configuration;
+  /** The PodDisruptionBudgets. @default not known */
+  readonly budgets?: Budgets;
+  /** The queue of rollouts. @default not known */
+  readonly turns?: Turns;
+  /** The Services that blue-green rollouts move. @default not known */
+  readonly services?: WatchedServices;
+  /** The labels of nodes, for rollouts zone by zone. @default not known */
+  readonly nodes?: WatchedNodes;
+}
+
+/** The surroundings alone, of what carries more. */
+export function surroundingsIn({
+  budgets,
+  configuration,
+  nodes,
+  services,
+  turns,
+}: Surroundings): Surroundings {
+  return { budgets, configuration, nodes, services, turns };
+}
+
 /** A pass under a policy. */
-export interface Pass {
+export interface Pass extends Surroundings {
   readonly draft: RolloutDraft;
   readonly policy: RolloutPolicy;
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
-  readonly configuration?: Configuration;
-  readonly budgets?: Budgets;
-  readonly turns?: Turns;
-  readonly services?: WatchedServices;
-  readonly nodes?: WatchedNodes;
   readonly checks: ChecksContext;
   readonly livePods?: LivePods;
 }
+
+/** What a policy makes of a pass, before the steps of Kubernetes' controller are played. */
+export interface PolicyDecision {
+  /** Added to those of the policies before it. */
+  readonly limits?: RolloutLimits;
+  /** The version that the steps are played for. @default the one that the Deployment asks for */
+  readonly runs?: ReplicaSetDraft;
+  /** Neither the policies behind it nor the steps have a part in this pass. */
+  readonly ends?: boolean;
+  /** What it notes and reports once the steps have been played. The policies behind it have done so before. */
+  readonly afterwards?: () => void;
+}
+
+/** A policy of rollouts; undefined: it asks for nothing. */
+export type Policy = (pass: Pass) => PolicyDecision | undefined;

@@ -51,8 +51,10 @@ export function countEndingPods(
   replacement: PodReplacement | undefined,
   podsOf: PodsOf,
 ): void {
-  draft.startsBesideEnding = fieldOf(draft.spec) === 'started' && replacement === 'started';
-  if (replacement === TERMINATED) draft.podsOccupiedBy = (set) => occupiedBy(set, podsOf);
+  draft.limit({
+    startsBesideEnding: fieldOf(draft.spec) === 'started' && replacement === 'started',
+    podsOccupiedBy: replacement === TERMINATED ? (set) => occupiedBy(set, podsOf) : undefined,
+  });
 }
 
 /**
@@ -95,7 +97,7 @@ export function tellEnding(draft: RolloutDraft, outcome: PolicyOutcome): void {
   const isNewlyComplete =
     reason === NEW_REPLICA_SET_AVAILABLE && observedProgress(draft)?.reason !== NEW_REPLICA_SET_AVAILABLE;
   const ends = isNewlyComplete && draft.living.some((set) => isEnding(draft, set));
-  const isKnown = draft.living.every((set) => draft.podsOccupiedBy?.(set) !== undefined);
+  const isKnown = draft.living.every((set) => draft.limits.podsOccupiedBy?.(set) !== undefined);
   const isStill = isKnown && draft.sizeSteps.length === 0;
   const waits = draft.isHeldBack && isStill && reason !== NEW_REPLICA_SET_AVAILABLE;
   if (!ends && !waits) return;
@@ -114,7 +116,7 @@ export function tellEnding(draft: RolloutDraft, outcome: PolicyOutcome): void {
   };
 }
 
-function isEnding({ podsOccupiedBy }: RolloutDraft, set: ReplicaSetDraft): boolean {
-  const occupied = podsOccupiedBy?.(set);
+function isEnding({ limits }: RolloutDraft, set: ReplicaSetDraft): boolean {
+  const occupied = limits.podsOccupiedBy?.(set);
   return occupied === undefined || occupied > set.replicas;
 }

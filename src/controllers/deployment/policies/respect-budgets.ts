@@ -1,4 +1,5 @@
-import type { ReplicaSetDraft, RolloutDraft, ShrinkLimit } from '../draft.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { ShrinkLimit } from '../rollout-limits.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { latestOf } from '../new-replica-set.js';
@@ -7,7 +8,7 @@ import { BudgetLimit, refusingSinceMs } from './budget-limit.js';
 import type { Budgets } from './budgets.js';
 import { annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
-import type { Pass } from './pass.js';
+import type { Pass, PolicyDecision } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
 import { WAITING_FOR_BUDGET, normal, observedProgress, tellEvent, tellProgress, asClause } from './tell.js';
 
@@ -30,27 +31,29 @@ export function budgetTrouble(
     : undefined;
 }
 
-/** Plays the steps so that they take no pod that a budget forbids, and reports what waits for one. */
-export function respectBudgets(pass: Pass, play: () => void): void {
+/** Lets the steps take no pod that a budget forbids, and reports what waits for one. */
+export function respectBudgets(pass: Pass): PolicyDecision | undefined {
   const { budgets, draft, podsOf, policy } = pass;
-  if (!policy.respectsBudgets || budgets === 'off' || budgets?.availability === 'refused') return play();
-  if (budgets === undefined) return asTold(pass, play);
+  if (!policy.respectsBudgets || budgets === 'off' || budgets?.availability === 'refused') return undefined;
+  if (budgets === undefined) return asTold(pass);
   const limit = new BudgetLimit(draft, budgets, podsOf);
-  draft.shrinkLimit = limit;
-  play();
-  if (budgets.availability !== 'known' || limit.isUncertain) lookAgainAfter(pass.outcome, STARTING_MS);
-  if (limit.refusals.length > 0 && !pass.outcome.isWaiting && isAtRest(draft))
-    tellRefusals(pass, limit.refusals);
+  const afterwards = (): void => {
+    if (budgets.availability !== 'known' || limit.isUncertain) lookAgainAfter(pass.outcome, STARTING_MS);
+    if (limit.refusals.length > 0 && !pass.outcome.isWaiting && isAtRest(draft))
+      tellRefusals(pass, limit.refusals);
+  };
+  return { limits: { shrinkLimit: limit }, afterwards };
 }
 
 /** If the budgets are not known, as when a rollout is explained, what the condition says counts as true. */
-function asTold(pass: Pass, play: () => void): void {
-  const { draft } = pass;
+function asTold(pass: Pass): PolicyDecision | undefined {
+  const { draft, outcome } = pass;
   const told = observedProgress(draft);
-  const isTold = told?.reason === WAITING_FOR_BUDGET && !draft.spec.paused;
-  if (isTold) draft.shrinkLimit = NOTHING_GOES;
-  play();
-  if (isTold && !pass.outcome.isWaiting && isAtRest(draft)) tellWait(pass, told.message ?? '');
+  if (told?.reason !== WAITING_FOR_BUDGET || draft.spec.paused) return undefined;
+  const afterwards = (): void => {
+    if (!outcome.isWaiting && isAtRest(draft)) tellWait(pass, told.message ?? '');
+  };
+  return { limits: { shrinkLimit: NOTHING_GOES }, afterwards };
 }
 
 const NOTHING_GOES: ShrinkLimit = {

@@ -5,10 +5,10 @@ import { OWN_RULES } from '../deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { activeOf, lastingAvailable, totalReplicas } from '../draft.js';
 import { latestOf } from '../new-replica-set.js';
-import { isHeld, stableOf } from './held-sizes.js';
+import { isHeld, stableOf } from '../held-sizes.js';
 import { ZONE_BEGUN } from './names.js';
 import { lookAgainAfter } from './outcome.js';
-import type { Pass } from './pass.js';
+import type { Pass, PolicyDecision } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
 import type { Problem } from './tell.js';
 import { NODES_NOT_WATCHED, normal, tellEvent } from './tell.js';
@@ -30,30 +30,42 @@ export function zonesTrouble(
 }
 
 /**
- * Plays the steps so that old pods that are ready go zone by zone, in the order of the zones' names. Those of one zone go as
+ * Lets old pods that are ready go zone by zone, in the order of the zones' names. Those of one zone go as
  * far as the limits of the rollout allow. Those of the next are left alone until as many new pods are available as old ones
  * have been removed. Where the new pods run is the scheduler's choice.
  */
-export function playZones(pass: Pass, play: () => void): void {
-  const { draft, nodes, outcome, policy } = pass;
+export function goZoneByZone(pass: Pass): PolicyDecision | undefined {
+  const { draft, nodes, policy } = pass;
   const label = policy.zoneLabel;
-  if (label === undefined || nodes === undefined || nodes === 'off' || draft.spec.paused) return play();
-  if (nodes.availability !== 'known') {
-    if (nodes.availability === 'starting') holdAll(pass);
-    return play();
-  }
+  if (label === undefined || nodes === undefined || nodes === 'off' || draft.spec.paused) return undefined;
+  if (nodes.availability === 'starting') return holdAll(pass);
+  if (nodes.availability !== 'known') return undefined;
   const latest = latestOf(draft, draft.living);
   const old = activeOf(draft.living).filter((set) => set !== latest);
   const ready = new Map(zonedOf(draft, old).map((set) => [set, pass.podsOf(set).filter(isPodServing)]));
   const zones = [...ready.values()].flat().map((pod) => zoneOf(pod, label, nodes));
   const [zone] = [...new Set(zones)].sort();
-  if (zone === undefined) return play();
+  if (zone === undefined) return undefined;
   const isBegun = latest?.annotations[ZONE_BEGUN] === zone;
   const mayBegin = isBegun || isReplaced(draft, latest, old);
   const stays = (pod: DeepReadonly<Pod>): boolean => !mayBegin || zoneOf(pod, label, nodes) !== zone;
-  draft.leastOld = (set) => ready.get(set)?.filter(stays).length ?? 0;
-  play();
-  for (const set of old) noteZone(draft, set, { label, value: zone });
+  const leastOld = (set: ReplicaSetDraft): number => ready.get(set)?.filter(stays).length ?? 0;
+  const afterwards = (): void => {
+    for (const set of old) noteZone(draft, set, { label, value: zone });
+    tellZone(pass, { zone, label, isBegun, mayBegin });
+  };
+  return { limits: { leastOld }, afterwards };
+}
+
+interface ZoneInTurn {
+  readonly zone: string;
+  readonly label: string;
+  /** Pods of it have been allowed to go before. */
+  readonly isBegun: boolean;
+  readonly mayBegin: boolean;
+}
+
+function tellZone({ draft, outcome }: Pass, { isBegun, label, mayBegin, zone }: ZoneInTurn): void {
   if (!mayBegin) {
     outcome.standing ??= {
       code: 'waits-for-zone',
@@ -73,15 +85,17 @@ export function playZones(pass: Pass, play: () => void): void {
 /** A step holds the version before; those that were only tried give their room first, in any zone, or the step could not be reached. */
 function zonedOf(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): readonly ReplicaSetDraft[] {
   if (!isHeld(draft)) return old;
-  const stable = stableOf(old);
+  const stable = stableOf(draft, old);
   return stable ? [stable] : [];
 }
 
 /** Until the zones are known, no pod goes that is ready. */
-function holdAll({ draft, outcome, podsOf }: Pass): void {
+function holdAll({ draft, outcome, podsOf }: Pass): PolicyDecision {
   const latest = latestOf(draft, draft.living);
-  draft.leastOld = (set) => (set === latest ? 0 : podsOf(set).filter(isPodServing).length);
   lookAgainAfter(outcome, STARTING_MS);
+  const leastOld = (set: ReplicaSetDraft): number =>
+    set === latest ? 0 : podsOf(set).filter(isPodServing).length;
+  return { limits: { leastOld } };
 }
 
 /** Whether as many new pods are available as old ones have been removed. */

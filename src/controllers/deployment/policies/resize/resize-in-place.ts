@@ -17,9 +17,8 @@ import {
   TOLD,
 } from '../names.js';
 import { lookAgainAfter } from '../outcome.js';
-import type { Pass } from '../pass.js';
+import type { Pass, PolicyDecision } from '../pass.js';
 import { hashOf, revisionInForce } from '../revisions.js';
-import { runInstead } from '../run-instead.js';
 import {
   RESIZING_PODS,
   asClause,
@@ -54,49 +53,47 @@ interface Resize {
  * Where only cpu and memory of containers have changed, gives them to the pods that run, and then the new template to their ReplicaSet:
  * no pod is replaced. What a node refuses rolls as usual, and so does what the API does not let a pod have.
  * @param before the ReplicaSet of what is asked for, if there is one
- * @returns whether it has played the steps
+ * @returns undefined where the version rolls out as usual
  */
-export function resizeInPlace(pass: Pass, before: ReplicaSetDraft | undefined, play: () => void): boolean {
+export function resizeInPlace(pass: Pass, before: ReplicaSetDraft | undefined): PolicyDecision | undefined {
   const resize = pass.policy.resizesInPlace ? resizeOf(pass, before) : undefined;
-  if (!resize) return false;
+  if (!resize) return undefined;
   const { draft } = pass;
   const refusal = refusalOf(draft);
   if (refusal !== undefined) {
     if (!before) tellRefusal(pass, resize.served, refusal);
-    return false;
+    return undefined;
   }
   if (!resize.pods) {
     pass.outcome.readsPodsOf = resize.served.name;
-    runInstead(draft, resize.served, play);
     lookAgainAfter(pass.outcome, LOOK_AGAIN_MS);
-    return true;
+    return { runs: resize.served };
   }
-  return playResize(pass, { ...resize, pods: resize.pods }, before, play);
+  return resizeKnown(pass, { ...resize, pods: resize.pods }, before);
 }
 
-function playResize(
+function resizeKnown(
   pass: Pass,
   resize: Resize,
   before: ReplicaSetDraft | undefined,
-  play: () => void,
-): boolean {
+): PolicyDecision | undefined {
   const { draft } = pass;
   const obstacle = obstacleOf(draft, resize);
   if (obstacle !== undefined) {
     if (!before) tellRefusal(pass, resize.served, obstacle);
-    return false;
+    return undefined;
   }
   const { served } = resize;
   const isKept = isDone(resize) && keepRevision(draft, served);
   if (isKept) {
     moveAlong(pass, resize);
-    play();
-    return true;
+    return {};
   }
-  runInstead(draft, served, play);
-  ask(draft, resize);
-  tellResizing(pass, resize);
-  return true;
+  const afterwards = (): void => {
+    ask(draft, resize);
+    tellResizing(pass, resize);
+  };
+  return { runs: served, afterwards };
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { CompleteRolloutSets, ReplicaSetDraft, RolloutDraft, RolloutSets } from '../draft.js';
-import { activeOf, isObserved, lastingAvailable, totalReplicas } from '../draft.js';
-import type { RolloutRules } from '../deployment.options.js';
-import { maxTotalReplicas, minAvailable } from '../limits.js';
-import { isGood } from './revisions.js';
+import type { CompleteRolloutSets, ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
+import { activeOf, isObserved, lastingAvailable, totalReplicas } from './draft.js';
+import type { RolloutRules } from './deployment.options.js';
+import { maxTotalReplicas, minAvailable } from './limits.js';
 
 /** Whether a step keeps the new ReplicaSet smaller than all. */
 export function isHeld({ newSize, replicas }: Pick<RolloutDraft, 'newSize' | 'replicas'>): boolean {
@@ -21,7 +20,7 @@ export function isHeld({ newSize, replicas }: Pick<RolloutDraft, 'newSize' | 're
 export function sizeHeld(draft: RolloutDraft, sets: CompleteRolloutSets, rules: RolloutRules): boolean {
   const { latest, old, all } = sets;
   const active = activeOf(old);
-  const stable = stableOf(active);
+  const stable = stableOf(draft, active);
   if (!stable) return false;
   const kept = draft.replicas - draft.newSize;
   const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
@@ -46,10 +45,10 @@ export function sizeBeside(
   { latest, old, all }: RolloutSets,
   rules: RolloutRules,
 ): boolean {
-  const { keptWhole = new Set() } = draft;
+  const { keptWhole = new Set(), mayNotGrow } = draft.limits;
   const active = activeOf(old);
   const kept = active.filter((set) => keptWhole.has(set));
-  const grown = kept.filter((set) => draft.mayNotGrow?.has(set) !== true && grow(draft, set, all));
+  const grown = kept.filter((set) => mayNotGrow?.has(set) !== true && grow(draft, set, all));
   if (grown.length > 0) return true;
   const { followSize, hasMoved, shrink } = shrinking(draft, all, rules);
   for (const set of active) if (!keptWhole.has(set)) shrink(set, 0);
@@ -94,7 +93,7 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
   return {
     hasMoved: () => moved,
     shrink: (set, wanted) =>
-      take(set, Math.max(wanted, draft.leastOld?.(set) ?? 0), (size) => draft.shrink(set, size)),
+      take(set, Math.max(wanted, draft.limits.leastOld?.(set) ?? 0), (size) => draft.shrink(set, size)),
     followSize: (set) =>
       take(set, draft.replicas, (size) => {
         const before = set.replicas;
@@ -105,7 +104,10 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
 }
 
 /** The newest of the good, or else the largest. */
-export function stableOf(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
+export function stableOf(
+  { limits: { isGood = () => false } }: RolloutDraft,
+  oldestFirst: readonly ReplicaSetDraft[],
+): ReplicaSetDraft | undefined {
   const [largest] = oldestFirst.toSorted((a, b) => b.replicas - a.replicas);
-  return oldestFirst.findLast(isGood) ?? largest;
+  return oldestFirst.findLast((set) => isGood(set)) ?? largest;
 }

@@ -1,0 +1,79 @@
+import { REVISION } from '../annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import { latestOf } from '../new-replica-set.js';
+import { isRolloutComplete } from '../progress.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
+import { judgeAfterwards } from './afterwards.js';
+import { capUnder, openGates, tellGates } from './checks/gates.js';
+import type { FailedTemplate } from './failed-templates.js';
+import { holdOfStart, tellHeld } from './hold-start.js';
+import type { Pass, PolicyDecision } from './pass.js';
+import { isGood, lastGood } from './revisions.js';
+import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
+import { keepTurn } from './take-turns.js';
+import { progressReason, restartDeadline } from './tell.js';
+
+/** The rollout to the version that is asked for. */
+export interface RolloutInForce {
+  /** Its ReplicaSet before the pass. */
+  readonly before: ReplicaSetDraft | undefined;
+  /** The hash of its template. */
+  readonly current: string;
+  readonly failures: readonly FailedTemplate[];
+}
+
+/** The rollout to what is asked for, as far as its steps allow. */
+export function rollOut(pass: Pass, { before, current, failures }: RolloutInForce): PolicyDecision {
+  const { draft, outcome, policy } = pass;
+  const { template } = draft.spec;
+  if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
+  const keptForRollback = before && isGood(before) ? undefined : lastGood(draft, failures, current);
+  const gates = openGates(pass, before);
+  const stage = decideStage(draft, policy, before, gates);
+  outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
+  const most = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
+  const afterwards = (): void => {
+    if (draft.spec.template !== template) return;
+    const latest = latestOf(draft, draft.living);
+    if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
+    const isApproved = gates !== undefined && tellGates(pass, gates, { stage, latest });
+    if (!isApproved) dropNeedlessApproval(draft, stage, outcome);
+    if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
+  };
+  return { limits: { most, keptForRollback }, afterwards };
+}
+
+/**
+ * A version that has begun grows no further while it is unclear what protects it. It may still fail, and then goes back as far as
+ * that can be understood.
+ */
+export function stayInPlace(
+  pass: Pass,
+  { before, current, failures }: RolloutInForce & { readonly before: ReplicaSetDraft },
+): PolicyDecision {
+  const { draft, policy } = pass;
+  const { template } = draft.spec;
+  const keptForRollback = lastGood(draft, failures, current);
+  const most = Math.min(capInPlace(draft, policy, before) ?? draft.replicas, before.replicas);
+  const afterwards = (): void => {
+    if (draft.spec.template !== template) return;
+    const latest = latestOf(draft, draft.living);
+    const held = holdOfStart(policy, draft.nowMs);
+    if (held) tellHeld(pass, held);
+    if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
+    if (pass.turns !== undefined) keepTurn(pass, latest);
+  };
+  return { limits: { most, keptForRollback }, afterwards };
+}
+
+/**
+ * Whether what the status says of the progress is about the rollout before: this one goes to a ReplicaSet that was there already, or
+ * that a process made which died before it could say so. Kubernetes lets that stand, and then no deadline ever passes.
+ */
+function isOfAnother(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
+  if (!latest || !ENDS.has(progressReason(draft) ?? '')) return false;
+  if (isRolloutComplete(draft, draft.status)) return false;
+  return latest.annotations[REVISION] !== draft.observed.metadata.annotations?.[REVISION];
+}
+
+const ENDS: ReadonlySet<string> = new Set([PROGRESS_DEADLINE_EXCEEDED, NEW_REPLICA_SET_AVAILABLE]);
