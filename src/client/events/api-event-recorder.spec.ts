@@ -1,42 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { IllegalStateError, InvalidOptionError } from '../../machinery/errors/index.js';
 import { EVENTS, NODES } from '../../machinery/kubernetes/index.js';
-import { silentLogger } from '../../machinery/logging/index.js';
-import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
-import { aReplicaSet } from '../../testing/replicaset-harness.js';
-import { ApiEventRecorder } from './api-event-recorder.js';
+import { refusal } from '../../testing/fake-cluster.js';
 import type { EventObject } from './event-object.js';
-import type { EventNote } from './event-recorder.js';
-import type { EventRecorderOptions } from './event-recorder.options.js';
-
-const about = {
-  ...aReplicaSet(),
-  metadata: { ...aReplicaSet().metadata, uid: 'uid-1', resourceVersion: '7' },
-};
-
-function note(message = 'Created pod: a', reason = 'SuccessfulCreate'): EventNote {
-  return { type: 'Normal', reason, message };
-}
-
-function aRecorder(options: EventRecorderOptions = {}) {
-  const clock = new FakeClock();
-  const cluster = new FakeCluster(clock);
-  const warnings: string[] = [];
-  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
-  const recorder = new ApiEventRecorder({
-    client: cluster,
-    component: 'replicaset-controller',
-    clock,
-    random: new SeededRandom(1),
-    logger,
-    options,
-  });
-  const stop = new AbortController();
-  const start = (): Promise<void> => recorder.run(stop.signal);
-  const events = (): EventObject[] => cluster.all<EventObject>(EVENTS);
-  return { clock, cluster, warnings, recorder, stop, start, events };
-}
+import { aRecorder, about, note } from './event-recorder.fixture.js';
 
 describe('ApiEventRecorder', () => {
   it('writes who, what and about which object', async () => {
@@ -162,7 +129,7 @@ describe('ApiEventRecorder', () => {
     recorder.record(about, note());
     await clock.advance(0);
     expect(events()).toMatchObject([{ count: 2 }]);
-    expect(events()[0]?.metadata.name).not.toBe(first!.metadata.name);
+    expect(cluster.requests.map(({ verb }) => verb)).toEqual(['create', 'patch', 'create']);
   });
 
   it('tries again, with a growing wait, when the API does not answer', async () => {

@@ -5,6 +5,7 @@ import { IllegalStateError, ShutdownError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { EventCorrelator } from './event-correlator.js';
+import type { EventLedger } from './event-ledger.js';
 import type { EventSource } from './event-object.js';
 import { EventQueue } from './event-queue.js';
 import { EventNames } from './event-names.js';
@@ -20,6 +21,8 @@ export interface ApiEventRecorderDependencies extends EventSource {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** Shared with the recorders of other processes, which then count equal events together. @default none */
+  readonly ledger?: EventLedger;
   /** @default none */
   readonly metrics?: EventRecorderMetrics;
   readonly options?: EventRecorderOptions;
@@ -46,7 +49,7 @@ export class ApiEventRecorder implements EventRecorder {
     const names = new EventNames(clock, random);
     this.correlator = new EventCorrelator({ component, host }, clock, names, this.options);
     this.queue = new EventQueue(this.options.maxQueued);
-    this.writer = new EventWriter(deps, names, this.options);
+    this.writer = new EventWriter(deps, this.options);
     this.metrics = deps.metrics ?? noEventRecorderMetrics;
   }
 

@@ -10,13 +10,36 @@ import { EventSpamFilter } from './event-spam-filter.js';
 import { RecentMap } from './recent-map.js';
 import { SimilarEvents } from './similar-events.js';
 
-/** One Event object, from its first occurrence. `isWritten` belongs to the writer, `isQueued` to the queue. */
+/** One Event object, from its first occurrence. `isQueued` belongs to the queue, all that is optional to the writer. */
 export interface EventSeries {
-  event: EventObject;
-  /** The API server has it, possibly with an earlier count. */
-  isWritten: boolean;
+  /** Identifies it among the series of all recorders. */
+  readonly key: string;
+  /** As it was at the last occurrence. Its count is set when it is written. */
+  readonly event: EventObject;
+  /** Occurrences that are not written yet. */
+  unwritten: number;
   /** It is queued; further occurrences are written with it. */
   isQueued: boolean;
+  /** It has the name under which all recorders write it. */
+  isNamed?: boolean;
+  /** What the server has of it, as far as known. */
+  stored?: StoredEvent;
+  /** Writes whose answers have not come: one of them may have been carried out. */
+  attempts: readonly AttemptedWrite[];
+}
+
+/** What a write of the next occurrences starts from. */
+export interface StoredEvent {
+  readonly count: number;
+  /** Absent from servers that do not say it; the Event is then written regardless of what others wrote. */
+  readonly resourceVersion?: string;
+}
+
+export interface AttemptedWrite {
+  readonly occurrences: number;
+  /** What the Event has if it was carried out. */
+  readonly count: number;
+  readonly lastTimestamp: string;
 }
 
 /**
@@ -60,7 +83,7 @@ export class EventCorrelator {
     const series = this.series.get(key);
     if (!series) return undefined;
     const { event } = series;
-    event.count += 1;
+    series.unwritten += 1;
     event.lastTimestamp = toRfc3339(this.clock.now());
     event.message = message;
     return series;
@@ -76,7 +99,7 @@ export class EventCorrelator {
     const { message } = note;
     const source = { ...this.source, component };
     const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), names });
-    const series = { event, isWritten: false, isQueued: false };
+    const series = { key, event, unwritten: 1, isQueued: false, attempts: [] };
     this.series.set(key, series);
     return series;
   }

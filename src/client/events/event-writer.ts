@@ -2,6 +2,7 @@ import type { ApiClient } from '../api-client/api-client.js';
 import {
   apiStatusOf,
   isAlreadyExists,
+  isConflict,
   isNamespaceTerminating,
   isNotFound,
 } from '../api-client/api-status-error.js';
@@ -10,9 +11,9 @@ import { doublingDelayMs, jitter, pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { EVENTS } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { EventSeries } from './event-correlator.js';
+import type { EventSeries, StoredEvent } from './event-correlator.js';
+import type { EventLedger } from './event-ledger.js';
 import type { EventObject } from './event-object.js';
-import type { EventNames } from './event-names.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 
 export interface EventWriterDependencies {
@@ -20,6 +21,8 @@ export interface EventWriterDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** @default none: every recorder counts for itself */
+  readonly ledger?: EventLedger;
 }
 
 /** Limits for writing an event. */
@@ -30,11 +33,16 @@ export interface WriteLimits {
   readonly giveUp: AbortSignal;
 }
 
-/** Writes one event to the API, with retries. */
+/** How often one attempt counts on top of what others have written meanwhile. */
+const MOST_OVERTAKEN = 3;
+
+/**
+ * Writes one event to the API, with retries. Recorders that share a ledger write equal events to one Event object, and
+ * each adds its occurrences to the count that the server has.
+ */
 export class EventWriter {
   constructor(
     private readonly deps: EventWriterDependencies,
-    private readonly names: EventNames,
     private readonly options: Pick<
       CompiledEventRecorderOptions,
       'retryBaseMs' | 'retryMaxMs' | 'maxAttempts'
@@ -66,44 +74,112 @@ export class EventWriter {
     this.deps.logger[level]('an event could not be written', fields);
   }
 
-  /** Creates the event or updates its count. One that expired on the server is created again. */
+  /** Creates the event or raises its count. One that expired on the server is created again. */
   private async send(series: EventSeries, signal: AbortSignal): Promise<void> {
-    const { event } = series;
-    if (series.isWritten) {
+    if (!series.isNamed) await this.name(series, signal);
+    for (let overtaken = 0; series.unwritten > 0;) {
       try {
-        await this.patch(event, signal);
-        return;
+        await this.add(series, signal);
       } catch (error) {
-        if (!isNotFound(error)) throw error;
-        const name = this.names.next(event.involvedObject.name);
-        series.event = { ...event, metadata: { ...event.metadata, name } };
-        series.isWritten = false;
+        if (series.stored && isNotFound(error)) forgetStored(series);
+        else if (isOvertaken(error) && overtaken++ < MOST_OVERTAKEN) await this.read(series, signal);
+        else throw error;
       }
     }
-    await this.create(series, signal);
   }
 
-  private async create(series: EventSeries, signal: AbortSignal): Promise<void> {
-    try {
-      // A copy, because the series may change during the write.
-      await this.deps.client.create<EventObject>(EVENTS, { ...series.event }, { signal });
-    } catch (error) {
-      // An earlier attempt whose answer was lost.
-      if (!isAlreadyExists(error)) throw error;
+  /** Another recorder may have begun the series. Without an answer from the ledger it is one of ours alone. */
+  private async name(series: EventSeries, signal: AbortSignal): Promise<void> {
+    const { metadata } = series.event;
+    const name = await this.deps.ledger?.nameOf(series.key, metadata.name).catch(() => undefined);
+    if (name !== undefined && name !== metadata.name) {
+      metadata.name = name;
+      await this.read(series, signal);
     }
-    series.isWritten = true;
+    series.isNamed = true;
   }
 
-  private async patch(event: EventObject, signal: AbortSignal): Promise<void> {
-    const { namespace, name } = event.metadata;
-    const { count, lastTimestamp, message } = event;
-    const body = { count, lastTimestamp, message };
-    await this.deps.client.patch(EVENTS, { namespace, name }, { type: 'merge', body }, { signal });
+  /** Adds the unwritten occurrences to what the server has, unless others have written since. */
+  private async add(series: EventSeries, signal: AbortSignal): Promise<void> {
+    const { attempts, event, stored, unwritten: occurrences } = series;
+    const count = (stored?.count ?? 0) + occurrences;
+    const { lastTimestamp } = event;
+    series.attempts = [...attempts, { occurrences, count, lastTimestamp }];
+    try {
+      const written = await (stored
+        ? this.patch(event, { ...stored, count }, signal)
+        : this.create(event, count, signal));
+      series.stored = { count, resourceVersion: written.metadata.resourceVersion };
+      series.unwritten -= occurrences;
+      series.attempts = [];
+    } catch (error) {
+      if (isAnswer(error)) series.attempts = attempts;
+      throw error;
+    }
   }
+
+  /** Learns what the server has. A patch without content needs no right to read. */
+  private async read(series: EventSeries, signal: AbortSignal): Promise<void> {
+    const { name, namespace } = series.event.metadata;
+    const nothing = { type: 'merge', body: {} } as const;
+    try {
+      const found = await this.deps.client.patch<EventObject>(EVENTS, { namespace, name }, nothing, {
+        signal,
+      });
+      const { count, lastTimestamp, metadata } = found;
+      const own = series.attempts.find(
+        (each) => each.count === count && each.lastTimestamp === lastTimestamp,
+      );
+      series.unwritten -= own?.occurrences ?? 0;
+      series.stored = { count, resourceVersion: metadata.resourceVersion };
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      forgetStored(series);
+    }
+    series.attempts = [];
+  }
+
+  private create(event: EventObject, count: number, signal: AbortSignal): Promise<EventObject> {
+    return this.deps.client.create<EventObject>(EVENTS, { ...event, count }, { signal });
+  }
+
+  private patch(event: EventObject, to: StoredEvent, signal: AbortSignal): Promise<EventObject> {
+    const { lastTimestamp, message, metadata } = event;
+    const { count, resourceVersion } = to;
+    const body = {
+      ...(resourceVersion !== undefined && { metadata: { resourceVersion } }),
+      count,
+      lastTimestamp,
+      message,
+    };
+    const { name, namespace } = metadata;
+    return this.deps.client.patch<EventObject>(
+      EVENTS,
+      { namespace, name },
+      { type: 'merge', body },
+      { signal },
+    );
+  }
+}
+
+/** The Event has expired. A new one goes on counting. */
+function forgetStored(series: EventSeries): void {
+  series.unwritten += series.stored?.count ?? 0;
+  series.stored = undefined;
+}
+
+/** Someone else has created or changed it, or an earlier attempt of ours whose answer was lost. */
+function isOvertaken(error: unknown): boolean {
+  return isAlreadyExists(error) || isConflict(error);
+}
+
+/** Whether the server has answered that it did nothing. */
+function isAnswer(error: unknown): boolean {
+  return (apiStatusOf(error)?.code ?? 500) < 500;
 }
 
 /** Whether the server answered, and would answer the same again. */
 function isRefusal(error: unknown): boolean {
   const code = apiStatusOf(error)?.code;
-  return code !== undefined && code < 500 && code !== 429;
+  return code !== undefined && code < 500 && code !== 429 && !isOvertaken(error);
 }

@@ -17,6 +17,7 @@ import type {
   CoordinationParts,
 } from '@rollkeeper/runtime/operator/coordination';
 import { RedisClusterClaims } from './redis-cluster-claims.js';
+import { RedisEventLedger } from './redis-event-ledger.js';
 
 /** How long to wait at startup for a Redis that is not up. */
 const REDIS_TIMEOUT_MS = 30_000;
@@ -35,6 +36,7 @@ class RedisCoordination implements Coordination {
   readonly name = 'redis';
   private readonly actors: RedisActorRuntime;
   readonly claims: RedisClusterClaims;
+  readonly eventLedger: RedisEventLedger;
   /** Shared by the lease and the witness. */
   private readonly lease: RedisLeaseLinksOptions;
   private readonly links: RedisLeaseLinks;
@@ -52,6 +54,7 @@ class RedisCoordination implements Coordination {
     this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
     this.links = new RedisLeaseLinks(this.lease);
     this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock });
+    this.eventLedger = new RedisEventLedger({ redis: () => this.links.commands, keyPrefix });
     this.closings.push(
       () => this.actors.close(),
       () => this.links.close(),

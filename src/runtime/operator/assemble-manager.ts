@@ -69,7 +69,7 @@ export function assembleManager(
   const { tracer } = parts.tracing;
   const queueParts = queuePartsOf(definitions, parts);
   const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
-  const events = recorderOf(parts);
+  const events = recorderOf(parts, coordination);
   const candidate = candidateOf(parts, coordination);
   const election = new Election({
     ...candidate,
@@ -119,9 +119,12 @@ export function assembleManager(
   return { manager, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
 }
 
-function recorderOf({ client, clock, logger, metrics, name, random }: ManagerParts): ApiEventRecorder {
+function recorderOf(
+  { client, clock, logger, metrics, name, random }: ManagerParts,
+  { eventLedger: ledger }: Coordination,
+): ApiEventRecorder {
   return new ApiEventRecorder({
-    ...{ client, clock, random, logger },
+    ...{ client, clock, random, logger, ledger },
     component: name,
     metrics: createEventRecorderMetrics(metrics.meter),
   });

@@ -1,3 +1,4 @@
+import type { EventLedger } from '@rollkeeper/client/events';
 import type { Activations, ControllerQueue } from '../activation/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -45,6 +46,11 @@ export interface Coordination {
    * @default not recorded, so no replica is refused
    */
   readonly claims?: ClusterClaims;
+  /**
+   * Lets the replicas count equal Events together.
+   * @default each for itself, which is enough where one replica processes all keys
+   */
+  readonly eventLedger?: EventLedger;
   /**
    * Whether a leader cannot know what the former one wrote in its last moments, so that its controllers only start with
    * caches that have not lost their connection to the server.

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { EVENTS } from '../../machinery/kubernetes/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import type { EventLedger } from './event-ledger.js';
+import { aRecorder, about, note } from './event-recorder.fixture.js';
+
+/** A ledger in memory. */
+class Names implements EventLedger {
+  private readonly names = new Map<string, string>();
+
+  async nameOf(series: string, proposed: string): Promise<string> {
+    if (!this.names.has(series)) this.names.set(series, proposed);
+    return this.names.get(series)!;
+  }
+}
+
+describe('recorders with a ledger', () => {
+  function twoRecorders() {
+    const clock = new FakeClock();
+    const common = { clock, cluster: new FakeCluster(clock), ledger: new Names() };
+    const first = aRecorder({}, { ...common, seed: 1 });
+    const second = aRecorder({}, { ...common, seed: 2 });
+    void first.start();
+    void second.start();
+    return { ...common, first, second, events: first.events };
+  }
+
+  it('counts equal events of two recorders together, whoever records them', async () => {
+    const { clock, events, first, second } = twoRecorders();
+    for (const { recorder } of [first, second, second, first, second, first]) {
+      recorder.record(about, note());
+      await clock.advance(1000);
+    }
+    expect(events()).toMatchObject([
+      { count: 6, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:05Z' },
+    ]);
+  });
+
+  it('counts events that two recorders write at the same moment', async () => {
+    const { clock, events, first, second } = twoRecorders();
+    for (let round = 0; round < 3; round++) {
+      first.recorder.record(about, note());
+      second.recorder.record(about, note());
+      await clock.advance(1000);
+    }
+    await clock.advance(10_000);
+    expect(events()).toMatchObject([{ count: 6 }]);
+  });
+
+  it('goes on counting after a restart, and needs no right to read', async () => {
+    const { clock, cluster, events, first, ledger } = twoRecorders();
+    first.recorder.record(about, note());
+    await clock.advance(0);
+    const restarted = aRecorder({}, { clock, cluster, ledger, seed: 3 });
+    void restarted.start();
+    restarted.recorder.record(about, note());
+    await clock.advance(0);
+    expect(events()).toMatchObject([{ count: 2 }]);
+    expect(new Set(cluster.requests.map(({ verb }) => verb))).toEqual(new Set(['create', 'patch']));
+  });
+
+  it('writes the Event of another recorder that has expired anew, under its name', async () => {
+    const { clock, cluster, events, first, second } = twoRecorders();
+    first.recorder.record(about, note());
+    await clock.advance(0);
+    const { name } = events()[0]!.metadata;
+    cluster.vanish(EVENTS, `default/${name}`);
+    second.recorder.record(about, note());
+    await clock.advance(0);
+    expect(events()).toMatchObject([{ count: 1, metadata: { name } }]);
+  });
+
+  it('counts once what was written although its answer was lost', async () => {
+    const { clock, cluster, events, first } = twoRecorders();
+    first.recorder.record(about, note());
+    await clock.advance(1000);
+    const patch = cluster.patch.bind(cluster);
+    let lost = 1;
+    cluster.patch = async (...request) => {
+      const answer = await patch(...request);
+      if (lost-- > 0) throw new Error('connection reset');
+      return answer as never;
+    };
+    first.recorder.record(about, note());
+    await clock.advance(10_000);
+    expect(events()).toMatchObject([{ count: 2 }]);
+  });
+
+  it('records what it should although the ledger does not answer', async () => {
+    const clock = new FakeClock();
+    const ledger = { nameOf: () => Promise.reject(new Error('no connection')) };
+    const { events, recorder, start } = aRecorder({}, { clock, ledger });
+    void start();
+    recorder.record(about, note());
+    recorder.record(about, note());
+    await clock.advance(0);
+    expect(events()).toMatchObject([{ count: 2 }]);
+  });
+});
