@@ -20,7 +20,7 @@ export function renderFlagz(config: Readonly<Record<string, unknown>>): {
 } {
   const flags = Object.fromEntries(
     Object.entries(config)
-      .filter(([, value]) => value !== undefined)
+      .filter(([, value]) => isShown(value))
       .map(([name, value]) => [name, flagText(value)] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -65,12 +65,17 @@ export function structuredVersionAsked(accept: string | undefined, kind: string)
   return undefined;
 }
 
+/** A flag has a value that can be given: no part of the program is one. */
+function isShown(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function';
+}
+
 function flagText(value: unknown): string {
   if (value === HIDDEN) return CLASSIFIED;
   if (Array.isArray(value)) return value.map(flagText).join(',');
   if (typeof value === 'object' && value !== null)
     return Object.entries(value)
-      .filter(([, each]) => each !== undefined)
+      .filter(([, each]) => isShown(each))
       .map(([name, each]) => `${name}=${flagText(each)}`)
       .join(',');
   return String(value);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { renderFlagz } from '../admin/z-pages.js';
 import { withoutSecrets } from './shown-options.js';
 import { compileReplicaOptions } from './replica.options.js';
 
@@ -21,6 +22,18 @@ it('shows the options in force, and of secrets neither their text nor where they
     'admin-tls-cert-file': '/etc/tls.crt',
     'sync-timeout-ms': { deployment: 60_000 },
   });
+});
+
+it('shows values alone: nothing of what the program made of them', () => {
+  const options = compileReplicaOptions({
+    'redis-url': 'redis://redis:6379',
+    identity: 'replica-1',
+    'cloudevents-sink': 'https://events.example.com/in',
+  });
+  options.checkResults.listen(() => undefined);
+  const { text } = renderFlagz(withoutSecrets(options));
+  expect(text).toContain('cloudevents-sink=https://events.example.com/in\n');
+  expect(text).not.toMatch(/=>|function|listener|^[a-z]+[A-Z]|\[object/m);
 });
 
 it.each([

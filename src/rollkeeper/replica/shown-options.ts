@@ -5,12 +5,15 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 const HIDDEN = '(hidden)';
 const SECRET = /token|password|secret|kubeconfig|private-key/i;
 
-/** Hides passwords in URLs and names of secret files. */
+/** The options as they can be given. Hides passwords in URLs and names of secret files; what was made of options is not shown. */
 export function withoutSecrets({
   adminTls,
+  checkResults: _checkResults,
   definitions,
   deploymentApis: _apis,
   elsewhere: _elsewhere,
+  eventSinks: _eventSinks,
+  evictionWebhook: _evictionWebhook,
   oidc: _oidc,
   clusters: _clusters,
   'redis-url': redisUrl,
