@@ -15,6 +15,8 @@ export interface DecodeAppliedOptions {
   readonly fieldValidation: FieldValidation;
   /** Yields between reading and checking. @default all at once */
   readonly work?: LongWork;
+  /** See `KindDefinition`. @default none */
+  readonly conversionProblem?: (object: Readonly<UnstructuredObject>) => string | undefined;
   /** Refuses a configuration that is of another type. @default for "invalid object type" */
   readonly checkType?: (config: Readonly<Record<string, unknown>>) => void;
 }
@@ -71,13 +73,15 @@ async function read(body: Buffer): ReturnType<typeof readConfig> {
 
 function convert(
   merged: Record<string, unknown>,
-  { kind, schema, schemas }: DecodeAppliedOptions,
+  { conversionProblem: problemIn, kind, schema, schemas }: DecodeAppliedOptions,
 ): UnstructuredObject {
   const named = subject(merged, kind);
   const object = uncheckedObject(merged);
   try {
     convertObject(object, schemas, schema);
-    return object;
+    const problem = problemIn?.(object);
+    if (problem === undefined) return object;
+    throw unexpected(`failed to convert new object ${named} to proper version: ${problem}`);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw unexpected(

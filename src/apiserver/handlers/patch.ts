@@ -2,7 +2,7 @@ import { atOnce, LongWork } from '@rollkeeper/machinery/clock';
 import type { Pieces } from '@rollkeeper/machinery/clock';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { goQuote, goValue, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { invalid, shortened } from '../errors/index.js';
+import { invalid, shortened, unexpected } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation, NamedType } from '../decoding/index.js';
@@ -45,6 +45,9 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
     const made = await new LongWork(context.clock).run(patchInPieces(context, patching));
     const patched = made.object;
     for (const warning of checkFindings(made, fieldValidation)) request.warn(warning);
+    const problem = kind.conversionProblem?.(patched);
+    // The result of a strategic merge is converted on its own, after the patch, and a failure of that has no status.
+    if (problem !== undefined) throw type === 'strategic' ? unexpected(problem) : made.refuse(problem);
     patched.apiVersion = current.apiVersion;
     patched.kind = current.kind;
     checkPatchedIdentity(patched, call);

@@ -1,6 +1,6 @@
 import { LongWork } from '@rollkeeper/machinery/clock';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, setField } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, goQuote, setField } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import { checkWriteOptions, decodeBody, typeProblem } from '../decoding/index.js';
 import type { NamedType } from '../decoding/index.js';
@@ -31,10 +31,16 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
   if (isCustom) checkCustomType(object, kind.type, body);
   else checkType(object, kind.type, isKnownType(context));
   checkNamespace(object, call);
+  const problem = kind.conversionProblem?.(object);
+  if (problem !== undefined) throw badRequest(unconvertible(kind.type, problem));
   const refusal = isCustom ? wrongKind(object, kind.type) : undefined;
   // An update without a version is refused for that.
   if (refusal && (request.method === 'POST' || object.metadata.resourceVersion)) throw refusal;
   return inOrder(object, kind.type);
+}
+
+function unconvertible({ kind, version }: ResourceType, problem: string): string {
+  return `${kind} in version ${goQuote(version)} cannot be handled as a ${kind}: ${problem}`;
 }
 
 /** What an object is comes first, as a genuine server writes it. */

@@ -28,6 +28,7 @@ type Identity = Pick<
   | 'answersDeleted'
   | 'deprecation'
   | 'orphansByDefault'
+  | 'conversionProblem'
 >;
 
 /**
@@ -68,7 +69,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   /** @default nothing */
   applyDefaults?(object: T): void;
   /** @default nothing */
-  prepareForCreate?(object: T): void;
+  prepareForCreate?(object: T, nowMs: number): void;
   /** What an update of this subresource may not change is carried over from `old`. @default nothing */
   prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource, nowMs: number): void;
   /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
@@ -141,6 +142,7 @@ function traitsOf(rules: KindRules) {
     ...(rules.answersDeleted && { answersDeleted: true }),
     ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
     ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
+    ...(rules.conversionProblem && { conversionProblem: rules.conversionProblem }),
   } satisfies Partial<KindDefinition>;
 }
 
@@ -152,11 +154,11 @@ function changesOf(rules: KindRules) {
       rules.applyDefaults?.(object);
       dropFeaturesOff?.(object);
     },
-    prepareForCreate(object) {
+    prepareForCreate(object, nowMs = 0) {
       clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;
       if (rules.generationOf) object.metadata.generation = 1;
-      rules.prepareForCreate?.(object);
+      rules.prepareForCreate?.(object, nowMs);
     },
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);

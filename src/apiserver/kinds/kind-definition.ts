@@ -53,8 +53,11 @@ export interface KindDefinition {
 
   /** Fills what the user left out, as the genuine API does. Idempotent. */
   applyDefaults(object: UnstructuredObject): void;
-  /** Before a creation is validated: clears what users may not set (status), sets generation. */
-  prepareForCreate(object: UnstructuredObject): void;
+  /**
+   * Before a creation is validated: clears what users may not set (status), sets generation.
+   * @param nowMs wall clock, for what says when it was written
+   */
+  prepareForCreate(object: UnstructuredObject, nowMs?: number): void;
   /**
    * Before an update is validated: carries over what this subresource may not change, raises generation when the spec
    * changed. @param nowMs wall clock, for what says when it was written
@@ -77,6 +80,8 @@ export interface KindDefinition {
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
   /** What a deletion changes in an object that it marks for the first time, beyond the mark. */
   prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
+  /** Why an object that is what its type says cannot be converted to the version in which a genuine server handles it. */
+  conversionProblem?(object: Readonly<UnstructuredObject>): string | undefined;
   /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
   readonly refusesCreation?: string;
   /** What an invalid object is called in the refusal. @default its group and kind */

@@ -99,7 +99,7 @@ async function tryCreate(
   await work.giveWay();
   applyGeneratedName(object, context.random);
   // Some kinds name themselves.
-  kind.prepareForCreate(object);
+  kind.prepareForCreate(object, context.clock.now());
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const target: ObjectTarget = { kind, namespace, name };
   context.guard?.(target, object);

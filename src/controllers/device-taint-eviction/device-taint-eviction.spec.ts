@@ -46,6 +46,16 @@ describe('a pod whose device is tainted', () => {
     );
   });
 
+  it('goes when the tolerated time is over, although the taint does not say since when it is there', () => {
+    const slice = aSlice('NoExecute');
+    for (const taint of slice.spec.devices?.[0]?.taints ?? []) delete taint.timeAdded;
+    slice.metadata.creationTimestamp = ADDED;
+    const claim = aClaim([{ key: 'broken', operator: 'Exists', tolerationSeconds: 90 }]);
+    const dueMs = Date.parse(ADDED) + 90_000;
+    expect(due(claim, slice)).toBe(dueMs);
+    expect(decideDeviceEviction(POD, [claim], [slice], dueMs)).toBe(dueMs);
+  });
+
   it.each<[string, ResourceClaim, ResourceSlice[]]>([
     ['the taint lets pods be', aClaim(), [aSlice('NoSchedule')]],
     ['it is another device', aClaim(), [aSlice('NoExecute', 'gpu-1')]],

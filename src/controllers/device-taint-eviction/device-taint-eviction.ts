@@ -17,6 +17,7 @@ type ReadablePod = DeepReadonly<Pod>;
 type ReadableClaim = DeepReadonly<ResourceClaim>;
 type ReadableSlice = DeepReadonly<ResourceSlice>;
 type DeviceTaint = Taint & { readonly timeAdded?: string };
+type AddedTaint = Taint & { readonly timeAdded: string | undefined };
 
 const MESSAGE = 'Device Taint manager: deleting due to NoExecute taint';
 
@@ -93,22 +94,28 @@ export function decideDeviceEviction(
   return first === Infinity ? undefined : first;
 }
 
-/** Only the newest generation of a pool counts. */
+/**
+ * Only the newest generation of a pool counts. API servers say when a taint was added; without that the slice's creation
+ * counts, because a moment that moves on would never be over.
+ */
 function taintsOf(
   { device, driver, pool }: { readonly device: string; readonly driver: string; readonly pool: string },
   slices: readonly ReadableSlice[],
-): readonly DeviceTaint[] {
+): readonly AddedTaint[] {
   const own = slices.filter(({ spec }) => spec.driver === driver && spec.pool.name === pool);
   const newest = Math.max(0, ...own.map(({ spec }) => toDouble(spec.pool.generation)));
   return own
     .filter(({ spec }) => toDouble(spec.pool.generation) === newest)
-    .flatMap(({ spec }) => spec.devices ?? [])
-    .filter(({ name }) => name === device)
-    .flatMap(({ taints = [] }) => taints as readonly DeviceTaint[])
+    .flatMap(({ metadata, spec }) =>
+      (spec.devices ?? [])
+        .filter(({ name }) => name === device)
+        .flatMap(({ taints = [] }) => taints as readonly DeviceTaint[])
+        .map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? metadata.creationTimestamp })),
+    )
     .filter(({ effect }) => effect === 'NoExecute');
 }
 
-function dueOf(taint: DeviceTaint, tolerations: readonly Toleration[], nowMs: number): number {
+function dueOf(taint: AddedTaint, tolerations: readonly Toleration[], nowMs: number): number {
   const tolerated = tolerations.filter((toleration) => tolerates(toleration, taint));
   const sinceMs = parseTimeMs(taint.timeAdded) ?? nowMs;
   if (tolerated.length === 0) return sinceMs;

@@ -10,6 +10,7 @@ import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
+import { TEMPLATE_GENERATION, templateGenerationProblem } from './old-fields.js';
 import { defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import {
@@ -42,6 +43,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   shortNames: ['ds'],
   categories: ['all'],
   hasStatus: true,
+  conversionProblem: templateGenerationProblem,
   generationOf: ({ spec }) => spec,
   ...printed<DaemonSet>(
     NAME,
@@ -94,8 +96,6 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
 });
 
 /** The generation of the template, which an older version of the API had as a field. */
-const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
-
 function templateGeneration({ metadata }: Readonly<DaemonSet>): number | undefined {
   const text = metadata.annotations?.[TEMPLATE_GENERATION];
   return text === undefined || !/^\d{1,15}$/.test(text) ? undefined : Number(text);

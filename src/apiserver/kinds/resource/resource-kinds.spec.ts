@@ -300,3 +300,27 @@ describe('a ResourceSlice', () => {
     });
   });
 });
+
+describe('a taint of a device', () => {
+  const spec = (timeAdded?: string) => ({
+    devices: [
+      { name: 'gpu-0', taints: [{ key: 'broken', effect: 'NoExecute', ...(timeAdded && { timeAdded }) }] },
+    ],
+  });
+  const nowMs = Date.UTC(2026, 0, 1);
+  const earlier = '2025-12-31T00:00:00Z';
+
+  it('has the time at which it was written, unless it says another', () => {
+    for (const [given, expected] of [
+      [undefined, '2026-01-01T00:00:00Z'],
+      [earlier, earlier],
+    ]) {
+      const slice = made(RESOURCE_SLICE_KIND, spec(given));
+      const changed = structuredClone(slice);
+      RESOURCE_SLICE_KIND.prepareForCreate(slice, nowMs);
+      expect(slice.spec).toEqual(spec(expected));
+      RESOURCE_SLICE_KIND.prepareForUpdate(changed, slice, '', nowMs);
+      expect(changed.spec).toEqual(spec(expected));
+    }
+  });
+});

@@ -1,4 +1,5 @@
 import type { ResourceSlice } from '@rollkeeper/machinery/types/resource-v1';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { FIELD_IMMUTABLE, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -32,6 +33,8 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     shown('Pool', ({ spec }) => spec?.pool?.name ?? ''),
     AGE,
   ),
+  prepareForCreate: stampTaints,
+  prepareForUpdate: (object, _old, _subresource, nowMs = 0) => stampTaints(object, nowMs),
   validate: (object, errors) => validate(object, errors),
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors, old);
@@ -48,6 +51,12 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     'spec.driver': spec?.driver ?? '',
   }),
 });
+
+/** Tolerations for some seconds count from then. Source: SetDefaults_DeviceTaint in pkg/apis/resource/v1/defaults.go. */
+function stampTaints({ spec }: Slice, nowMs: number): void {
+  for (const { taints } of spec?.devices ?? [])
+    for (const taint of taints ?? []) taint.timeAdded ??= toRfc3339(nowMs);
+}
 
 const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 

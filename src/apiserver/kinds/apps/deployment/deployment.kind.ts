@@ -3,6 +3,7 @@ import type { DecodedObject, Deployment } from '@rollkeeper/machinery/kubernetes
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultDeployment } from '@rollkeeper/machinery/defaults';
+import { rollbackProblem } from '../old-fields.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
 import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
 import {
@@ -45,6 +46,7 @@ export const DEPLOYMENT_KIND = defineKind<DecodedObject<Deployment>>({
   columns: DEPLOYMENT_COLUMNS,
   scale: REPLICAS_SCALE,
   toRow: deploymentRow,
+  conversionProblem: rollbackProblem,
   applyDefaults: defaultDeployment,
   prepareForCreate(object) {
     object.status = {};
