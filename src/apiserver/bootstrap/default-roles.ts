@@ -1,4 +1,31 @@
 import type { PolicyRule } from '../authorization/index.js';
+import {
+  CONTROLLER_ROLE_PREFIX,
+  CONTROLLER_RULES,
+  CONTROLLER_RULES_IN_NAMESPACES,
+} from './controller-roles.js';
+import { OWN_CONTROLLER_ROLE_PREFIX, OWN_CONTROLLER_RULES } from './own-controller-roles.js';
+import {
+  APPS,
+  AUTHENTICATION,
+  AUTHORIZATION,
+  CERTIFICATES,
+  COORDINATION,
+  CORE,
+  DEVICES,
+  DISCOVERY,
+  EVENTS,
+  EXTENSIONS,
+  NETWORKING,
+  RBAC,
+  READ,
+  REVIEW_ACCESS,
+  STORAGE,
+  WRITE,
+  may,
+  mayGet,
+  mayNamed,
+} from './policy-rules.js';
 
 export interface DefaultRole {
   readonly name: string;
@@ -19,39 +46,7 @@ export interface DefaultSubject {
   readonly namespace?: string;
 }
 
-const READ = 'get list watch';
-const WRITE = 'create delete deletecollection patch update';
-const CORE = '';
-const APPS = 'apps';
-const AUTHENTICATION = 'authentication.k8s.io';
-const AUTHORIZATION = 'authorization.k8s.io';
-const CERTIFICATES = 'certificates.k8s.io';
-const COORDINATION = 'coordination.k8s.io';
-const DISCOVERY = 'discovery.k8s.io';
-/** Where Deployments and others were before they had groups of their own. */
-const EXTENSIONS = 'extensions';
-const NETWORKING = 'networking.k8s.io';
-const DEVICES = 'resource.k8s.io';
-const RBAC = 'rbac.authorization.k8s.io';
-const STORAGE = 'storage.k8s.io';
-
-/** Verbs on resources, each a list with spaces between. */
-function may(verbs: string, groups: string | readonly string[], resources: string): PolicyRule {
-  const apiGroups = typeof groups === 'string' ? [groups] : [...groups];
-  return { apiGroups, resources: resources.split(' '), verbs: verbs.split(' ') };
-}
-
-function mayNamed(verbs: string, group: string, resources: string, name: string): PolicyRule {
-  return { ...may(verbs, group, resources), resourceNames: [name] };
-}
-
-function mayGet(...nonResourceURLs: string[]): PolicyRule {
-  return { nonResourceURLs, verbs: ['get'] };
-}
-
-const EVENTS = may('create patch update', [CORE, 'events.k8s.io'], 'events');
 const REVIEW_TOKENS = may('create', AUTHENTICATION, 'tokenreviews');
-const REVIEW_ACCESS = may('create', AUTHORIZATION, 'subjectaccessreviews');
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 
 /** What the roles for people read, by group; writers have a part of it, with a few resources of their own. */
@@ -155,7 +150,7 @@ export const NODE_RULES: readonly PolicyRule[] = [
 ];
 
 /**
- * The ClusterRoles that every cluster has, but for those of add-ons and of most controllers. Source: the policy that
+ * The ClusterRoles that every cluster has, but for those of add-ons. Source: the policy that
  * kube-apiserver 1.36 makes at its start (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
 export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
@@ -322,40 +317,19 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       may('list watch', NETWORKING, 'servicecidrs'),
     ],
   },
-  {
-    name: 'system:controller:deployment-controller',
-    rules: [
-      may(`${READ} update`, [APPS, EXTENSIONS], 'deployments'),
-      may('update', [APPS, EXTENSIONS], 'deployments/status'),
-      may('update', [APPS, EXTENSIONS], 'deployments/finalizers'),
-      may(`create delete ${READ} patch update`, [APPS, EXTENSIONS], 'replicasets'),
-      may(`${READ} update`, CORE, 'pods'),
-      EVENTS,
-    ],
-  },
-  {
-    name: 'system:controller:replicaset-controller',
-    rules: [
-      may(`${READ} update`, [APPS, EXTENSIONS], 'replicasets'),
-      may('update', [APPS, EXTENSIONS], 'replicasets/status'),
-      may('update', [APPS, EXTENSIONS], 'replicasets/finalizers'),
-      may('create delete list patch watch', CORE, 'pods'),
-      EVENTS,
-    ],
-  },
-  {
-    name: 'system:controller:generic-garbage-collector',
-    rules: [may(`delete ${READ} patch update`, '*', '*'), EVENTS],
-  },
-  {
-    name: 'system:controller:namespace-controller',
-    rules: [
-      may(`delete ${READ}`, CORE, 'namespaces'),
-      may('update', CORE, 'namespaces/finalize namespaces/status'),
-      may(`delete deletecollection ${READ}`, '*', '*'),
-    ],
-  },
+  ...rolesOf(CONTROLLER_ROLE_PREFIX, CONTROLLER_RULES),
+  ...rolesOf(OWN_CONTROLLER_ROLE_PREFIX, OWN_CONTROLLER_RULES),
 ];
+
+type RulesByAccount = Readonly<Record<string, readonly PolicyRule[]>>;
+
+function rolesOf(prefix: string, rulesOf: RulesByAccount): DefaultRole[] {
+  return Object.entries(rulesOf).map(([name, rules]) => ({ name: prefix + name, rules }));
+}
+
+function bindingsOf(prefix: string, rulesOf: RulesByAccount) {
+  return Object.keys(rulesOf).map((name) => ({ role: prefix + name, subjects: [account(name)] }));
+}
 
 function signerRole(name: string, signer: string): DefaultRole {
   return {
@@ -363,6 +337,8 @@ function signerRole(name: string, signer: string): DefaultRole {
     rules: [mayNamed('approve', CERTIFICATES, 'signers', signer)],
   };
 }
+
+const SYSTEM = 'kube-system';
 
 function group(name: string): DefaultSubject {
   return { kind: 'Group', name };
@@ -373,7 +349,7 @@ function user(name: string): DefaultSubject {
 }
 
 function account(name: string): DefaultSubject {
-  return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
+  return { kind: 'ServiceAccount', name, namespace: SYSTEM };
 }
 
 /** The subjects that have a ClusterRole from the beginning; the binding has the name of the role. */
@@ -396,27 +372,32 @@ export const DEFAULT_CLUSTER_ROLE_BINDINGS: readonly {
   { role: 'system:volume-scheduler', subjects: [user('system:kube-scheduler')] },
   { role: 'system:node', subjects: [] },
   { role: 'system:node-proxier', subjects: [user('system:kube-proxy')] },
-  { role: 'system:controller:deployment-controller', subjects: [account('deployment-controller')] },
-  { role: 'system:controller:replicaset-controller', subjects: [account('replicaset-controller')] },
-  { role: 'system:controller:generic-garbage-collector', subjects: [account('generic-garbage-collector')] },
-  { role: 'system:controller:namespace-controller', subjects: [account('namespace-controller')] },
+  ...bindingsOf(CONTROLLER_ROLE_PREFIX, CONTROLLER_RULES),
+  ...bindingsOf(OWN_CONTROLLER_ROLE_PREFIX, OWN_CONTROLLER_RULES),
 ];
 
 const MAY_ELECT: readonly PolicyRule[] = [
-  may(`create ${READ} update`, COORDINATION, 'leasecandidates leases'),
+  may(`create ${READ} update`, COORDINATION, 'leases'),
+  may(`create ${READ} update`, COORDINATION, 'leasecandidates'),
 ];
 
-/** Roles of `kube-system`, with the subjects that have them there from the beginning. */
-export const DEFAULT_SYSTEM_ROLES: readonly (DefaultRole & {
-  readonly subjects?: readonly DefaultSubject[];
+/** Roles of single namespaces, with the subjects that have them there from the beginning. */
+export const DEFAULT_NAMESPACE_ROLES: readonly (DefaultRole & {
+  readonly namespace: string;
+  /** @default the name of the role */
+  readonly binding?: string;
+  readonly subjects: readonly DefaultSubject[];
 })[] = [
   {
     name: 'extension-apiserver-authentication-reader',
+    namespace: SYSTEM,
     rules: [mayNamed(READ, CORE, 'configmaps', 'extension-apiserver-authentication')],
+    binding: 'system::extension-apiserver-authentication-reader',
     subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],
   },
   {
     name: 'system::leader-locking-kube-controller-manager',
+    namespace: SYSTEM,
     rules: MAY_ELECT,
     subjects: [
       user('system:kube-controller-manager'),
@@ -426,7 +407,14 @@ export const DEFAULT_SYSTEM_ROLES: readonly (DefaultRole & {
   },
   {
     name: 'system::leader-locking-kube-scheduler',
+    namespace: SYSTEM,
     rules: MAY_ELECT,
     subjects: [user('system:kube-scheduler'), account('kube-scheduler')],
   },
+  ...CONTROLLER_RULES_IN_NAMESPACES.map(({ account: name, namespace, rules }) => ({
+    name: CONTROLLER_ROLE_PREFIX + name,
+    namespace,
+    rules,
+    subjects: [account(name)],
+  })),
 ];

@@ -10,7 +10,7 @@ import {
   DEFAULT_AGGREGATES,
   DEFAULT_CLUSTER_ROLE_BINDINGS,
   DEFAULT_CLUSTER_ROLES,
-  DEFAULT_SYSTEM_ROLES,
+  DEFAULT_NAMESPACE_ROLES,
 } from './default-roles.js';
 import type { AggregatedRole, DefaultSubject } from './default-roles.js';
 import { ensureObject } from './ensure-object.js';
@@ -79,8 +79,7 @@ function without<T>(wanted: readonly T[], known: readonly T[]): T[] {
   return wanted.filter((one) => !known.some((other) => semanticEqual(one, other)));
 }
 
-function defaultPolicy(): UnstructuredObject[] {
-  const system = 'kube-system';
+export function defaultPolicy(): UnstructuredObject[] {
   return [
     ...DEFAULT_CLUSTER_ROLES.map(({ name, partOf, rules }) =>
       policyObject('ClusterRole', { name, partOf }, { rules: [...rules] }),
@@ -92,11 +91,9 @@ function defaultPolicy(): UnstructuredObject[] {
     ...DEFAULT_CLUSTER_ROLE_BINDINGS.map(({ role, subjects }) =>
       policyObject('ClusterRoleBinding', { name: role }, binding('ClusterRole', role, subjects)),
     ),
-    ...DEFAULT_SYSTEM_ROLES.flatMap(({ name, rules, subjects }) => [
-      policyObject('Role', { name, namespace: system }, { rules: [...rules] }),
-      ...(subjects
-        ? [policyObject('RoleBinding', { name, namespace: system }, binding('Role', name, subjects))]
-        : []),
+    ...DEFAULT_NAMESPACE_ROLES.flatMap(({ binding: bound, name, namespace, rules, subjects }) => [
+      policyObject('Role', { name, namespace }, { rules: [...rules] }),
+      policyObject('RoleBinding', { name: bound ?? name, namespace }, binding('Role', name, subjects)),
     ]),
   ];
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import { SERVICE_ACCOUNTS } from '../../machinery/kubernetes/index.js';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '../../machinery/kubernetes/index.js';
+import type { ResourceType } from '../../machinery/kubernetes/index.js';
+import { ApiStatusError } from './api-status-error.js';
 import { fixedCredentials } from './credentials.js';
 import { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 
@@ -51,6 +53,35 @@ describe('the credentials of a service account', () => {
     await clock.advance(2_000);
     expect(await credentials.headers()).toEqual({ authorization: 'Bearer t2' });
   });
+
+  it.each([
+    { there: ['kube-system'], made: ['serviceaccounts'] },
+    { there: [], made: ['namespaces', 'serviceaccounts'] },
+  ])(
+    'are of an account that is created where it is missing, and so is its namespace: $made',
+    async ({ there, made }) => {
+      const { create, credentials } = make();
+      const known = new Set<string>(there);
+      const created: string[] = [];
+      const issue = create.getMockImplementation()!;
+      const failing = (code: number, reason: string) => new ApiStatusError({ code, reason });
+      create.mockImplementation(async (type, object, options) => {
+        const { name, namespace } = (object as { metadata: { name: string; namespace?: string } }).metadata;
+        if (namespace !== undefined && !known.has(namespace)) throw failing(404, 'NotFound');
+        if (options === undefined) {
+          created.push((type as ResourceType).resource);
+          // Another replica creates the account at the same moment.
+          const isAccount = type === SERVICE_ACCOUNTS;
+          known.add(name);
+          if (isAccount) throw failing(409, 'AlreadyExists');
+          expect(type).toBe(NAMESPACES);
+        } else if (!known.has(name)) throw failing(404, 'NotFound');
+        return issue(type, object, options);
+      });
+      expect(await credentials.headers()).toHaveProperty('authorization');
+      expect(created).toEqual(made);
+    },
+  );
 
   it('name the account that no token is to be had for', async () => {
     const { create, credentials } = make();

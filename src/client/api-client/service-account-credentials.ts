@@ -1,8 +1,9 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from './api-client.js';
+import { isAlreadyExists, isNotFound } from './api-status-error.js';
 import type { ClusterConnection, Credentials, TlsMaterial } from './cluster-connection.js';
 import { bearer } from './credentials.js';
 import type { Issued } from './renewed-credentials.js';
@@ -20,14 +21,17 @@ interface TokenRequest extends KubernetesObject {
 }
 
 export interface ServiceAccountCredentialsOptions {
-  /** Needs permission to `create` `serviceaccounts/token`. */
+  /** Needs permission to `create` `serviceaccounts/token`, and `serviceaccounts` if the account may be missing. */
   readonly client: Pick<ApiClient, 'create'>;
   readonly serviceAccount: ObjectRef;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
 
-/** Credentials of a service account: tokens for an hour by the TokenRequest API. */
+/**
+ * Credentials of a service account: tokens for an hour by the TokenRequest API. An account that is missing, and its
+ * namespace, are created first, as by kube-controller-manager (`DynamicControllerClientBuilder` of client-go).
+ */
 export function serviceAccountCredentials(options: ServiceAccountCredentialsOptions): Credentials {
   return new RenewedCredentials(() => requestToken(options), options.clock);
 }
@@ -43,7 +47,12 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
   };
   const askedAtMs = clock.now();
   try {
-    const { status } = await client.create(SERVICE_ACCOUNTS, wish, { subresource: 'token' });
+    const ask = () => client.create(SERVICE_ACCOUNTS, wish, { subresource: 'token' });
+    const { status } = await ask().catch(async (error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      await createAccount(options);
+      return ask();
+    });
     const expiresAtMs = Date.parse(status?.expirationTimestamp ?? '');
     if (!status?.token || Number.isNaN(expiresAtMs))
       throw new Error('the answer has no token with an expiry');
@@ -55,6 +64,27 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
       cause: error,
     });
   }
+}
+
+/** Whether the namespace is there shows when the account is created: the replica may have no right to either. */
+async function createAccount({ client, serviceAccount }: ServiceAccountCredentialsOptions): Promise<void> {
+  const { name, namespace = '' } = serviceAccount;
+  const create = () =>
+    client
+      .create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+      .catch(unlessThere);
+  await create().catch(async (error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    await client
+      .create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+      .catch(unlessThere);
+    await create();
+  });
+}
+
+/** Another replica may have been faster. */
+function unlessThere(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error;
 }
 
 /** The same server and route with other credentials, without the client certificate, which would override them. */

@@ -36,6 +36,7 @@ const nodeOf = ({ spec }: DeepReadonly<Pod>): ObjectRef[] => (spec.nodeName ? [{
  */
 export const attachDetachController = clusterController<Node>({
   name: 'persistentvolume-attach-detach',
+  serviceAccount: 'attachdetach-controller',
   aliases: ['attachdetach', 'attach-detach'],
   eventSource: 'attachdetach-controller',
   trims: WHOLE_PODS,

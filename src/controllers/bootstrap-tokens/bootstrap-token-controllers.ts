@@ -6,6 +6,7 @@ import { TOKEN_NAMESPACE, decideSignatures, expiryOf, isBootstrapToken } from '.
 /** Deletes bootstrap tokens that have expired. Source: k/k pkg/controller/bootstrap/tokencleaner.go. */
 export const tokenCleanerController = clusterController<Secret>({
   name: 'token-cleaner',
+  serviceAccount: 'token-cleaner',
   aliases: ['tokencleaner'],
   for: TokenSecret,
   predicates: [({ object, type }) => type !== 'deleted' && isBootstrapToken(object)],
@@ -30,6 +31,7 @@ const LONGEST_MS = 86_400_000;
  */
 export const bootstrapSignerController = clusterController<ConfigMap>({
   name: 'bootstrap-signer',
+  serviceAccount: 'bootstrap-signer',
   aliases: ['bootstrapsigner'],
   for: OwnConfigMap,
   predicates: [({ object, type }) => type !== 'deleted' && keyOf(object.metadata) === keyOf(CLUSTER_INFO)],

@@ -45,6 +45,7 @@ export function createCertificateSigningController(authority?: SigningAuthority)
   return clusterController<CertificateSigningRequest>({
     name: SIGNING,
     aliases: ['csrsigning'],
+    serviceAccount: 'certificate-controller',
     for: CertificateSigningRequest,
     predicates: [(event) => event.type !== 'deleted' && isToBeSigned(event.object)],
     async reconcile(_request, { client, clock, object }) {
@@ -103,6 +104,7 @@ const ASK_AGAIN_MS = 60_000;
  */
 export const certificateApprovingController = clusterController<CertificateSigningRequest>({
   name: 'certificatesigningrequest-approving',
+  serviceAccount: 'certificate-controller',
   aliases: ['csrapproving'],
   for: CertificateSigningRequest,
   predicates: [(event) => event.type !== 'deleted' && isToBeJudged(event.object)],
@@ -150,6 +152,7 @@ async function isAllowed(client: ApiClient, { spec }: Request, subresource: stri
 /** Deletes obsolete requests: decided an hour ago, pending for a day, or with an expired certificate. */
 export const certificateCleanerController = clusterController<CertificateSigningRequest>({
   name: 'certificatesigningrequest-cleaner',
+  serviceAccount: 'certificate-controller',
   aliases: ['csrcleaner'],
   for: CertificateSigningRequest,
   predicates: [(event) => event.type !== 'deleted'],

@@ -50,6 +50,7 @@ function hasCloudNews(event: ResourceEvent<Node>): boolean {
 /** Deletes nodes whose machines the simulated cloud no longer knows, and taints those that are shut down. */
 export const cloudNodeLifecycleController = clusterController<Node>({
   name: 'cloud-node-lifecycle',
+  serviceAccount: 'node-controller',
   for: Node,
   predicates: [hasCloudNews],
   async reconcile({ name }, { client, events, object: node }) {
@@ -96,6 +97,7 @@ export function decideRoute(node: ReadableNode): typeof NO_ROUTE | typeof HAS_RO
 /** Routes of the simulated cloud to the pods of its nodes. */
 export const nodeRouteController = clusterController<Node>({
   name: 'node-route',
+  serviceAccount: 'route-controller',
   aliases: ['route'],
   eventSource: 'route_controller',
   for: Node,

@@ -30,41 +30,44 @@ type Sync = ReconcileContext<DaemonSet>;
 const MAX_AT_ONCE = 250;
 
 /** Keeps a pod of each DaemonSet on every suitable node. Source: k/k pkg/controller/daemon. */
-export const daemonSetController = clusterController<DaemonSet>({ name: 'daemonset', for: DaemonSet }, () => {
-  const rejections = new Rejections();
-  return {
-    owns: [Pod, ControllerRevision],
-    indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
-    watches: [
-      watchOrphans(OWN_PODS),
-      watchFreedRoom(DaemonSet, ({ status }) => {
-        const { currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status ?? {};
-        return currentNumberScheduled < desiredNumberScheduled;
-      }),
-      watch(
-        Node,
-        (_node, listerOf) =>
-          listerOf(DaemonSet)
-            .list()
-            .map(({ metadata }) => metadata),
-        (event) => event.type !== 'modified' || !sameJson(placeFacts(event.old), placeFacts(event.object)),
-      ),
-    ],
-    whileLeading: () => () => rejections.clear(),
-    async reconcile({ key }, sync) {
-      const { object: set } = sync;
-      if (!set) rejections.forget(key);
-      // Its dependents are deleted with it.
-      if (!set || set.metadata.deletionTimestamp !== undefined) return {};
-      if (isEmptySelector(set.spec.selector)) {
-        const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
-        sync.events.record(set, { type: 'Warning', reason: 'SelectingAll', message });
-        return {};
-      }
-      return new DaemonSetSync(set, sync, rejections).run(key);
-    },
-  };
-});
+export const daemonSetController = clusterController<DaemonSet>(
+  { name: 'daemonset', serviceAccount: 'daemon-set-controller', for: DaemonSet },
+  () => {
+    const rejections = new Rejections();
+    return {
+      owns: [Pod, ControllerRevision],
+      indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
+      watches: [
+        watchOrphans(OWN_PODS),
+        watchFreedRoom(DaemonSet, ({ status }) => {
+          const { currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status ?? {};
+          return currentNumberScheduled < desiredNumberScheduled;
+        }),
+        watch(
+          Node,
+          (_node, listerOf) =>
+            listerOf(DaemonSet)
+              .list()
+              .map(({ metadata }) => metadata),
+          (event) => event.type !== 'modified' || !sameJson(placeFacts(event.old), placeFacts(event.object)),
+        ),
+      ],
+      whileLeading: () => () => rejections.clear(),
+      async reconcile({ key }, sync) {
+        const { object: set } = sync;
+        if (!set) rejections.forget(key);
+        // Its dependents are deleted with it.
+        if (!set || set.metadata.deletionTimestamp !== undefined) return {};
+        if (isEmptySelector(set.spec.selector)) {
+          const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
+          sync.events.record(set, { type: 'Warning', reason: 'SelectingAll', message });
+          return {};
+        }
+        return new DaemonSetSync(set, sync, rejections).run(key);
+      },
+    };
+  },
+);
 
 /** The facts that make a node suitable for a set. */
 function placeFacts({ metadata, spec }: ReadableNode): unknown {

@@ -26,7 +26,13 @@ export function networksOf({ spec }: DeepReadonly<Node>): readonly string[] {
 
 /** Gives nodes that come without one a network for their pods. Source: k/k pkg/controller/nodeipam. */
 export const nodeIpamController = clusterController<Node>(
-  { name: 'node-ipam', for: Node, aliases: ['nodeipam'], eventSource: 'cidrAllocator' },
+  {
+    name: 'node-ipam',
+    serviceAccount: 'node-controller',
+    for: Node,
+    aliases: ['nodeipam'],
+    eventSource: 'cidrAllocator',
+  },
   () => {
     // The cache may not show recent assignments yet.
     const given = new Map<string, string>();

@@ -18,7 +18,7 @@ const LEASE_NAMESPACE = 'kube-node-lease';
  */
 export const nodeLifecycleController: ControllerDefinition = clusterController<Node>(
   {
-    ...{ name: 'node-lifecycle', for: Node, aliases: ['nodelifecycle'] },
+    ...{ name: 'node-lifecycle', serviceAccount: 'node-controller', for: Node, aliases: ['nodelifecycle'] },
     ...{ eventSource: 'node-controller', trims: WHOLE_PODS },
   },
   ({ clock, informers }) => {

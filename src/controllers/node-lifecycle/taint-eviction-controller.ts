@@ -11,7 +11,7 @@ import { decideEvictions } from './decide-evictions.js';
  * k/k pkg/controller/tainteviction.
  */
 export const taintEvictionController = clusterController<Node>(
-  { name: 'taint-eviction', trims: WHOLE_PODS, for: Node },
+  { name: 'taint-eviction', serviceAccount: 'node-controller', trims: WHOLE_PODS, for: Node },
   evictionsOf,
 );
 

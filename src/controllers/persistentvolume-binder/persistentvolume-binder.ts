@@ -40,6 +40,7 @@ type Sync = ReconcileContext<PersistentVolumeClaim>;
  */
 export const persistentVolumeBinderController = clusterController<PersistentVolumeClaim>({
   name: 'persistentvolume-binder',
+  serviceAccount: 'persistent-volume-binder',
   eventSource: 'persistentvolume-controller',
   for: PersistentVolumeClaim,
   // Two claims processed concurrently could choose the same volume.

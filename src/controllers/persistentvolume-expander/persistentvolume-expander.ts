@@ -25,6 +25,7 @@ function asks({ resources }: Claim['spec']): bigint {
  */
 export const persistentVolumeExpanderController = clusterController<PersistentVolumeClaim>({
   name: 'persistentvolume-expander',
+  serviceAccount: 'expand-controller',
   eventSource: 'volume_expand',
   for: PersistentVolumeClaim,
   predicates: [

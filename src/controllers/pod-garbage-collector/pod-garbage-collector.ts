@@ -21,7 +21,7 @@ const ALL = 'all';
  * service, and excess ended ones. Source: k/k pkg/controller/podgc.
  */
 export const podGarbageCollectorController = clusterController<Pod>(
-  { name: 'pod-garbage-collector', for: Pod, aliases: ['podgc'] },
+  { name: 'pod-garbage-collector', serviceAccount: 'pod-garbage-collector', for: Pod, aliases: ['podgc'] },
   ({ informers }) => {
     // A quick check that nearly all pods need nothing.
     const nodes = informers.informerFor<Node>(Node).lister;

@@ -34,6 +34,7 @@ const POD = 'pod:';
  */
 export const resourceClaimController = clusterController<ResourceClaim>({
   name: 'resourceclaim',
+  serviceAccount: 'resource-claim-controller',
   aliases: ['resource-claim-controller'],
   for: ResourceClaim,
   trims: WHOLE_PODS,

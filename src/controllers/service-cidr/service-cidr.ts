@@ -58,6 +58,7 @@ export function mayGo(
 /** Keeps ServiceCIDRs while addresses are taken from them, and says that they are ready. */
 export const serviceCidrController = clusterController<ServiceCIDR>({
   name: 'service-cidr',
+  serviceAccount: 'service-cidrs-controller',
   for: ServiceCIDR,
   predicates: [({ type }) => type !== 'deleted'],
   watches: [

@@ -18,6 +18,7 @@ const MANAGED_BY = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller'
  */
 export const endpointsController = clusterController<Service>({
   name: 'endpoints',
+  serviceAccount: 'endpoint-controller',
   aliases: ['endpoint'],
   trims: WHOLE_PODS,
   ...SERVICES_AND_PODS,

@@ -21,7 +21,13 @@ const RETRY_MS = 30_000;
  * Source: k8s.io/cloud-provider/controllers/service.
  */
 export const serviceLoadBalancerController = clusterController<Service>(
-  { name: 'service-lb', for: Service, aliases: ['service'], eventSource: 'service-controller' },
+  {
+    name: 'service-lb',
+    serviceAccount: null,
+    for: Service,
+    aliases: ['service'],
+    eventSource: 'service-controller',
+  },
   () => {
     // The caches may not show recent assignments yet.
     const given = new Map<string, readonly string[]>();

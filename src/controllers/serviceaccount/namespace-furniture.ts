@@ -20,6 +20,7 @@ const ACCOUNT = 'default';
 /** The default ServiceAccount of pods. Source: `ServiceAccountsController` in k/k pkg/controller/serviceaccount. */
 export const serviceAccountController = clusterController<Namespace>({
   name: 'serviceaccount',
+  serviceAccount: 'service-account-controller',
   for: Namespace,
   predicates: [(event) => event.type === 'added'],
   watches: [watchNamed(ServiceAccount, ACCOUNT)],
@@ -36,7 +37,12 @@ export const serviceAccountController = clusterController<Namespace>({
  * in k/k pkg/controller/certificates/rootcacertpublisher.
  */
 export const rootCaPublisherController = clusterController<Namespace>(
-  { name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
+  {
+    name: 'root-ca-certificate-publisher',
+    serviceAccount: 'root-ca-cert-publisher',
+    for: Namespace,
+    aliases: ['root-ca-cert-publisher'],
+  },
   ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],
     watches: [watchNamed(OwnConfigMap, ROOT_CA)],

@@ -28,7 +28,7 @@ export type TokenSecretStep =
  * `TokensController` in k/k pkg/controller/serviceaccount.
  */
 export const serviceAccountTokenController = clusterController<Secret>(
-  { name: 'serviceaccount-token', for: TokenSecret },
+  { name: 'serviceaccount-token', serviceAccount: null, for: TokenSecret },
   ({ rootCa }) => ({
     predicates: [({ object, type }) => type !== 'deleted' && accountOf(object) !== undefined],
     indexes: [{ kind: TokenSecret, name: BY_ACCOUNT, valuesOf: (secret) => accountKeys(secret) }],

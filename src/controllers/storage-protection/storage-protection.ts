@@ -24,6 +24,7 @@ type Volume = NonNullable<DeepReadonly<Pod>['spec']['volumes']>[number];
  */
 export const claimProtectionController = clusterController<PersistentVolumeClaim>({
   name: 'persistentvolumeclaim-protection',
+  serviceAccount: 'pvc-protection-controller',
   aliases: ['pvc-protection'],
   trims: WHOLE_PODS,
   for: PersistentVolumeClaim,
@@ -57,6 +58,7 @@ export const claimProtectionController = clusterController<PersistentVolumeClaim
 /** Keeps a volume being deleted as long as it is bound. Source: k/k pkg/controller/volume/pvprotection. */
 export const volumeProtectionController = clusterController<PersistentVolume>({
   name: 'persistentvolume-protection',
+  serviceAccount: 'pv-protection-controller',
   aliases: ['pv-protection'],
   for: PersistentVolume,
   predicates: [isToBeLookedAt(VOLUME_PROTECTION)],

@@ -55,6 +55,7 @@ function dateOf(ms: number): string {
 /** Deletes tokens that were made for accounts, were used by nothing for a year, and then invalid for another. */
 export const legacyTokenCleanerController = clusterController<SecretObject>({
   name: 'legacy-serviceaccount-token-cleaner',
+  serviceAccount: 'legacy-service-account-token-cleaner',
   aliases: ['legacy-service-account-token-cleaner'],
   for: TokenSecret,
   predicates: [({ object, type }) => type === 'added' && object.type === SERVICE_ACCOUNT_TOKEN],

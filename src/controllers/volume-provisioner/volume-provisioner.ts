@@ -24,6 +24,7 @@ type Sync = ReconcileContext<PersistentVolumeClaim>;
  */
 export const volumeProvisionerController = clusterController<PersistentVolumeClaim>({
   name: 'volume-provisioner',
+  serviceAccount: null,
   for: PersistentVolumeClaim,
   predicates: [(event) => event.type !== 'deleted'],
   watches: [

@@ -29,9 +29,15 @@ export interface ControllerClientsDependencies {
   readonly metrics: ApiClientMetrics;
 }
 
-/** Name of a controller's service account, if each has its own; also the source of its events. */
-export function serviceAccountOf({ name, serviceAccount }: ControllerDefinition, prefix = ''): string {
-  return prefix + (serviceAccount ?? `${name}-controller`);
+/**
+ * Name of a controller's service account, if each has its own.
+ * @returns undefined for one that works with the replica's credentials in any case
+ */
+export function serviceAccountOf(
+  { name, serviceAccount }: Pick<ControllerDefinition, 'name' | 'serviceAccount'>,
+  prefix = '',
+): string | undefined {
+  return serviceAccount === null ? undefined : prefix + (serviceAccount ?? `${name}-controller`);
 }
 
 /**
@@ -45,10 +51,12 @@ export class ControllerClients {
 
   clientFor(definition: ControllerDefinition): ApiClient {
     const { clock, metrics, options } = this.deps;
-    const userAgent = `rollkeeper/${VERSION} (${serviceAccountOf(definition)})`;
-    const client = options['use-service-account-credentials']
-      ? this.ownClient(definition, userAgent)
-      : this.deps.client.as(userAgent);
+    const userAgent = `rollkeeper/${VERSION} (${serviceAccountOf(definition) ?? `${definition.name}-controller`})`;
+    const account = serviceAccountOf(definition, options['service-account-prefix']);
+    const client =
+      options['use-service-account-credentials'] && account !== undefined
+        ? this.ownClient(account, userAgent)
+        : this.deps.client.as(userAgent);
     const { 'kube-api-qps': qps, 'kube-api-burst': burst = Math.max(1, Math.ceil(2 * qps)) } = options;
     return qps === 0 ? client : withRateLimit(client, { qps, burst }, { clock, metrics });
   }
@@ -57,10 +65,9 @@ export class ControllerClients {
     await Promise.all(this.own.map((client) => client.close()));
   }
 
-  private ownClient(definition: ControllerDefinition, userAgent: string): HttpApiClient {
+  private ownClient(name: string, userAgent: string): HttpApiClient {
     const { client, clock, connection, logger, metrics, options, random } = this.deps;
-    const { 'service-account-namespace': namespace, 'service-account-prefix': prefix } = options;
-    const serviceAccount = { namespace, name: serviceAccountOf(definition, prefix) };
+    const serviceAccount = { namespace: options['service-account-namespace'], name };
     const credentials = serviceAccountCredentials({ client, serviceAccount, clock, random });
     const own = createHttpApiClient({
       connection: connectionFor(connection, credentials),

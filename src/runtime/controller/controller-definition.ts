@@ -174,8 +174,11 @@ export interface ControllerDefinition {
    * deleted. @default false
    */
   readonly needsWholeCluster?: boolean;
-  /** Its service account, if each controller has its own. @default `NAME-controller` */
-  readonly serviceAccount?: string;
+  /**
+   * Its service account, if each controller has its own; null: it works with the replica's credentials in any case.
+   * @default `NAME-controller`
+   */
+  readonly serviceAccount?: string | null;
   /** Time limit of one sync, milliseconds; see `ControllerOptions`. @default 120000 */
   readonly syncTimeoutMs?: number;
   /**

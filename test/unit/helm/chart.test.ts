@@ -230,7 +230,9 @@ function optionsOf(chart: Chart): CompiledReplicaOptions {
 function controllerAccounts(options: CompiledReplicaOptions): string[] {
   if (!options['use-service-account-credentials']) return [];
   expect(options['service-account-namespace']).toBe('ops');
-  return options.definitions.map((each) => serviceAccountOf(each, options['service-account-prefix']));
+  return options.definitions.flatMap(
+    (each) => serviceAccountOf(each, options['service-account-prefix']) ?? [],
+  );
 }
 
 /** For one run of Helm per switch; a busy machine must not look like a fault. */

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { CONTROLLERS } from '../../controllers/registry.js';
+import { serviceAccountOf } from '../../rollkeeper/replica/controller-clients.js';
+import { CONTROLLER_RULES, CONTROLLER_RULES_IN_NAMESPACES } from './controller-roles.js';
+import { OWN_CONTROLLER_RULES } from './own-controller-roles.js';
+import { defaultPolicy } from './ensure-default-policy.js';
+
+const nameOf = (object: { kind: string; metadata: { name: string; namespace?: string } }): string =>
+  [object.kind, object.metadata.namespace, object.metadata.name].filter(Boolean).join(' ');
+
+describe('the roles of controllers', () => {
+  it('exist for the account of every controller that has one', () => {
+    const known = new Set([
+      ...Object.keys(CONTROLLER_RULES),
+      ...CONTROLLER_RULES_IN_NAMESPACES.map(({ account }) => account),
+    ]);
+    const accounts = CONTROLLERS.map((definition) => serviceAccountOf(definition)).filter(Boolean);
+    expect(accounts.filter((account) => !known.has(account!))).toEqual([]);
+  });
+
+  it('are beside such that let it patch what it may update, and no more', () => {
+    const jobs = { apiGroups: ['batch'], resources: ['jobs/status'] };
+    expect(CONTROLLER_RULES['job-controller']).toContainEqual({ ...jobs, verbs: ['update'] });
+    expect(OWN_CONTROLLER_RULES['job-controller']).toContainEqual({ ...jobs, verbs: ['patch'] });
+    for (const [account, rules] of Object.entries(OWN_CONTROLLER_RULES))
+      for (const { verbs, ...what } of rules) {
+        expect(verbs).toEqual(['patch']);
+        const updates = CONTROLLER_RULES[account]?.filter((rule) => rule.verbs.includes('update'));
+        expect(updates).toContainEqual(expect.objectContaining(what));
+      }
+  });
+
+  it('are bound to the account of the same name in kube-system', () => {
+    const policy = defaultPolicy();
+    const bindings = policy.filter(
+      ({ kind, metadata }) => kind.endsWith('Binding') && metadata.name.startsWith('system:controller:'),
+    );
+    expect(bindings.length).toBe(
+      Object.keys(CONTROLLER_RULES).length + CONTROLLER_RULES_IN_NAMESPACES.length,
+    );
+    for (const binding of bindings) {
+      const name = binding.metadata.name.replace('system:controller:', '');
+      expect(binding).toMatchObject({
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }],
+      });
+    }
+    const names = policy.map(nameOf);
+    expect(names.length).toBe(new Set(names).size);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'ClusterRole system:controller:job-controller',
+        'ClusterRoleBinding system:controller:node-controller',
+        'Role kube-public system:controller:bootstrap-signer',
+        'RoleBinding kube-system system::extension-apiserver-authentication-reader',
+      ]),
+    );
+  });
+});
