@@ -125,7 +125,7 @@ export class Controller {
         this.note(item, outcome, span, clock.monotonicNow() - startedMs);
         const { parked } = await taken.complete(outcome);
         this.remember(item.key, outcome);
-        if (parked && 'error' in outcome) this.tellParked(item.key, outcome.error);
+        if (parked && 'error' in outcome) this.tellParked(item, outcome.error);
       } finally {
         this.metrics.activeWorkers(name, -1);
       }
@@ -251,10 +251,11 @@ export class Controller {
     else if (outcome.action !== 'come-back') obstructed?.succeeded(key);
   }
 
-  /** Records an Event so users see it on the object. */
-  private tellParked(key: string, error: unknown): void {
+  /** Records an Event so users see it on the object. A try of a key that was parked before is no news for the log. */
+  private tellParked({ key, reason }: Pick<WorkItem, 'key' | 'reason'>, error: unknown): void {
     const { events, logger, name, objectOf } = this.options;
-    logger.error('a key is parked until it changes, with a try now and then', {
+    const level = reason === 'parked' ? 'debug' : 'error';
+    logger[level]('a key is parked until it changes, with a try now and then', {
       controller: name,
       key,
       error,

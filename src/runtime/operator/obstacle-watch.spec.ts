@@ -141,6 +141,31 @@ describe('a key whose writes are refused', () => {
     await end();
   });
 
+  it('is tried once every ten seconds while a webhook refuses it, and wakes the others when it is accepted', async () => {
+    const { clock, end, queue, report, watch, woken } = await watching();
+    const away = new ApiStatusError({
+      code: 500,
+      message: 'failed calling webhook "check.example.com": refused',
+    });
+    for (const key of ['shop/web', 'shop/db']) {
+      await queue.addRateLimited(key, away);
+      await queue.park(key, away, {});
+      report.failed(key, away);
+    }
+    await clock.advance(100);
+    await woken();
+    for (const key of ['shop/web', 'shop/db']) await queue.park(key, away, {});
+    expect(watch.isWatching).toBe(true);
+    await clock.advance(9000);
+    expect(await woken()).toEqual([]);
+    await clock.advance(1000);
+    expect(await woken()).toEqual(['shop/web']);
+    await queue.forget('shop/web');
+    report.succeeded('shop/web');
+    expect(await woken()).toEqual(['shop/db']);
+    await end();
+  });
+
   it('is not waiting for anybody where the answer was a conflict, or there was none', async () => {
     const { end, report, watch } = await watching();
     report.failed('shop/web', new ApiStatusError({ code: 409, message: 'conflict' }));

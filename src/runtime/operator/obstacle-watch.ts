@@ -9,7 +9,9 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { Obstacle, ObstructedKeys } from '../controller/index.js';
 import { OBSTACLES, isObstructed, scopeOf } from '../controller/index.js';
 import type { Runnable } from '../manager/index.js';
-import type { WorkQueue, WorkQueueInspector } from '../work-queue/index.js';
+import type { KeyView, WorkQueue, WorkQueueInspector } from '../work-queue/index.js';
+import { PROBE_EVERY_MS, RefusalProbes } from './refusal-probes.js';
+import type { RefusedKey } from './refusal-probes.js';
 
 type Queue = Pick<WorkQueue, 'name' | 'add'> & Pick<WorkQueueInspector, 'inspectKey'>;
 
@@ -40,6 +42,8 @@ const EVERYWHERE = '';
  * namespace, a policy, a webhook configuration, a missing class or account. Otherwise such a key would wait for its
  * backoff or, once it is parked, for minutes.
  *
+ * What a policy's parameters or a webhook's server say cannot be watched: see {@link RefusalProbes}.
+ *
  * Each replica remembers the keys whose runs failed here, and watches only while there are some: where nothing is
  * refused, this costs nothing. What a stopped replica remembered is left to the backoff.
  */
@@ -52,7 +56,19 @@ export class ObstacleWatch implements Runnable {
   /** Scopes that are being woken; `true`: it has changed again. */
   private readonly rounds = new Map<string, boolean>();
 
-  constructor(private readonly deps: ObstacleWatchDependencies) {}
+  private readonly probes: RefusalProbes;
+
+  constructor(private readonly deps: ObstacleWatchDependencies) {
+    this.probes = new RefusalProbes({
+      clock: deps.clock,
+      probe: (refused) => this.quietly(() => this.probe(refused)),
+      wake: ({ controller, key }) =>
+        this.quietly(async () => {
+          const keys = this.waiting.get(controller);
+          if (keys?.has(key)) await this.wakeKey(controller, keys, key);
+        }),
+    });
+  }
 
   /** A controller's report of its runs on this replica. */
   keysOf(queue: Queue): ObstructedKeys {
@@ -61,11 +77,15 @@ export class ObstacleWatch implements Runnable {
     this.queues.set(queue.name, queue);
     return {
       failed: (key, error) => {
-        if (!isObstructed(error)) return this.drop(keys, key);
+        if (!isObstructed(error)) {
+          this.probes.drop({ controller: queue.name, key });
+          return this.drop(keys, key);
+        }
         if (keys.size < MOST_KEYS) keys.add(key);
+        if (keys.has(key)) this.probes.refused({ controller: queue.name, key }, error);
         this.watch();
       },
-      succeeded: (key) => this.drop(keys, key),
+      succeeded: (key) => this.noteSuccess(queue.name, keys, key),
     };
   }
 
@@ -79,11 +99,17 @@ export class ObstacleWatch implements Runnable {
     if (this.hasKeys) this.watch();
     await aborted(signal);
     this.lingering?.cancel();
+    this.probes.stop();
     await this.watching?.ended;
   }
 
   private get hasKeys(): boolean {
     return [...this.waiting.values()].some(({ size }) => size > 0);
+  }
+
+  private noteSuccess(controller: string, keys: Set<string>, key: string): void {
+    this.drop(keys, key);
+    this.probes.accepted({ controller, key });
   }
 
   private drop(keys: Set<string>, key: string): void {
@@ -157,15 +183,39 @@ export class ObstacleWatch implements Runnable {
     this.deps.logger.warn('keys that were refused could not be woken; they have their backoff', { error });
   }
 
+  /** A single attempt, which leaves the key parked, and its backoff as it is, if it fails. */
+  private async probe({ controller, key }: RefusedKey): Promise<void> {
+    const queue = this.queues.get(controller);
+    const keys = this.waiting.get(controller);
+    if (!queue || !keys) return;
+    const view = await queue.inspectKey(key);
+    if (view.failures === 0 && !view.parked) return this.noteSuccess(controller, keys, key);
+    const isSetAside = view.parked !== undefined && view.parked.nextTryMs === undefined;
+    if (isSetAside || isDueSoon(view, this.deps.clock.now())) return;
+    await queue.add(key, { reason: 'parked', priority: 'low' });
+  }
+
+  private async quietly(act: () => Promise<void>): Promise<void> {
+    await act().catch((error: unknown) => {
+      if (this.signal && !this.signal.aborted) this.tellUnwoken(error, this.signal);
+    });
+  }
+
   private async wakeKey(controller: string, keys: Set<string>, key: string): Promise<void> {
     const queue = this.queues.get(controller);
     if (!queue) return;
     const { failures, parked } = await queue.inspectKey(key);
     // Another replica has had success with it.
-    if (failures === 0 && !parked) return this.drop(keys, key);
+    if (failures === 0 && !parked) return this.noteSuccess(controller, keys, key);
     const isSetAside = parked !== undefined && parked.nextTryMs === undefined;
     if (!isSetAside) await queue.add(key, { reason: 'child-change' });
   }
+}
+
+/** Whether a key has a run soon enough without us. */
+function isDueSoon({ delayed, hasJob, parked, waiting }: KeyView, nowMs: number): boolean {
+  if (waiting !== undefined || (hasJob && !delayed)) return true;
+  return !parked && delayed !== undefined && delayed.dueMs - nowMs < PROBE_EVERY_MS;
 }
 
 /** Keys of cluster-scoped objects, and of controllers with keys of their own form, may depend on any namespace. */
