@@ -1,7 +1,7 @@
 import type { EventNote } from '@rollkeeper/client/events';
 import { isSidecar, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import { EXIT_CODE_OF_KILLED } from './decide-container.js';
+import { EXIT_CODE_OF_KILLED, postStartEnd } from './pod-behaviour.js';
 import { pullKey } from './decide-containers.js';
 import type { MissingSources } from './decide-sources.js';
 import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
@@ -84,6 +84,7 @@ function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | und
   const { containers = [], initContainers = [] } = pod.spec;
   const container = [...initContainers, ...containers].find(({ name }) => name === status.name);
   if (!container) return [];
+  if (postStartEnd(container)) return hookNotes(status, before);
   const { killedAfterMs, killer, problems, unready } = decideProbes(pod, container);
   const isSameRun = before?.state?.running && before.containerID === status.containerID;
   const hasBecomeUnready = isSameRun === true && before.ready && !status.ready;
@@ -98,6 +99,17 @@ function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | und
   const cause = killer ?? problems.find(({ isError, type }) => type !== 'Readiness' && !isError);
   const message = `Container ${status.name} failed ${cause?.type.toLowerCase()} probe, will be restarted`;
   return [...(killer ? [unhealthy(killer)] : []), { type: 'Normal', reason: 'Killing', message }];
+}
+
+/** A container is killed because its `postStart` hook has failed. */
+function hookNotes(status: Status, before: Status | undefined): EventNote[] {
+  const ended = status.state?.terminated ?? status.lastState?.terminated;
+  if (!before?.state?.running || status.state?.running || ended?.exitCode !== EXIT_CODE_OF_KILLED) return [];
+  const reason = 'FailedPostStartHook';
+  return [
+    { type: 'Warning', reason, message: 'PostStartHook failed' },
+    { type: 'Normal', reason: 'Killing', message: reason },
+  ];
 }
 
 function unhealthy({ message }: ProbeProblem): EventNote {
@@ -167,6 +179,11 @@ function notesOf(
       return [
         { type: 'Normal', reason: 'BackOff', message: message.replace(/: ErrImagePull: .*$/s, '') },
         { type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' },
+      ];
+    case 'ErrImageNeverPull':
+      return [
+        { type: 'Warning', reason, message },
+        { type: 'Warning', reason: 'Failed', message: `Error: ${reason}` },
       ];
     case 'CreateContainerConfigError':
       return [{ type: 'Warning', reason: 'Failed', message: `Error: ${message}` }];

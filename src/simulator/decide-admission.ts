@@ -9,6 +9,7 @@ import {
 import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isBestEffort, isCriticalPod } from './decide-pressure.js';
 import type { NodeRoom } from './decide-resize.js';
+import { wantsTakenPort } from './host-ports.js';
 import type { NodeTrouble } from './node-object.js';
 import type { NodeVerdict } from './node-verdict.js';
 import { isConditionTrue } from './pod-conditions.js';
@@ -20,8 +21,8 @@ export interface AdmissionFacts {
   readonly troubles: ReadonlySet<NodeTrouble>;
   /** What the node's other pods leave. */
   readonly room: () => NodeRoom | undefined;
-  /** Pods on the node, without this one. */
-  readonly podsThere: () => number;
+  /** Pods on the node that have not ended, without this one. */
+  readonly neighbours: () => readonly ReadablePod[];
 }
 
 const PRESSURES = [
@@ -29,6 +30,7 @@ const PRESSURES = [
   ['disk-pressure', 'DiskPressure'],
   ['pid-pressure', 'PIDPressure'],
 ] as const;
+const OS_LABEL = 'kubernetes.io/os';
 const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const;
 
 /**
@@ -54,15 +56,25 @@ function isTakenUnder(conditions: readonly string[], pod: ReadablePod): boolean 
 }
 
 /** Source: pkg/kubelet/lifecycle/predicate.go. */
-function misfit(pod: ReadablePod, { node, podsThere, room }: AdmissionFacts): NodeVerdict | undefined {
+function misfit(pod: ReadablePod, { neighbours, node, room }: AdmissionFacts): NodeVerdict | undefined {
+  if (pod.spec.os?.name !== undefined && pod.spec.os.name !== (node.metadata.labels?.[OS_LABEL] ?? 'linux'))
+    return {
+      reason: 'PodOSNotSupported',
+      message: "Failed to admit pod as the OS field doesn't match node OS",
+    };
   if (!isNodeSelected(pod.spec, node))
     return {
       reason: 'NodeAffinity',
       message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
     };
   const most = nanosOf(node.status?.allocatable?.['pods']) / NANOS;
-  const there = BigInt(podsThere());
+  const others = neighbours();
+  const there = BigInt(others.length);
   if (there + 1n > most) return lacking('pods', 1n, there, most);
+  return lackingResource(pod, room) ?? portMisfit(pod, others) ?? taintMisfit(pod, node);
+}
+
+function lackingResource(pod: ReadablePod, room: AdmissionFacts['room']): NodeVerdict | undefined {
   const wanted = pickAmounts(totalOfPod(pod.spec, 'requests'), (_name, amount) => nanosOf(amount) > 0n);
   if (Object.keys(wanted).length === 0) return undefined;
   const left = room();
@@ -75,6 +87,23 @@ function misfit(pod: ReadablePod, { node, podsThere, room }: AdmissionFacts): No
     if (requested + used > capacity) return lacking(name, requested, used, capacity);
   }
   return undefined;
+}
+
+function portMisfit(pod: ReadablePod, others: readonly ReadablePod[]): NodeVerdict | undefined {
+  if (!wantsTakenPort(pod, others)) return undefined;
+  const why = "node(s) didn't have free ports for the requested pod ports";
+  return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${why}` };
+}
+
+/** A kubelet only looks at the taints that would evict the pod. */
+function taintMisfit(pod: ReadablePod, { spec }: DeepReadonly<Node>): NodeVerdict | undefined {
+  const { tolerations = [] } = pod.spec;
+  const isTolerated = (spec?.taints ?? [])
+    .filter(({ effect }) => effect === 'NoExecute')
+    .every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
+  if (isTolerated) return undefined;
+  const why = "node(s) had taints that the pod didn't tolerate";
+  return { reason: 'TaintToleration', message: `Predicate TaintToleration failed: ${why}` };
 }
 
 function lacking(name: string, requested: bigint, used: bigint, capacity: bigint): NodeVerdict {

@@ -1,6 +1,7 @@
 import { doublingDelayMs, formatGoDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { asSent } from '@rollkeeper/machinery/kubernetes';
+import { blank, containerIdOf, exited, stopped, waiting } from './container-status.js';
 import type { ProbeOutlook } from './decide-probes.js';
 import type { ImagePull } from './image-pull.js';
 import { NO_PULL, decidePull } from './image-pull.js';
@@ -23,9 +24,11 @@ export interface ContainerFacts {
   readonly pullStartedMs: number;
   /** @default at once */
   readonly pull?: ImagePull;
+  /** The image is not on the node, and may not be pulled. @default false */
+  readonly isNeverPulled?: boolean;
   /** The registry's answer to a pull that fails. @default the image is not found */
   readonly pullError?: string;
-  /** Why the container cannot be created: what its environment refers to is missing. @default it can */
+  /** Why the container cannot be created: what its environment refers to is missing, for example. @default it can */
   readonly configProblem?: string;
   /** The reason of a container that waits for its first pull. @default 'ContainerCreating' */
   readonly waitReason?: string;
@@ -59,10 +62,10 @@ const MAX_BACKOFF_MS = 300_000;
 const SEEN_WITHIN_MS = 1_000;
 /** After a run of this length, the end of a container counts as its first. Source: client-go's flowcontrol.Backoff. */
 const BACKOFF_FORGOTTEN_MS = 2 * MAX_BACKOFF_MS;
-/** Exit code of a killed container (SIGKILL): by a failing probe, or because it did not stop in time. */
-export const EXIT_CODE_OF_KILLED = 137;
 /** Lifetime of a crashing container. */
 const CRASHES_AFTER_MS = 1_000;
+/** Why a container waits whose configuration cannot be made. */
+const CONFIG_ERROR = 'CreateContainerConfigError';
 const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
 
 /** The next state of one container. */
@@ -77,6 +80,8 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
     case 'image-pull-error':
       return pullImage(facts, { ...(facts.pull ?? NO_PULL), failures: Infinity }) ?? start(facts);
     default:
+      if (facts.isNeverPulled && current?.containerID === undefined)
+        return { status: waiting(facts, 'ErrImageNeverPull', neverPullMessage(facts.image)) };
       return (facts.pull && pullImage(facts, facts.pull)) ?? create(facts);
   }
 }
@@ -86,12 +91,24 @@ export function isStartedAgain(restartPolicy: string | undefined, exitCode: numb
   return restartPolicy === 'OnFailure' ? exitCode !== 0 : restartPolicy !== 'Never';
 }
 
-/** The same of a container whose image is there; its first start needs what its environment refers to. */
+/** The same of a container whose image is there; each start needs what its environment refers to. */
 function create(facts: ContainerFacts): ContainerPlan {
-  const { configProblem, current, image } = facts;
-  const hasStarted = current?.containerID !== undefined && current.image === image;
-  if (configProblem === undefined || hasStarted) return start(facts);
-  return { status: waiting(facts, 'CreateContainerConfigError', configProblem) };
+  const { configProblem, current, image, nowMs } = facts;
+  if (configProblem === undefined || (current?.state?.running && current.image === image))
+    return start(facts);
+  const untilMs = startsAgainAt(facts);
+  if (current && untilMs !== undefined && nowMs < untilMs)
+    return { status: asSent<ContainerStatus>(current), wakeAtMs: untilMs };
+  return { status: notCreated(facts, configProblem) };
+}
+
+/** A container that has run before keeps its number and what it ended with, as in a kubelet's status. */
+function notCreated(facts: ContainerFacts, problem: string): ContainerStatus {
+  const { current } = facts;
+  const status = waiting(facts, CONFIG_ERROR, problem);
+  if (current?.containerID === undefined) return status;
+  const { containerID, imageID, lastState, state } = asSent<ContainerStatus>(current);
+  return { ...status, containerID, imageID, lastState: state?.terminated ? state : lastState };
 }
 
 /** The same of a container that can be created. */
@@ -185,6 +202,8 @@ function running(facts: ContainerFacts): RunningContainer {
 /** How a container's run before the next one ended; that of one that still runs ends now. */
 function endOf(current: ReadableStatus | undefined, nowMs: number): ContainerStatus['lastState'] {
   if (current?.state?.running) return exited(current, nowMs, 0);
+  if (current?.state?.waiting?.reason === CONFIG_ERROR && current.containerID !== undefined)
+    return current.lastState;
   return current?.state?.terminated ? current.state : undefined;
 }
 
@@ -285,45 +304,8 @@ function pullImage(facts: ContainerFacts, pull: ImagePull): ContainerPlan | unde
   }
 }
 
-function waiting(facts: ContainerFacts, reason: string, message?: string): ContainerStatus {
-  const { current, nowMs } = facts;
-  const lastState = current?.state?.running ? exited(current, nowMs, 0) : current?.lastState;
-  return {
-    ...blank(facts, current?.restartCount ?? 0),
-    state: { waiting: { reason, ...(message !== undefined && { message }) } },
-    ...(lastState ? { lastState } : {}),
-  };
-}
-
-function blank({ name, image }: ContainerFacts, restartCount: number): ContainerStatus {
-  return { name, image, imageID: '', ready: false, started: false, restartCount, lastState: {} };
-}
-
-/** The container after its final stop. */
-export function stopped(status: ReadableStatus, nowMs: number, exitCode: number): ContainerStatus {
-  const state = exited(status, nowMs, exitCode);
-  return { ...asSent<ContainerStatus>(status), ready: false, started: false, state };
-}
-
-function exited(
-  status: ReadableStatus,
-  nowMs: number,
-  exitCode: number,
-): NonNullable<ContainerStatus['lastState']> {
-  return {
-    terminated: {
-      exitCode,
-      reason: exitCode === 0 ? 'Completed' : 'Error',
-      startedAt: status.state?.running?.startedAt ?? toRfc3339(nowMs),
-      finishedAt: toRfc3339(nowMs),
-      ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
-    },
-  };
-}
-
-/** Deterministic, so that a repeated decision is no change. */
-function containerIdOf({ podUid, name }: ContainerFacts, restartCount: number): string {
-  return `simulated://${podUid}/${name}/${restartCount}`;
+function neverPullMessage(image: string): string {
+  return `Container image "${image}" is not present with pull policy of Never`;
 }
 
 function invalidImageMessage(image: string): string {

@@ -4,8 +4,10 @@ import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ResizePlan } from './decide-resize.js';
 import { restartedByResize, withResources } from './decide-resize.js';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
-import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
+import { decideContainer } from './decide-container.js';
+import { stopped } from './container-status.js';
 import { decideProbes } from './decide-probes.js';
+import { nonRootProblem } from './decide-security.js';
 import type { MissingSources } from './decide-sources.js';
 import { NO_PULL, imagePullOf } from './image-pull.js';
 import { hasBegun } from './pod-conditions.js';
@@ -14,7 +16,9 @@ import {
   behaviourOf,
   containerBehaviour,
   containerEnd,
+  EXIT_CODE_OF_KILLED,
   initContainerEnd,
+  postStartEnd,
   readyAfterMs,
   sidecarEnd,
 } from './pod-behaviour.js';
@@ -35,6 +39,8 @@ export interface ContainersFacts {
   readonly pullsAfterMs?: number;
   /** Whether the node has an image already. @default it has none that takes time */
   readonly hasImage?: (image: string) => boolean;
+  /** Whether a node of which the images are known does not have one. @default no node's images are known */
+  readonly lacksImage?: (image: string) => boolean;
   /** Objects that the pod refers to and that do not exist. @default none */
   readonly missing?: MissingSources;
   /** By container, restarts up to which its backoff is forgotten. */
@@ -82,7 +88,8 @@ export function decideContainers(
     nowMs: facts.nowMs,
     pullStartedMs: pullStartOf(container, current, podStartedMs, facts),
     ...pullOf(pod, container, facts),
-    configProblem: facts.missing?.configOf.get(container.name),
+    configProblem: facts.missing?.configOf.get(container.name) ?? nonRootProblem(pod, container),
+    isNeverPulled: container.imagePullPolicy === 'Never' && facts.lacksImage?.(container.image ?? ''),
     waitReason: hasInit ? 'PodInitializing' : 'ContainerCreating',
     forgottenRestarts: facts.forgottenRestarts?.get(container.name),
     readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
@@ -200,6 +207,8 @@ function probed(
   container: Container,
   end: ContainerEnd | undefined,
 ): Pick<ContainerFacts, 'probes' | 'end'> {
+  const hookEnd = postStartEnd(container);
+  if (hookEnd && hookEnd.afterMs <= (end?.afterMs ?? Infinity)) return { end: hookEnd };
   const { killedAfterMs = Infinity, ...probes } = decideProbes(pod, container);
   if (killedAfterMs >= (end?.afterMs ?? Infinity)) return { probes, end };
   return { probes, end: { afterMs: killedAfterMs, exitCode: EXIT_CODE_OF_KILLED, isReadyBefore: true } };

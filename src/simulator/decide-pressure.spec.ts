@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodSpec } from '../machinery/kubernetes/index.js';
+import type { Pod, PodSpec, Taint } from '../machinery/kubernetes/index.js';
 import type { NodeTrouble } from './node-object.js';
 import { decideAdmission } from './decide-admission.js';
 import { decideShutdown } from './decide-shutdown.js';
@@ -82,12 +82,15 @@ describe('the admission of a node', () => {
     metadata: { name: 'node-0', labels: { zone: 'a' } },
     status: { allocatable: { cpu: '4', memory: '1Gi', pods: '2' } },
   };
-  const admit = (pod: Pod, { there = 0, troubles = [] as NodeTrouble[] } = {}) =>
+  const admit = (
+    pod: Pod,
+    { there = 0, troubles = [] as NodeTrouble[], taints = [] as Taint[], others = [] as Pod[] } = {},
+  ) =>
     decideAdmission(pod, {
-      node,
+      node: { ...node, spec: { taints } },
       troubles: new Set(troubles),
       room: () => ({ allocatable: node.status.allocatable, taken: { cpu: '3' } }),
-      podsThere: () => there,
+      neighbours: () => [...others, ...Array.from({ length: there }, () => aPod({}, {}))],
     });
   const asking = (requests: Record<string, string>, spec: Partial<PodSpec> = {}) =>
     aPod({}, { containers: [{ name: 'main', image: 'nginx', resources: { requests } }], ...spec });
@@ -126,6 +129,38 @@ describe('the admission of a node', () => {
     expect(admit(pod, { there })).toEqual({ reason, message });
     pod.status = { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True' }] };
     expect(admit(pod, { there })).toBeUndefined();
+  });
+
+  const withPort = (hostPort: number, hostIP?: string): Pod =>
+    aPod(
+      {},
+      {
+        containers: [{ name: 'main', image: 'nginx', ports: [{ containerPort: 80, hostPort, hostIP }] }],
+      },
+    );
+
+  it('turns away pods that want a port of the node which another pod has on that address', () => {
+    const reason = (pod: Pod, other: Pod) => admit(pod, { others: [other] })?.reason;
+    expect(admit(withPort(80), { others: [withPort(80)] })).toEqual({
+      reason: 'NodePorts',
+      message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    });
+    expect(reason(withPort(80, '10.0.0.1'), withPort(80))).toBe('NodePorts');
+    expect(reason(withPort(80, '10.0.0.1'), withPort(80, '10.0.0.2'))).toBeUndefined();
+    expect(reason(withPort(81), withPort(80))).toBeUndefined();
+  });
+
+  it('turns away pods that do not tolerate its NoExecute taints, or are for another operating system', () => {
+    const taint = (effect: Taint['effect']): Taint => ({ key: 'broken', effect });
+    expect(admit(asking({}), { taints: [taint('NoExecute')] })).toEqual({
+      reason: 'TaintToleration',
+      message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+    });
+    expect(admit(asking({}), { taints: [taint('NoSchedule')] })).toBeUndefined();
+    const tolerations = [{ operator: 'Exists' as const }];
+    expect(admit(asking({}, { tolerations }), { taints: [taint('NoExecute')] })).toBeUndefined();
+    expect(admit(asking({}, { os: { name: 'windows' } }))?.reason).toBe('PodOSNotSupported');
+    expect(admit(asking({}, { os: { name: 'linux' } }))).toBeUndefined();
   });
 
   it('under memory pressure turns away pods that request nothing, unless they tolerate it', () => {

@@ -45,7 +45,7 @@ export function decideMissingSources(pod: ReadablePod, lookup: SourceLookup): Mi
   const sources = new Sources(namespace, lookup);
   const configOf = new Map<string, string>();
   for (const container of [...initContainers, ...containers]) {
-    const problem = configProblem(container, sources);
+    const problem = configProblem(pod, container, sources);
     if (problem !== undefined) configOf.set(container.name, problem);
   }
   const named = imagePullSecrets.flatMap(({ name }) => name ?? []);
@@ -77,20 +77,39 @@ class Sources {
 }
 
 /** The first problem: `envFrom` is read before `env`. */
-function configProblem({ env = [], envFrom = [] }: Container, sources: Sources): string | undefined {
+function configProblem(pod: ReadablePod, container: Container, sources: Sources): string | undefined {
+  const { env = [], envFrom = [] } = container;
   for (const { configMapRef, secretRef } of envFrom) {
     const problem =
       (configMapRef && sources.absent('configmap', configMapRef.name, configMapRef.optional)) ??
       (secretRef && sources.absent('secret', secretRef.name, secretRef.optional));
     if (problem !== undefined) return problem;
   }
-  for (const { valueFrom: { configMapKeyRef, secretKeyRef } = {} } of env) {
+  for (const { valueFrom: { configMapKeyRef, fileKeyRef, secretKeyRef } = {} } of env) {
     const problem =
       (configMapKeyRef && keyProblem('configmap', configMapKeyRef, sources)) ??
-      (secretKeyRef && keyProblem('secret', secretKeyRef, sources));
+      (secretKeyRef && keyProblem('secret', secretKeyRef, sources)) ??
+      (fileKeyRef && fileProblem(pod, container, fileKeyRef));
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/**
+ * A file with variables is in an empty volume, which another container has to fill. What init containers write is not
+ * known here, but where none of them has the volume there is no file.
+ */
+function fileProblem(
+  { spec }: ReadablePod,
+  container: Container,
+  { optional = false, volumeName }: DeepReadonly<coreV1.FileKeySelector>,
+): string | undefined {
+  if (optional) return undefined;
+  const writers = (spec.initContainers ?? []).filter(
+    ({ name, volumeMounts = [] }) =>
+      name !== container.name && volumeMounts.some((mount) => mount.name === volumeName),
+  );
+  return writers.length > 0 ? undefined : "couldn't parse env file";
 }
 
 interface KeyReference {

@@ -3,7 +3,8 @@ import type { EventNote } from '@rollkeeper/client/events';
 import { containerAnnotation, isSidecar } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
-import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
+import { stopped } from './container-status.js';
+import { EXIT_CODE_OF_KILLED } from './pod-behaviour.js';
 import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { restartsAlways } from './pod-behaviour.js';
 

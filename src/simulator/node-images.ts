@@ -7,7 +7,8 @@ import { statusesOf } from './pod-conditions.js';
 /** Images that a node keeps. */
 const MOST_KEPT = 500;
 
-/** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail. */
+/** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail, and
+ * where the node's images are listed. */
 export class NodeImages {
   private readonly pulled = new Map<number, Set<string>>();
 
@@ -18,14 +19,20 @@ export class NodeImages {
     return profileOf(node, this.profiles).images.includes(image);
   }
 
+  /** Whether the node's profile lists its images, and this one has not come to it since. */
+  lacks(node: number, image: string): boolean {
+    return profileOf(node, this.profiles).images.length > 0 && !this.has(node, image);
+  }
+
   /** A status about to be written shows which containers have their images. */
   note(
     node: number,
     { metadata: { annotations = {} } }: DeepReadonly<Pod>,
     status: DeepReadonly<PodStatus>,
   ): void {
-    const takesTime = profileOf(node, this.profiles).imagePullAfterMs > 0;
-    if (!takesTime && !Object.keys(annotations).some(isAboutPulls)) return;
+    const { imagePullAfterMs, images: own } = profileOf(node, this.profiles);
+    const matters = imagePullAfterMs > 0 || own.length > 0;
+    if (!matters && !Object.keys(annotations).some(isAboutPulls)) return;
     const images = this.pulled.get(node) ?? new Set();
     this.pulled.set(node, images);
     for (const { containerID, image } of statusesOf(status))

@@ -185,7 +185,7 @@ export class NodeSimulator {
       node,
       troubles: this.keeper.troublesOf(name),
       room: () => this.rooms.of(pod),
-      podsThere: () => pods.lister.list().filter(isNeighbour).length,
+      neighbours: () => pods.lister.list().filter(isNeighbour),
     });
   }
 

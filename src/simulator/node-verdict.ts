@@ -2,7 +2,8 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { transitionTime, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
-import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
+import { stopped } from './container-status.js';
+import { EXIT_CODE_OF_KILLED } from './pod-behaviour.js';
 import { conditionsOfEnded, isConditionTrue } from './pod-conditions.js';
 import type { PodCondition } from './pod-conditions.js';
 

@@ -109,6 +109,15 @@ export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): 
   };
 }
 
+/** Exit code of a container that was killed with SIGKILL. */
+export const EXIT_CODE_OF_KILLED = 137;
+
+/** The end of a container whose `postStart` hook is certain to fail: it is killed for that. */
+export function postStartEnd({ lifecycle }: Container): ContainerEnd | undefined {
+  const failure = failureOfCommand(lifecycle?.postStart?.exec?.command ?? []);
+  return failure && { ...endOf({ ...failure, exitCode: EXIT_CODE_OF_KILLED }), isReadyBefore: false };
+}
+
 /** Late enough to be seen running, as other ends are. */
 function endOf({ afterMs, exitCode }: CommandEnd): ContainerEnd {
   return { afterMs: Math.max(afterMs, ENDS_AFTER_MS), exitCode, isReadyBefore: afterMs > ENDS_AFTER_MS };

@@ -6,6 +6,7 @@ import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { PODS, isPodFinished, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
 import { decideContainerEvents, missingSourceNotes } from './container-events.js';
+import { isStartedAgain } from './decide-container.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle, isStarted } from './decide-pod-lifecycle.js';
 import { isResizing } from './decide-resize.js';
@@ -20,7 +21,6 @@ import { annotationProblems } from './pod-annotations.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { nodeAddressOf } from './pod-addresses.js';
 import type { PodMemory } from './pod-memory.js';
-import { statusesOf } from './pod-conditions.js';
 import { newPodMemory, noteStatus } from './pod-memory.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -76,6 +76,7 @@ export class PodRunner {
       verdict: verdictOn?.(uid),
       pullsAfterMs: profile.imagePullAfterMs,
       hasImage: (image) => this.images.has(nodeIndex, image),
+      lacksImage: (image) => this.images.lacks(nodeIndex, image),
       missing,
       ...memory,
     });
@@ -137,12 +138,15 @@ export class PodRunner {
     return { written, wakeInMs };
   }
 
-  /** Only asked about pods with containers that have never run. */
+  /** Only asked about pods with containers that are to be started, for the first time or again. */
   private missingOf(pod: ReadablePod): MissingSources | undefined {
-    const { containers, initContainers = [] } = pod.spec;
-    const known = statusesOf(pod.status ?? {}).filter(({ containerID }) => containerID !== undefined).length;
+    const { containers, initContainers = [], restartPolicy } = pod.spec;
+    const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+    const settled =
+      containerStatuses.filter(({ state }) => isSettled(state, restartPolicy)).length +
+      initContainerStatuses.filter(({ state }) => isSettled(state, 'OnFailure')).length;
     const isOver = pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod);
-    if (isOver || known === containers.length + initContainers.length) return undefined;
+    if (isOver || settled === containers.length + initContainers.length) return undefined;
     return this.dependencies.missingOf?.(pod);
   }
 
@@ -164,6 +168,14 @@ export class PodRunner {
     this.memories.set(uid, memory);
     return memory;
   }
+}
+
+type ContainerState = NonNullable<NonNullable<ReadablePod['status']>['containerStatuses']>[number]['state'];
+
+/** Whether a container runs, or has ended for good. */
+function isSettled(state: ContainerState, restartPolicy: string | undefined): boolean {
+  if (state?.running) return true;
+  return state?.terminated !== undefined && !isStartedAgain(restartPolicy, state.terminated.exitCode);
 }
 
 interface StepContext {

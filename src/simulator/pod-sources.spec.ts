@@ -137,6 +137,31 @@ describe('a container whose environment refers to what does not exist', () => {
   });
 });
 
+describe('a container that has to be started again', () => {
+  const secretRef = env({ secretKeyRef: { name: 'c', key: 'k' } });
+
+  it('is not, once its Secret is gone, and keeps its number and how it ended', async () => {
+    await put('Secret', 'c', 'k');
+    const [container] = secretRef.containers;
+    await putPod({ containers: [{ ...container!, command: ['sh', '-c', 'sleep 5; exit 3'] }] });
+    await cluster.delete(SECRETS, { namespace: 'shop', name: 'c' });
+    expect(waits()).toEqual(['Running']);
+    await clock.advance(30_000);
+    expect(waits()).toEqual(['CreateContainerConfigError', 'secret "c" not found']);
+    const before = status()?.containerStatuses?.[0];
+    expect(before).toMatchObject({ restartCount: 0, lastState: { terminated: { exitCode: 3 } } });
+    expect(before?.containerID).toBeDefined();
+    expect(status()?.phase).toBe('Running');
+    expect(told()).toContain('Warning Failed Error: secret "c" not found');
+    await put('Secret', 'c', 'k');
+    expect(waits()).toEqual(['Running']);
+    expect(status()?.containerStatuses?.[0]).toMatchObject({
+      restartCount: 1,
+      lastState: { terminated: { exitCode: 3 } },
+    });
+  });
+});
+
 describe('a pod whose volumes refer to what does not exist', () => {
   const MOUNT = 'MountVolume.SetUp failed for volume "v" : ';
   it.each<[Partial<PodSpec>, string, 'ConfigMap' | 'Secret']>([

@@ -61,6 +61,7 @@ function defaultEnv(env: NonNullable<Decoded<Container>['env']>): void {
   for (const { valueFrom } of env) {
     if (valueFrom?.fieldRef) valueFrom.fieldRef.apiVersion ??= 'v1';
     if (valueFrom?.resourceFieldRef) valueFrom.resourceFieldRef.divisor ??= '0';
+    if (valueFrom?.fileKeyRef) valueFrom.fileKeyRef.optional ??= false;
   }
 }
 

@@ -56,14 +56,20 @@ describe('defaults of a pod spec', () => {
       containers: [
         container({
           ports: [{ containerPort: 80 }],
-          env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+          env: [
+            { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            { name: 'B', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } },
+          ],
           livenessProbe: { httpGet: { port: 80 }, initialDelaySeconds: 0 },
         }),
       ],
     });
     expect(spec.containers[0]).toMatchObject({
       ports: [{ containerPort: 80, protocol: 'TCP' }],
-      env: [{ valueFrom: { fieldRef: { apiVersion: 'v1' } } }],
+      env: [
+        { valueFrom: { fieldRef: { apiVersion: 'v1' } } },
+        { valueFrom: { fileKeyRef: { optional: false } } },
+      ],
     });
     expect(spec.containers[0]?.livenessProbe).toEqual({
       httpGet: { port: 80, path: '/', scheme: 'HTTP' },
