@@ -149,13 +149,20 @@ function pullNotes(
   return [...pulling, { type: 'Normal', reason: 'Pulled', message }];
 }
 
-/** The Events of a kubelet about what a pod that has not started refers to and does not exist. */
-export function missingSourceNotes({ mounts, pullSecrets }: MissingSources): readonly EventNote[] {
+/**
+ * The Events of a kubelet about what a pod that has not started refers to and does not exist. Pull secrets matter where an
+ * image cannot be pulled. Source: SyncPod in k/k pkg/kubelet/kubelet.go.
+ */
+export function missingSourceNotes(
+  { mounts, pullSecrets }: MissingSources,
+  next?: DeepReadonly<PodStatus>,
+): readonly EventNote[] {
   // The images are only pulled once the volumes are mounted.
   if (mounts.length > 0)
     return mounts.map((message) => ({ type: 'Warning', reason: 'FailedMount', message }));
-  if (pullSecrets.length === 0) return [];
-  const message = `Unable to retrieve some image pull secrets (${pullSecrets.join(', ')}); attempting to pull the image may not succeed.`;
+  const isFailing = ({ state }: Status): boolean => state?.waiting?.reason === 'ErrImagePull';
+  if (pullSecrets.length === 0 || !statusesOf(next ?? {}).some(isFailing)) return [];
+  const message = `Unable to retrieve some image pull secrets: [${pullSecrets.join(' ')}]`;
   return [{ type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message }];
 }
 

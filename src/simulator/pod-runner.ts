@@ -80,7 +80,7 @@ export class PodRunner {
       missing,
       ...memory,
     });
-    if (missing && plan.action !== 'delete') this.tellMissing(pod, missing, memory);
+    if (missing && plan.action !== 'delete') this.tellMissing(pod, missing, plan, memory);
     if (stopsNow && plan.action !== 'delete' && plan.wakeAtMs !== undefined)
       this.record(pod, decideStopEvents(pod));
     try {
@@ -151,8 +151,8 @@ export class PodRunner {
   }
 
   /** Each problem is recorded once, and again when it has changed. */
-  private tellMissing(pod: ReadablePod, missing: MissingSources, memory: PodMemory): void {
-    const notes = missingSourceNotes(missing);
+  private tellMissing(pod: ReadablePod, missing: MissingSources, plan: PodPlan, memory: PodMemory): void {
+    const notes = missingSourceNotes(missing, plan.action === 'write-status' ? plan.status : pod.status);
     const told = notes.map(({ message }) => message).join('\n');
     if (memory.toldMissing === told || isStarted(pod)) return;
     memory.toldMissing = told;
