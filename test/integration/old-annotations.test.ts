@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 function annotated(object: Body, annotations: Record<string, string>): Body {
-  return { ...object, metadata: { ...(object.metadata as Body), annotations } };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 describe('an annotation that was a number in older versions of the API', () => {

@@ -19,7 +19,7 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   const { complete, config } = await decodeApplied(body, {
     ...{ schemas: context.schemas, schema: kind.schema, kind: kind.type, fieldValidation },
     work: new LongWork(context.clock),
-    conversionProblem: kind.conversionProblem,
+    conversionProblem: (object) => kind.conversionProblem?.(object),
   });
   const { caller } = callerOf(call);
   const applied = await applyObject(context, call, config, {
