@@ -263,14 +263,14 @@ export const CONTROLLER_RULES: Readonly<Record<string, readonly PolicyRule[]>> =
   ],
 };
 
-interface NamespacedRules {
+export interface RulesInNamespace {
   readonly account: string;
   readonly namespace: string;
   readonly rules: readonly PolicyRule[];
 }
 
 /** What the accounts of controllers may do in one namespace alone: the Role `system:controller:ACCOUNT` there. */
-export const CONTROLLER_RULES_IN_NAMESPACES: readonly NamespacedRules[] = [
+export const CONTROLLER_RULES_IN_NAMESPACES: readonly RulesInNamespace[] = [
   {
     account: 'bootstrap-signer',
     namespace: 'kube-public',

@@ -4,7 +4,12 @@ import {
   CONTROLLER_RULES,
   CONTROLLER_RULES_IN_NAMESPACES,
 } from './controller-roles.js';
-import { OWN_CONTROLLER_ROLE_PREFIX, OWN_CONTROLLER_RULES } from './own-controller-roles.js';
+import type { RulesInNamespace } from './controller-roles.js';
+import {
+  OWN_CONTROLLER_ROLE_PREFIX,
+  OWN_CONTROLLER_RULES,
+  OWN_CONTROLLER_RULES_IN_NAMESPACES,
+} from './own-controller-roles.js';
 import {
   APPS,
   AUTHENTICATION,
@@ -331,6 +336,10 @@ function bindingsOf(prefix: string, rulesOf: RulesByAccount) {
   return Object.keys(rulesOf).map((name) => ({ role: prefix + name, subjects: [account(name)] }));
 }
 
+function roleInNamespace(prefix: string, { account: name, namespace, rules }: RulesInNamespace) {
+  return { name: prefix + name, namespace, rules, subjects: [account(name)] };
+}
+
 function signerRole(name: string, signer: string): DefaultRole {
   return {
     name: `system:certificates.k8s.io:${name}`,
@@ -411,10 +420,6 @@ export const DEFAULT_NAMESPACE_ROLES: readonly (DefaultRole & {
     rules: MAY_ELECT,
     subjects: [user('system:kube-scheduler'), account('kube-scheduler')],
   },
-  ...CONTROLLER_RULES_IN_NAMESPACES.map(({ account: name, namespace, rules }) => ({
-    name: CONTROLLER_ROLE_PREFIX + name,
-    namespace,
-    rules,
-    subjects: [account(name)],
-  })),
+  ...CONTROLLER_RULES_IN_NAMESPACES.map((one) => roleInNamespace(CONTROLLER_ROLE_PREFIX, one)),
+  ...OWN_CONTROLLER_RULES_IN_NAMESPACES.map((one) => roleInNamespace(OWN_CONTROLLER_ROLE_PREFIX, one)),
 ];
