@@ -31,6 +31,10 @@ export interface MissingSources {
   readonly cannotPull: boolean;
 }
 
+export function lacksSomething({ configOf, mounts, pullSecrets }: MissingSources): boolean {
+  return mounts.length + configOf.size + pullSecrets.length > 0;
+}
+
 /** Published in every namespace by a controller of its own, which a simulated cluster may lack. */
 const ROOT_CA = 'kube-root-ca.crt';
 

@@ -8,6 +8,8 @@ export interface PodMemory {
   terminatingSinceMs?: number;
   /** The missing sources that have been recorded as Events. */
   toldMissing?: string;
+  /** Since when objects are missing that the pod refers to. */
+  missingSinceMs?: number;
   /** By containerID. */
   readonly startedMs: Map<string, number>;
   /** By `pullKey`. */

@@ -10,6 +10,7 @@ import { isStartedAgain } from './decide-container.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle, isStarted } from './decide-pod-lifecycle.js';
 import { isResizing } from './decide-resize.js';
+import { lacksSomething } from './decide-sources.js';
 import type { MissingSources } from './decide-sources.js';
 import { decideStopEvents } from './decide-stop.js';
 import { NodeImages } from './node-images.js';
@@ -65,6 +66,8 @@ export class PodRunner {
     const stopsNow = pod.metadata.deletionTimestamp !== undefined && memory.terminatingSinceMs === undefined;
     if (stopsNow) memory.terminatingSinceMs = nowMs;
     const missing = this.missingOf(pod);
+    const settlesInMs = notSeenFor(missing, memory, nowMs);
+    if (settlesInMs > 0) return { wakeInMs: settlesInMs };
     const plan = decidePodLifecycle(pod, {
       nowMs,
       readyDelayMs: profile.readyAfterMs ?? options.readyDelayMs,
@@ -168,6 +171,19 @@ export class PodRunner {
     this.memories.set(uid, memory);
     return memory;
   }
+}
+
+/** Objects that are created with a pod may reach the nodes a moment after it. */
+const SEEN_WITHIN_MS = 50;
+
+/** How long to wait until what is missing counts as missing, milliseconds; 0: no longer. */
+function notSeenFor(missing: MissingSources | undefined, memory: PodMemory, nowMs: number): number {
+  if (!missing || !lacksSomething(missing)) {
+    memory.missingSinceMs = undefined;
+    return 0;
+  }
+  memory.missingSinceMs ??= nowMs;
+  return Math.max(0, memory.missingSinceMs + SEEN_WITHIN_MS - nowMs);
 }
 
 type ContainerState = NonNullable<NonNullable<ReadablePod['status']>['containerStatuses']>[number]['state'];

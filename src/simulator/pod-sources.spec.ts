@@ -183,6 +183,17 @@ describe('a pod whose volumes refer to what does not exist', () => {
     expect(status()?.podIP).toMatch(/^10\./);
   });
 
+  it('lacks nothing that is created with it, though the nodes hear of it a moment later', async () => {
+    cluster.seed<Pod>(PODS, {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' } },
+      spec: { nodeName: 'node-0', containers: [CONTAINER], ...volume({ secret: { secretName: 'c' } }) },
+      status: { phase: 'Pending' },
+    });
+    await clock.advance(20);
+    await put('Secret', 'c');
+    expect([...waits(), ...told()]).toEqual(['Running']);
+  });
+
   it('lacks keys, and several sources of one projection', async () => {
     await put('ConfigMap', 'c', 'other');
     const items = [{ key: 'k', path: 'k' }];

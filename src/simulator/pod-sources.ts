@@ -8,7 +8,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { MissingSources, SourceLookup } from './decide-sources.js';
-import { decideMissingSources } from './decide-sources.js';
+import { decideMissingSources, lacksSomething } from './decide-sources.js';
 
 /** A ConfigMap or Secret. */
 export interface KeyedObject extends KubernetesObject {
@@ -77,8 +77,7 @@ export class PodSources {
   missingOf(pod: DeepReadonly<Pod>): MissingSources {
     const missing = decideMissingSources(pod, this.lookup);
     const key = keyOf(pod.metadata);
-    const isBlocked = missing.mounts.length + missing.configOf.size + missing.pullSecrets.length > 0;
-    if (isBlocked) this.blocked.set(key, pod.metadata.namespace ?? '');
+    if (lacksSomething(missing)) this.blocked.set(key, pod.metadata.namespace ?? '');
     else this.blocked.delete(key);
     return missing;
   }
