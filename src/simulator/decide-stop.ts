@@ -4,9 +4,8 @@ import { containerAnnotation, isSidecar } from '@rollkeeper/machinery/kubernetes
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 import { stopped } from './container-status.js';
-import { EXIT_CODE_OF_KILLED } from './pod-behaviour.js';
 import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
-import { restartsAlways } from './pod-behaviour.js';
+import { EXIT_CODE_OF_KILLED, restartsAlways } from './pod-behaviour.js';
 
 /** How long a container's `preStop` takes, as `5s`; `fails`: it fails at once. */
 export const PRE_STOP_ANNOTATION = 'node.rollkeeper.dev/pre-stop';
