@@ -40,10 +40,16 @@ export const FAULT_KINDS = [
   'event loop blocked',
   'clock forward',
   'clock back',
+  'a refusal parks a key',
 ] as const;
 
 /** A shared Redis server loses what it has confirmed. */
-export const LOSS_KINDS = ['Redis loses everything', 'Redis restarts empty', 'Redis goes back'] as const;
+export const LOSS_KINDS = [
+  'Redis loses everything',
+  'Redis restarts empty',
+  'Redis goes back',
+  'Redis is replaced by an older one',
+] as const;
 
 /** Where Redis has replicas. */
 export const FAILOVER_KINDS = ['Redis fails over', 'Redis fails over twice'] as const;

@@ -3,6 +3,7 @@ import * as answers from './answer-faults.js';
 import * as inside from './inside-faults.js';
 import * as links from './link-faults.js';
 import * as losses from './loss-faults.js';
+import { refuseThenMend } from './park-fault.js';
 import * as processes from './process-faults.js';
 import * as watches from './watch-faults.js';
 
@@ -54,9 +55,11 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   'event loop blocked': inside.blockEventLoop,
   'clock forward': inside.stepClock(1),
   'clock back': inside.stepClock(-1),
+  'a refusal parks a key': refuseThenMend,
   'Redis loses everything': losses.loseRedisData,
   'Redis restarts empty': losses.restartRedisEmpty,
   'Redis goes back': losses.setRedisBack,
+  'Redis is replaced by an older one': losses.replaceRedisByOlder,
   'the Lease is deleted': losses.deleteLease,
   'pause working leader': pauseInWrite(theLeader),
   'lease writes hang': answers.leaseWritesHang,

@@ -13,7 +13,7 @@ import { endRedis } from './process-faults.js';
  * server stay, and so do the locks of actors: without them, two replicas may process a key for a moment
  * (docs/REDIS.md). The harness' notes of the terms stay as well, and tell of the loss.
  *
- * ARGV: key, dump, ... of what is put back
+ * ARGV: key, time to live in milliseconds (0: none), dump, ... of what is put back
  */
 const LOSE = `
 local noted = {}
@@ -25,13 +25,15 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     redis.call('DEL', key)
   end
 end
-for index = 1, #ARGV, 2 do redis.call('RESTORE', ARGV[index], 0, ARGV[index + 1], 'REPLACE') end
+for index = 1, #ARGV, 3 do redis.call('RESTORE', ARGV[index], ARGV[index + 1], ARGV[index + 2], 'REPLACE') end
 return 1
 `;
 const DEADLINE_SECONDS = 6;
 /** After the deadline: what a new term and its initial list may take on a busy machine. */
 const TOLD_WITHIN_MS = 15_000;
 const NAMESPACE = 'kube-system';
+const LEASE = 'rollkeeper:lease:leader';
+const TERM = '{rollkeeper:queue:deployment}:state:term';
 let probes = 0;
 
 type Dumps = readonly (string | Buffer)[];
@@ -47,8 +49,8 @@ async function dumps(redis: Redis): Promise<Dumps> {
   const found: (string | Buffer)[] = [];
   for (const key of await redis.keys('*')) {
     if (/\{storage\}|:actor:|:chaos$/.test(key)) continue;
-    const dump = await redis.dumpBuffer(key);
-    if (dump) found.push(key, dump);
+    const [dump, ttlMs] = await Promise.all([redis.dumpBuffer(key), redis.pttl(key)]);
+    if (dump) found.push(key, String(Math.max(ttlMs, 0)), dump);
   }
   return found;
 }
@@ -121,6 +123,30 @@ export const setRedisBack: Fault = beforeADeadline(async ({ began, set }) => {
   await redis.eval(LOSE, 0, ...(kept.get(set) ?? []));
   kept.set(set, now);
 });
+
+/**
+ * As a fail-over to a replica that has missed the present term: the data of another one are in their place, at a server
+ * that the replicas have not seen before.
+ */
+export const replaceRedisByOlder: Fault = beforeADeadline(async (context) => {
+  const redis = serverOf(context.set);
+  const older = await dumps(redis);
+  await beginAnotherTerm(redis, context);
+  await redis.eval(LOSE, 0, ...older);
+  await endRedis('SIGKILL')(context);
+});
+
+/** Releases the lease, and waits until the queue of the Deployments knows the next term. */
+async function beginAnotherTerm(redis: Redis, { patience }: FaultContext): Promise<void> {
+  const epochOf = async (key: string): Promise<number> =>
+    Number((await redis.hget(key, 'epoch').catch(() => '0')) ?? '0');
+  const before = await epochOf(LEASE);
+  await redis.hset(LEASE, { holder: '', expiresUs: 0 });
+  await waitFor(async () => (await epochOf(TERM)) > before, {
+    timeoutMs: 30_000 * patience,
+    what: 'another term',
+  });
+}
 
 /** Another one takes its place, or its holder creates it again. */
 export const deleteLease: Fault = beforeADeadline(async ({ began, set }) => {

@@ -52,11 +52,13 @@ registerHooks({
   },
 });
 
-const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
+const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }, ...queues] = await Promise.all([
   load('runtime/activation/stored-actor-runtime.js', 'runtime/actor/stored-actor-runtime.js'),
   load('client/api-client/http-transport.js'),
   load('runtime/manager/manager.js'),
   load('runtime/controller/enqueuer.js'),
+  load('redis/work-queue/bullmq-work-queue.js', 'runtime/work-queue/bullmq-work-queue.js'),
+  load('runtime/work-queue/memory-work-queue.js'),
 ]);
 
 const activations = new AsyncLocalStorage();
@@ -129,6 +131,18 @@ Enqueuer.prototype.write = async function (key, add) {
     throw error;
   }
 };
+
+// Keys of one namespace are parked soon: nobody waits three minutes for fifteen failures.
+const PARKED_SOON = /^parks\//;
+for (const { BullMqWorkQueue, MemoryWorkQueue } of queues) {
+  const { prototype } = BullMqWorkQueue ?? MemoryWorkQueue;
+  const { addRateLimited } = prototype;
+  prototype.addRateLimited = function (key, ...more) {
+    if (!PARKED_SOON.test(key)) return addRateLimited.call(this, key, ...more);
+    const options = { ...this.options, maxRetries: 3, parkedRetryMs: 600_000 };
+    return addRateLimited.call(Object.create(this, { options: { value: options } }), key, ...more);
+  };
+}
 
 function measure() {
   v8.setFlagsFromString('--expose-gc');

@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAlreadyExists } from '../../../src/client/api-client/index.js';
+import type { Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  NAMESPACES,
+  PODS,
+  REPLICA_SETS,
+  RESOURCE_QUOTAS,
+  keyOf,
+} from '../../../src/machinery/kubernetes/index.js';
+import type { KeyView } from '../../../src/runtime/work-queue/index.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+import { aDeployment } from '../../e2e/support/a-deployment.js';
+import type { ChaosSet } from '../set/chaos-set.js';
+import type { Fault, FaultContext } from './fault.js';
+
+/** The preload lets keys of this namespace park after a few failures, not after three minutes. */
+const NAMESPACE = 'parks';
+const QUOTA = { namespace: NAMESPACE, name: 'pods' };
+/** What a sync, its retries and other faults at the same time may take. */
+const WITHIN_MS = 30_000;
+/** The change that mends may come while the failing sync runs, while the key waits, and once it is parked. */
+const LATEST_MEND_MS = 400;
+
+/**
+ * A quota refuses the pods of a ReplicaSet until its key parks, or almost; then the quota grows. The pod must be created,
+ * and the key must no longer be reported as parked.
+ */
+export const refuseThenMend: Fault = async (context) => {
+  const { began, dice, set } = context;
+  const { client } = set;
+  const isParkedFirst = dice < 0.5;
+  const name = `refused-${process.pid}-${Date.now()}`;
+  await insist(() => client.create(NAMESPACES, namespace()), context);
+  await insist(() => client.create(RESOURCE_QUOTAS, quotaOf('0')), context);
+  await setQuota('0', context);
+  began(isParkedFirst ? 'a parked key' : 'a key that fails');
+  try {
+    await insist(() => client.create(DEPLOYMENTS, aDeployment({ name, namespace: NAMESPACE })), context);
+    const key = await keyOfReplicaSet(name, context);
+    if (isParkedFirst) await expectParked(key, context);
+    else await pause(LATEST_MEND_MS * ((dice * 14) % 1));
+    await setQuota('10', context);
+    await expectMended(name, key, context);
+  } finally {
+    await client.delete(DEPLOYMENTS, { namespace: NAMESPACE, name }).catch(() => undefined);
+  }
+};
+
+function namespace() {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+}
+
+function quotaOf(pods: string) {
+  return { apiVersion: 'v1', kind: 'ResourceQuota', metadata: QUOTA, spec: { hard: { pods } } };
+}
+
+async function setQuota(pods: string, { patience, set }: FaultContext): Promise<void> {
+  const body = { spec: { hard: { pods } } };
+  const patched = async (): Promise<boolean> =>
+    set.client.patch(RESOURCE_QUOTAS, QUOTA, { type: 'merge', body }).then(
+      () => true,
+      () => false,
+    );
+  await waitFor(patched, { timeoutMs: WITHIN_MS * patience, what: 'the quota to be set' });
+}
+
+/** Until it is there, whoever created it: the answer may be lost. */
+async function insist(create: () => Promise<unknown>, { patience }: FaultContext): Promise<void> {
+  const isThere = (): Promise<boolean> => create().then(() => true, isAlreadyExists);
+  await waitFor(isThere, { timeoutMs: WITHIN_MS * patience, what: 'an object to be created' });
+}
+
+async function keyOfReplicaSet(name: string, { patience, set }: FaultContext): Promise<string> {
+  let key = '';
+  const look = async (): Promise<boolean> => {
+    const found = await set.client
+      .list<ReplicaSet>(REPLICA_SETS, { namespace: NAMESPACE, labelSelector: `app=${name}` })
+      .catch(() => undefined);
+    const [first] = found?.items ?? [];
+    if (first) key = keyOf(first.metadata);
+    return first !== undefined;
+  };
+  await waitFor(look, { timeoutMs: WITHIN_MS * patience, what: 'the ReplicaSet' });
+  return key;
+}
+
+async function expectParked(key: string, { failed, patience, set }: FaultContext): Promise<void> {
+  const timeoutMs = WITHIN_MS * patience;
+  const isParked = async (): Promise<boolean> => (await viewOf(set, key))?.parked !== undefined;
+  await waitFor(isParked, { timeoutMs, intervalMs: 50 }).catch(() =>
+    failed(`${key} was refused again and again, and not reported as parked within ${timeoutMs} ms`),
+  );
+}
+
+async function expectMended(name: string, key: string, context: FaultContext): Promise<void> {
+  const { failed, patience, set } = context;
+  const timeoutMs = WITHIN_MS * patience;
+  const hasPod = async (): Promise<boolean> => {
+    const pods = await set.client
+      .list<Pod>(PODS, { namespace: NAMESPACE, labelSelector: `app=${name}` })
+      .catch(() => undefined);
+    return (pods?.items.length ?? 0) > 0;
+  };
+  await waitFor(hasPod, { timeoutMs, intervalMs: 50 }).catch(() =>
+    failed(`${key} was mended, and its pod was not created within ${timeoutMs} ms`),
+  );
+  const isClear = async (): Promise<boolean> => {
+    const view = await viewOf(set, key);
+    return view !== undefined && view.parked === undefined;
+  };
+  await waitFor(isClear, { timeoutMs, intervalMs: 50 }).catch(() =>
+    failed(`${key} was mended, and is still reported as parked after ${timeoutMs} ms`),
+  );
+}
+
+/** As an admin page says; undefined where none answers. Without a Redis the leader's queue counts. */
+async function viewOf(set: ChaosSet, key: string): Promise<KeyView | undefined> {
+  const replica =
+    set.coordination === 'leases' ? await set.leader() : set.replicas.find(({ process }) => process.isReady);
+  if (!replica) return undefined;
+  const url = `${replica.process.adminUrl}/admin/queues/replicaset/key?key=${encodeURIComponent(key)}`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => undefined);
+  return answer?.ok ? ((await answer.json()) as KeyView) : undefined;
+}
