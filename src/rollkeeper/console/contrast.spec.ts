@@ -35,6 +35,7 @@ describe.each([
     ['new', 'card'],
     ['bad', 'card'],
     ['card', 'ink'],
+    ['on-act', 'act'],
   ] as const)('can be read: %s on %s', (text, back) => {
     expect(theme.has(text) && theme.has(back)).toBe(true);
     expect(contrast(theme, text, back)).toBeGreaterThanOrEqual(LEAST);

@@ -53,7 +53,7 @@ export function topBar(state, actions) {
           aria-keyshortcuts="Control+K"
           @click=${() => actions.openPalette()}
         >
-          Go to <kbd>Ctrl K</kbd>
+          Go to<kbd>Ctrl K</kbd>
         </button>
         <button class="plain icon theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
       </div>
@@ -66,10 +66,12 @@ function badges(id, state) {
   const stuck = counted(state, 'blocked');
   const degraded = counted(state, 'degraded');
   if (id === 'rollouts')
-    return html`${stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${
-      degraded > 0 ? html`<span class="badge degraded">${degraded} degraded</span>` : nothing
+    return html`${stuck > 0 ? html`<span class="badge">${stuck}<span> stuck</span></span>` : nothing}${
+      degraded > 0 ? html`<span class="badge degraded">${degraded}<span> degraded</span></span>` : nothing
     }`;
-  return id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing;
+  return id === 'queues' && parked > 0
+    ? html`<span class="badge">${parked}<span> parked</span></span>`
+    : nothing;
 }
 
 function counted({ deployments }, wanted) {
@@ -111,7 +113,7 @@ function connection(state) {
   const word =
     store?.answers === false ? `${nameOfStore(store)} silent` : state.connected ? 'live' : 'not connected';
   return html`<span class="fact live ${isWell ? 'on' : ''}"
-    ><i class="lamp ${isWell ? 'on' : 'bad'}"></i>${word}</span
+    ><i class="lamp ${isWell ? 'on' : 'bad'}"></i><span class="live-word">${word}</span></span
   >`;
 }
 
@@ -145,10 +147,10 @@ function lost(state, actions) {
     ({ adminUrl, identity }) => adminUrl && identity !== state.identity,
   );
   return html`<p class="lost" role="alert">
-    ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; retrying.`}
+    ${state.refused ? 'Sign in to read this page.' : html`${state.identity || 'The replica'} does not answer; retrying.`}
     ${
       state.refused
-        ? html`<button @click=${() => actions.askToken()}>Enter token</button>`
+        ? html`<button @click=${() => actions.askToken()}>Sign in</button>`
         : others.map(
             ({ adminUrl, identity }) =>
               html`<a href="${adminUrl}/console${location.search}${location.hash}"

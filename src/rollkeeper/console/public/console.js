@@ -37,7 +37,12 @@ const EXPLAIN_EVERY_MS = 1000;
 const EXPLAIN_SOON_MS = 150;
 const LOOK_EVERY_MS = 5000;
 
+/** The list and a Deployment are not beside each other, as narrow.css has it. */
+const NARROW = matchMedia('(max-width: 740px)');
+
 const state = {
+  /** Whether the selection moves with the keys: the list stays where there is no room for both. */
+  isWalking: false,
   ...readAddress(location, TAB_IDS),
   theme: localStorage.getItem('rollkeeper-theme') ?? '',
   watchesDeployments: true,
@@ -149,7 +154,7 @@ const page = {
   },
   lookAround,
   openRollout(key) {
-    page.go({ tab: 'rollouts', selected: key, look: 'now', at: undefined });
+    page.go({ tab: 'rollouts', selected: key, isWalking: false, look: 'now', at: undefined });
     void explain();
   },
 };
@@ -160,9 +165,15 @@ const actions = {
   amend: page.amend,
   /** @param walked with the keys: no step for the back button */
   select(key, walked = false) {
-    page[walked ? 'amend' : 'go']({ selected: key, at: undefined });
+    page[walked ? 'amend' : 'go']({ selected: key, isWalking: walked, at: undefined });
     void explain();
     void actions.readTimeline();
+  },
+  /** Where the list and a Deployment do not fit beside each other. */
+  showList() {
+    if (state.tab === 'objects') page.go({ object: undefined });
+    else page.go({ selected: undefined, isWalking: false, at: undefined });
+    focusSoon('#rows, #objects');
   },
   tab(id) {
     page.go({ tab: id, clustersOpen: false });
@@ -202,7 +213,8 @@ for (const more of [
 
 function selectFirst() {
   const [first] = visible(state);
-  if (!state.selected && first && state.tab === 'rollouts') actions.select(first.key, true);
+  if (!state.selected && first && state.tab === 'rollouts' && !NARROW.matches)
+    actions.select(first.key, true);
 }
 
 /** Reads what the view that is open shows beside the feed. */
@@ -220,11 +232,23 @@ function applyTheme() {
   if (state.theme) document.documentElement.dataset.theme = state.theme;
 }
 
+/** Whether a Deployment or an object is open; where there is no room for its list, that is not shown. */
+function showsOne() {
+  return state.tab === 'objects'
+    ? state.object !== undefined
+    : state.selected !== undefined && !state.isWalking;
+}
+
 function wholePage() {
   return html`
     ${topBar(state, actions)}
     <main id="main" tabindex="-1">
-      <div class="view ${state.tab}" id="view" role="tabpanel" aria-labelledby="tab-${state.tab}">
+      <div
+        class="view ${state.tab} ${showsOne() ? 'one' : 'all'}"
+        id="view"
+        role="tabpanel"
+        aria-labelledby="tab-${state.tab}"
+      >
         ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state, actions)}` : nothing}
         ${state.tab === 'problems' ? problemsView(state, actions) : nothing}
         ${state.tab === 'objects' ? objectsView(state, actions) : nothing}

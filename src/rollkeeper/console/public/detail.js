@@ -2,6 +2,7 @@
 import { html, nothing } from '/console/lit-html.js';
 import {
   ago,
+  backToList,
   chip,
   clockTime,
   countLetters,
@@ -13,9 +14,9 @@ import {
   total,
 } from '/console/parts.js';
 import { pathOfRollout, rolloutActs } from '/console/acts.js';
-import { linkTo, objectLink, podLine } from '/console/findings.js';
+import { isTold, linkTo, objectLink, podLine } from '/console/findings.js';
 import { timelineSection } from '/console/timeline.js';
-import { checks, revisions, track } from '/console/rollout.js';
+import { checks, offers, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
@@ -28,17 +29,19 @@ export function detail(state, actions) {
   const [namespace, name] = nameOf(item);
   return html`<section class="detail" aria-label="Deployment ${item.key}">
     <header>
+      ${backToList('All Deployments', actions)}
       <p class="ns">${namespace}</p>
-      <h2>${name} ${chip(item.state)}</h2>
+      <h2>${name} ${chip(item.state, item.cause)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
-      ${rolloutActs(item, actions)} ${ways(item, state, actions)}
+      <div class="act-row">${offers(item, view, why, actions)} ${rolloutActs(item, actions)}</div>
+      ${ways(item, state, actions)}
     </header>
     ${state.look === 'timeline' ? timelineSection(item, state, actions) : now(item, view, why, state, actions)}
   </section>`;
 }
 
 function now(item, view, why, state, actions) {
-  return html`${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
+  return html`${track(view)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
@@ -142,16 +145,18 @@ function legend(sets) {
 
 function causes(why, actions) {
   if (!why) return nothing;
+  const told = (finding) => isTold(why.sentence, finding);
+  const shown = why.waitsFor.filter((finding) => !told(finding) || (finding.pods ?? []).length > 0);
   return html`${
-    why.waitsFor.length === 0
+    shown.length === 0
       ? nothing
       : html`<h3 class="title">Waits for</h3>
           <ul class="causes">
-            ${why.waitsFor.map(
+            ${shown.map(
               (finding) =>
                 html`<li class=${finding.severity}>
                   <code>${finding.cause}</code>
-                  <p>${finding.summary}</p>
+                  ${told(finding) ? nothing : html`<p>${finding.summary}</p>`}
                   ${(finding.pods ?? [])
                     .slice(0, 5)
                     .map((pod) => podLine(pod, finding.cause, why.namespace, actions, finding.summary))}

@@ -4,15 +4,22 @@ import { ago } from '/console/parts.js';
 
 const NAMED = 5;
 
-/** Findings, and what would help. @param alone whether the sentence above already reports a single finding */
-export function findingList({ namespace, unblockedBy, waitsFor }, state, actions, alone = false) {
+/** Whether a sentence that is shown above says the summary of a finding, which is then not repeated. */
+export function isTold(sentence, { summary }) {
+  return (sentence ?? '').includes(summary.replace(/\.$/, ''));
+}
+
+/** Findings, and what would help. The sentence above them is not repeated. */
+export function findingList({ namespace, sentence, unblockedBy, waitsFor }, state, actions) {
   // A note is not what the sentence is about.
-  const isTold = alone && waitsFor.length === 1 && waitsFor[0].severity !== 'note';
+  const isAlone = sentence !== undefined && waitsFor.length === 1 && waitsFor[0].severity !== 'note';
   return html`${
     waitsFor.length === 0
       ? nothing
       : html`<ul class="causes">
-          ${waitsFor.map((finding) => findingItem(finding, isTold, namespace, state, actions))}
+          ${waitsFor.map((finding) =>
+            findingItem(finding, isAlone || isTold(sentence, finding), namespace, state, actions),
+          )}
         </ul>`
   }
   ${unblockedBy.length === 0 ? nothing : ways(unblockedBy)}`;
@@ -26,13 +33,13 @@ export function ways(list) {
     </ul>`;
 }
 
-/** @param isTold whether the sentence above says the same */
-function findingItem(finding, isTold, namespace, state, actions) {
+/** @param isRepeated whether the sentence above says the same */
+function findingItem(finding, isRepeated, namespace, state, actions) {
   const { cause, objects = [], pods = [], severity, since, summary } = finding;
   return html`<li class=${severity}>
     <code>${cause}</code>
     ${since ? html`<span class="quiet" title=${since}>since ${ago(Date.parse(since), state.nowMs)}</span>` : nothing}
-    ${isTold ? nothing : html`<p>${summary}</p>`}
+    ${isRepeated ? nothing : html`<p>${summary}</p>`}
     ${objects
       .slice(0, NAMED)
       .map(
@@ -50,7 +57,7 @@ export function podLine({ message, name, node, reason }, cause, namespace, actio
   const object = `pods/${namespace}/${name}`;
   return html`<p class="pod">
     ${namespace ? linkTo(object, name, actions) : html`<b>${name}</b>`}${node ? html` on ${linkTo(`nodes/${node}`, node, actions)}` : ''}
-    ${reason}${message && !said.includes(message) ? `: ${message}` : ''}
+    ${said.includes(reason) ? '' : reason}${message && !said.includes(message) ? `: ${message}` : ''}
     ${
       cause === 'unschedulable' && namespace
         ? html`<button class="plain" @click=${() => actions.showPlacement(namespace, name)}>

@@ -3,7 +3,7 @@ import { html, nothing } from '/console/lit-html.js';
 import { ACTS_OF, actButtons } from '/console/acts.js';
 import { call } from '/console/feed.js';
 import { findingList, objectLink } from '/console/findings.js';
-import { ago, chip, empty } from '/console/parts.js';
+import { ago, backToList, chip, empty } from '/console/parts.js';
 import { podLog } from '/console/pod-log.js';
 
 export function objectPage(state, actions) {
@@ -17,6 +17,7 @@ export function objectPage(state, actions) {
   const { about, problem, why } = seen ?? {};
   return html`<section class="detail object" aria-label=${open}>
     <header>
+      ${backToList('All objects', actions)}
       <p class="ns">${about?.kind ?? word}${namespace ? ` in ${namespace}` : ''}</p>
       <h2>${name} ${why ? chip(why.state) : nothing}</h2>
       ${why ? html`<p class="sentence">${why.sentence}</p>` : nothing}
@@ -81,7 +82,7 @@ function findings(why, word, state, actions) {
   if (waitsFor.length === 0 && why.unblockedBy.length === 0) return nothing;
   const isWaiting = word === 'pods' && why.placement;
   return html`<h3 class="title">Waits for</h3>
-    ${findingList(why, state, actions, true)}
+    ${findingList(why, state, actions)}
     ${
       isWaiting
         ? html`<p>

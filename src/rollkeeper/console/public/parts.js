@@ -36,8 +36,29 @@ export const PODS = {
 
 const DOTS_DRAWN = 120;
 
-export function chip(state) {
-  return html`<span class="chip ${state}">${STATES[state]?.word ?? state}</span>`;
+/** The state in a word. @param cause why a rollout waits; it says more than that the rollout is under way */
+export function chip(state, cause) {
+  const wait = state === 'progressing' ? waitWord(cause) : undefined;
+  const shown = wait === undefined ? state : cause === APPROVAL ? 'approval' : 'waiting';
+  return html`<span class="chip ${shown}">${wait ?? STATES[state]?.word ?? state}</span>`;
+}
+
+const APPROVAL = 'waits-for-approval';
+
+/** What a policy waits for; the sentence names the budget, the check, or the rollout before. */
+export function isWaitingFor(cause) {
+  return /^waits-|^rollout-held$|^resizes-pods$|^check-failed$/.test(cause ?? '');
+}
+
+/** Undefined for a cause that is none of a policy. */
+export function waitWord(cause) {
+  if (cause === APPROVAL) return 'Waits for approval';
+  return isWaitingFor(cause) ? 'Waiting' : undefined;
+}
+
+/** Back to the list, where there is no room for both (narrow.css). */
+export function backToList(words, actions) {
+  return html`<button class="plain back" @click=${() => actions.showList()}>‹ ${words}</button>`;
 }
 
 export function countLetters(pods) {

@@ -62,7 +62,7 @@ function card({ kind, name, namespace, sentence, state: is, unblockedBy, waitsFo
     </header>
     <p class="sentence">${sentence}</p>
     ${kind === 'Node' ? nodeActs(name, waitsFor, actions) : nothing}
-    ${findingList({ namespace, unblockedBy, waitsFor: findings }, state, actions, true)}
+    ${findingList({ namespace, sentence, unblockedBy, waitsFor: findings }, state, actions)}
   </li>`;
 }
 

@@ -22,44 +22,45 @@ const WORDS = {
   undo: { button: 'Roll back', title: 'Roll back', does: 'The pods are replaced by those of this revision.' },
 };
 
-/** The steps as a track, with what can be said to them. */
-export function track(item, view, why, actions) {
+/** What can be said to a rollout now. Approving comes first, because the rollout waits for it. */
+export function offers(item, view, why, actions) {
   if (!view) return nothing;
   const waits = why?.waitsFor.map(({ cause }) => cause) ?? [];
   const isMoving = item.state === 'progressing' || item.state === 'blocked';
-  const offers = [
+  const verbs = [
     ...(waits.includes('waits-for-approval') || waits.includes('check-failed') ? ['promote'] : []),
     ...(isMoving ? ['abort'] : []),
     ...(view.canRetry ? ['retry'] : []),
   ];
-  if (!view.track && offers.length === 0) return nothing;
-  return html`<div class=${view.track ? 'rollout-track' : 'rollout-offers'}>
-    ${
-      view.track
-        ? html`<ol class="steps" aria-label="Steps of the rollout">
-            ${view.track.steps.map(
-              ({ approvedBy, state, step }) =>
-                html`<li class=${state} aria-current=${state === 'current' ? 'step' : nothing}>
-                  <span class="knot" aria-hidden="true"></span>
-                  <span class="step">${step}</span>
-                  ${approvedBy ? html`<small>${approvedBy}</small>` : nothing}
-                </li>`,
-            )}
-          </ol>`
-        : nothing
-    }
-    <div class="buttons">
-      ${offers.map(
-        (verb) =>
-          html`<button
-            class=${verb === 'promote' ? '' : 'plain'}
-            id=${`ask-${verb}`}
-            @click=${() => actions.askAbout({ verb, item })}
-          >
-            ${WORDS[verb].button}
-          </button>`,
+  if (verbs.length === 0) return nothing;
+  return html`<span class="offers" role="group" aria-label="Rollout">
+    ${verbs.map(
+      (verb) =>
+        html`<button
+          class=${verb === 'promote' ? 'primary' : 'plain'}
+          id=${`ask-${verb}`}
+          @click=${() => actions.askAbout({ verb, item })}
+        >
+          ${WORDS[verb].button}
+        </button>`,
+    )}
+  </span>`;
+}
+
+/** The steps as a track. */
+export function track(view) {
+  if (!view?.track) return nothing;
+  return html`<div class="rollout-track">
+    <ol class="steps" aria-label="Steps of the rollout">
+      ${view.track.steps.map(
+        ({ approvedBy, state, step }) =>
+          html`<li class=${state} aria-current=${state === 'current' ? 'step' : nothing}>
+            <span class="knot" aria-hidden="true"></span>
+            <span class="step">${step}</span>
+            ${approvedBy ? html`<small>${approvedBy}</small>` : nothing}
+          </li>`,
       )}
-    </div>
+    </ol>
   </div>`;
 }
 

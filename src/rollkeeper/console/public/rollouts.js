@@ -2,13 +2,12 @@
 import { html, nothing } from '/console/lit-html.js';
 import { repeat } from '/console/directives/repeat.js';
 import { fits, parseFind } from '/console/find.js';
-import { STATES, chip, empty, miniBar, nameOf } from '/console/parts.js';
+import { STATES, chip, empty, isWaitingFor, miniBar, nameOf } from '/console/parts.js';
 
 const ROW = 74;
 const SPARE_ROWS = 6;
 
-/** What a policy waits for; the sentence names the budget, the check, or the rollout before. */
-const isWaiting = ({ cause }) => /^waits-|^rollout-held$|^resizes-pods$|^check-failed$/.test(cause ?? '');
+const isWaiting = ({ cause }) => isWaitingFor(cause);
 
 export const FILTERS = [
   ['all', 'All', () => true],
@@ -137,7 +136,7 @@ function row(item, index, count, state, actions) {
   >
     <div class="row-head">
       <span class="name"><span class="ns">${namespace}/</span>${name}</span>
-      ${chip(item.state)}
+      ${chip(item.state, item.cause)}
     </div>
     ${miniBar(item)}
     <div class="row-say">${shortly(item)}</div>
@@ -156,6 +155,7 @@ function shortly(item) {
 function onKey(event, state, actions) {
   const items = visible(state);
   const selected = items.findIndex(({ key }) => key === state.selected);
+  if (event.key === 'Enter' && selected >= 0) return actions.select(items[selected].key);
   const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW) - 1);
   const moves = {
     ArrowDown: 1,

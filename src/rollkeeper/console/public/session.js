@@ -78,14 +78,14 @@ export async function learnWho({ set }) {
   }
 }
 
-/** Who one is, with the way out; or the way in, where an identity provider is one. */
+/** Who one is, with the way out; or the way in, which is an identity provider where there is one. */
 export function whoFact({ who, ways }, actions) {
   if (!who)
-    return ways?.oidc
-      ? html`<span class="fact who"
-          ><button class="plain" id="sign-in" @click=${() => actions.signIn()}>Sign in</button></span
-        >`
-      : nothing;
+    return html`<span class="fact way-in"
+      ><button id="sign-in" @click=${() => (ways?.oidc ? actions.signIn() : actions.askToken())}>
+        Sign in
+      </button></span
+    >`;
   return html`<span class="fact who"
     ><span>${who}</span><button class="plain" @click=${() => actions.signOut()}>Sign out</button></span
   >`;
@@ -117,7 +117,7 @@ export function tokenDialog(state, actions) {
           actions.giveToken(new FormData(event.target).get('token'));
         }}
       >
-        <h2 id="token-title">${state.ways?.oidc ? 'Sign in' : 'A token is needed'}</h2>
+        <h2 id="token-title">Sign in</h2>
         ${
           state.ways?.oidc
             ? html`<p>
@@ -127,15 +127,28 @@ export function tokenDialog(state, actions) {
               </p>`
             : nothing
         }
-        <p>
-          <code>rollkeeper console</code> prints a link that signs this browser in. Or enter a token: with
-          <code>--admin-auth=delegated</code> your own, otherwise the admin token.
-          <code>rollkeeper up</code> stores it in the file <code>admin-token</code> in its data folder.
-        </p>
+        <dl class="sign-in-ways">
+          <dt>With a link</dt>
+          <dd>
+            This command prints a link that signs this browser in:
+            <code class="command">rollkeeper console --admin-url ${location.origin}</code>
+            It needs the admin token, or a kubeconfig. Beside <code>rollkeeper up</code> it finds the token.
+          </dd>
+          <dt>With a token</dt>
+          <dd>
+            Enter the admin token. <code>rollkeeper up</code> stores it in the file
+            <code>admin-token</code> in its data folder, and the chart in a Secret whose name ends in
+            <code>-admin-token</code>:
+            <code class="command"
+              >kubectl -n NAMESPACE get secret NAME -o jsonpath='{.data.token}' | base64 -d</code
+            >
+            With <code>--admin-auth=delegated</code>, enter your own token of the cluster.
+          </dd>
+        </dl>
         <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
         ${state.tokenProblem ? html`<p class="error" role="alert">${state.tokenProblem}</p>` : nothing}
         <div class="buttons">
-          <button type="submit">Use it</button>
+          <button type="submit">Sign in</button>
           <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
         </div>
       </form>
