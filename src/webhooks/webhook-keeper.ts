@@ -4,6 +4,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { CertificateSource } from './certificates.js';
 import type { Publication } from './publish-configurations.js';
 import { publishConfigurations } from './publish-configurations.js';
+import { unconvertedProblem } from './unconverted.js';
 import type { WebhookListener } from './webhook-listener.js';
 
 export interface WebhookKeeperOptions {
@@ -24,12 +25,15 @@ const LONGEST_RETRY_MS = 5000;
 export class WebhookKeeper {
   private published: string | undefined;
   private problem: string | undefined = 'has no certificate yet';
+  /** Why objects are not converted. */
+  private unconverted: string | undefined = 'whether objects are converted is not known yet';
 
   constructor(private readonly options: WebhookKeeperOptions) {}
 
   /** For readiness. @throws Error saying why the webhooks cannot be called */
   check(): void {
     if (!this.options.listener.isServing) throw new Error(this.problem ?? 'is not served');
+    if (this.unconverted !== undefined) throw new Error(this.unconverted);
   }
 
   /** Until aborted. Never rejects. */
@@ -59,8 +63,14 @@ export class WebhookKeeper {
     const mayChange = isInCharge();
     const { ca, served } = await certificates.look(mayChange, this.published);
     listener.show(served);
-    if (!mayChange) return;
-    await publishConfigurations(publication, ca);
-    this.published = ca;
+    try {
+      if (mayChange) {
+        await publishConfigurations(publication, ca);
+        this.published = ca;
+      }
+    } finally {
+      this.unconverted = await unconvertedProblem(publication);
+    }
+    if (this.unconverted !== undefined) throw new Error(this.unconverted);
   }
 }

@@ -15,7 +15,10 @@ import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { defineWebhook, spoke, webhookServer } from '../../src/webhooks/index.js';
-import { ValidatingWebhookConfiguration } from '../../src/webhooks/webhook-configurations.js';
+import {
+  CustomResourceDefinition,
+  ValidatingWebhookConfiguration,
+} from '../../src/webhooks/webhook-configurations.js';
 
 interface Website extends KubernetesObject {
   spec: { host: string; port?: number };
@@ -185,6 +188,41 @@ describe('the webhook server of a manager', () => {
     );
     expect(metrics).toContain('rollkeeper_webhook_certificate_expiry_timestamp_seconds ');
     expect(await (await fetch(`${url}/readyz?verbose`)).text()).toContain('[+]webhooks ok');
+    stopper.abort();
+    await running;
+  });
+
+  it('is not ready while its definition is not converted, and says so', async () => {
+    await using cluster = await startTestCluster({ controllers: [], nodes: 0, manifests: [definition] });
+    const port = await freePort();
+    const hooks = webhookServer({
+      ...{ webhooks: [websites], port, host: '127.0.0.1', configurations: 'leave' },
+      reachedAt: { url: `https://127.0.0.1:${port}` },
+    });
+    const manager = await createManager({
+      ...{ name: 'unconverted', kubeconfig: cluster.kubeconfig.path, logger: silentLogger },
+      ...{ coordination: 'local', extensions: [hooks], probes: { port: 0 } },
+    });
+    const stopper = new AbortController();
+    const quiet = defineController({ name: 'quiet', for: Namespace, reconcile: async () => undefined });
+    const running = manager.add(quiet).run(stopper.signal);
+    const url = await waitFor(() => manager.probesUrl, { what: 'the probes' });
+    const readiness = async () => (await fetch(`${url}/readyz?verbose`)).text();
+    await waitFor(async () => (await readiness()).includes('spec.conversion.strategy is None'), {
+      what: 'the reason',
+    });
+    const { data } = await cluster.client.get<Secret>(Secret, {
+      namespace: 'default',
+      name: 'unconverted-webhooks',
+    });
+    const clientConfig = { url: `https://127.0.0.1:${port}/convert/x`, caBundle: data?.['ca.crt'] };
+    const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } };
+    await cluster.client.patch(
+      CustomResourceDefinition,
+      { name: 'websites.example.com' },
+      { type: 'merge', body: { spec: { conversion } } },
+    );
+    await waitFor(async () => (await readiness()).includes('[+]webhooks ok'), { what: 'readiness' });
     stopper.abort();
     await running;
   });

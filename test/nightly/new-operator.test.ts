@@ -48,13 +48,6 @@ function definitionFile(operator: string): string {
   return join(operator, 'chart', 'crds', crds);
 }
 
-/** Of its chart, without the Service. */
-function rolesOfWebhooks(operator: string): string {
-  const text = readFileSync(join(operator, 'chart', 'templates', 'webhook.yaml'), 'utf8');
-  const roles = text.split('---\n').filter((each) => each.includes('rbac.authorization.k8s.io/v1\nkind'));
-  return roles.join('---\n').replaceAll('{{ .Release.Namespace }}', 'ops');
-}
-
 async function becomesReadyAndEnds(
   program: StartedProgram,
   port: number,
@@ -157,6 +150,36 @@ describe.each([
     expect(placed.map(({ metadata }) => metadata.namespace)).toEqual(placed.map(() => 'ops'));
   });
 
+  it.skipIf(!helm)('has in its chart what a cluster in production asks for', () => {
+    const on = ['serviceMonitor', 'networkPolicy'].flatMap((part) => ['--set', `${part}.enabled=true`]);
+    const options = { cwd: operator, env: helmEnv('/nonexistent'), encoding: 'utf8' } as const;
+    const objects = (...flags: string[]) =>
+      documentsIn(
+        execFileSync(helm!, ['template', 'mine', 'chart', '--kube-version', '1.32.0', ...flags], options),
+      );
+    const kinds = (...flags: string[]) => new Set(objects(...flags).map(({ kind }) => kind));
+    const asked = ['PodDisruptionBudget', 'ServiceMonitor', 'NetworkPolicy'];
+    expect(asked.filter((kind) => kinds().has(kind))).toEqual(['PodDisruptionBudget']);
+    expect(asked.filter((kind) => kinds(...on).has(kind))).toEqual(asked);
+    expect(kinds('--set', 'podDisruptionBudget.enabled=false').has('PodDisruptionBudget')).toBe(false);
+    const deployment = objects().find(({ kind }) => kind === 'Deployment');
+    expect(deployment).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            topologySpreadConstraints: [
+              { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels: {} } },
+              { topologyKey: 'kubernetes.io/hostname' },
+            ],
+            containers: [{ resources: { requests: { cpu: '20m', memory: '96Mi' } } }],
+          },
+        },
+      },
+    });
+    const policy = objects(...on).find(({ kind }) => kind === 'NetworkPolicy');
+    expect(JSON.stringify(policy).includes('"port":"webhooks"')).toBe(hasWebhook);
+  });
+
   it('runs as the bundle that its image has', async () => {
     run('npm', 'run', 'bundle');
     const rbac = readFileSync(join(operator, 'chart', 'templates', 'rbac.yaml'), 'utf8');
@@ -166,7 +189,6 @@ describe.each([
         { file: join(operator, 'chart', 'crds') },
         'apiVersion: v1\nkind: Namespace\nmetadata: { name: ops }',
         rbac.replaceAll('{{ .Release.Namespace }}', 'ops'),
-        ...(hasWebhook ? [rolesOfWebhooks(operator)] : []),
       ],
     });
     const account = await cluster.user(`system:serviceaccount:ops:${name}`);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { escapedText, runOnce } from '@rollkeeper/machinery/process';
+import { runOnce } from '@rollkeeper/machinery/process';
+import { writeOutput } from './write-output.js';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServedDefinition } from '../generate/index.js';
@@ -137,7 +138,7 @@ async function generateTypes(files: readonly string[], flags: TypesFlags): Promi
     throw new InvalidOptionError('file', 'name files with definitions, or use --from-cluster');
   const definitions = flags.fromCluster ? await definitionsOfCluster(flags) : await definitionsOfFiles(files);
   if (definitions.length === 0) throw new InvalidOptionError('file', 'no CustomResourceDefinition found');
-  await write(typesOf(definitions), flags.output);
+  await writeOutput(typesOf(definitions), flags.output);
 }
 
 async function definitionsOfFiles(files: readonly string[]): Promise<ServedDefinition[]> {
@@ -173,11 +174,5 @@ async function writeYaml(objects: readonly object[], output: string | undefined)
   const { stringify } = await import('yaml');
   // Without aliases, which kubectl takes and people do not read.
   const documents = objects.map((object) => stringify(object, { aliasDuplicateObjects: false }));
-  await write(documents.join('---\n'), output);
-}
-
-async function write(text: string, output: string | undefined): Promise<void> {
-  if (output === undefined) return void process.stdout.write(escapedText(text));
-  const { writeFile } = await import('node:fs/promises');
-  await writeFile(output, text);
+  await writeOutput(documents.join('---\n'), output);
 }

@@ -54,7 +54,10 @@ export function operatorPackage({ names, parts, product, vendored }: OperatorPac
       bundle: 'node bundle.mjs',
       generate: [
         `rollkeeper generate crd src/kinds.ts -o chart/crds/${plural}.yaml`,
-        `rollkeeper generate rbac src/controller.ts --name ${name} --namespace '{{ .Release.Namespace }}' -o chart/templates/rbac.yaml`,
+        [
+          `rollkeeper generate rbac src/controller.ts${hasWebhook ? ' src/webhook.ts' : ''} --name ${name}`,
+          `--namespace '{{ .Release.Namespace }}'${hasWebhook ? ' --webhooks apply' : ''} -o chart/templates/rbac.yaml`,
+        ].join(' '),
       ].join(' && '),
     },
     dependencies: sorted([...ofOurs(running), ...foreign('zod')]),
