@@ -66,6 +66,8 @@ export class SchedulerCache {
     this.nodes.delete(name);
     this.order.remove(name);
     this.images.remove(name);
+    // Nodes may come and go for long without a pod to schedule, and so without a snapshot.
+    this.changed.delete(name);
     this.hasOtherNodes = true;
     for (const pod of info.pods) {
       this.removeUsers(pod);
