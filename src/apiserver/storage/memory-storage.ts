@@ -169,9 +169,10 @@ export class MemoryStorage implements Storage {
   ): StoredText {
     const revision = ++this.revision;
     const objects = this.objectsOf(key.resource);
-    if (type === 'deleted') objects.delete(fieldOf(key));
-    else objects.set(fieldOf(key), { revision, text });
     const { resource, namespace, name } = key;
+    if (type !== 'deleted') objects.set(fieldOf(key), { revision, text });
+    // A definition may never be seen again.
+    else if (objects.delete(fieldOf(key)) && objects.size === 0) this.resourceMaps.delete(resource);
     this.log.push({
       type,
       key: Object.freeze({ resource, namespace, name }),

@@ -21,13 +21,14 @@ export class RedisKeys {
     this.log = `${this.base}log`;
   }
 
-  /** Kept by name, since each request needs them; names of deleted definitions are forgotten with all others. */
+  /** Kept by name, since each request needs them; those of definitions that are gone make room some time. */
   of(resource: string): { readonly objects: string; readonly index: string } {
     let keys = this.byResource.get(resource);
     if (!keys) {
       keys = { objects: `${this.base}objects:${resource}`, index: `${this.base}index:${resource}` };
-      if (this.byResource.size >= MOST_KEPT) this.byResource.clear();
       this.byResource.set(resource, keys);
+      const [oldest] = this.byResource.keys();
+      if (this.byResource.size > MOST_KEPT && oldest !== undefined) this.byResource.delete(oldest);
     }
     return keys;
   }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery/process';
 import { createProcessMetrics, startTracing } from '@rollkeeper/opentelemetry';
-import { createApiServerMetrics } from '../app-metrics.js';
+import { createApiServerMetrics } from '../api-server-metrics.js';
 import { VERSION } from '@rollkeeper/machinery/version';
 import { APISERVER_OPTIONS_TABLE } from './apiserver-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
