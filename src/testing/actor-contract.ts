@@ -6,7 +6,7 @@ import type {
   ActorRuntime,
   UnansweredWrite,
 } from '@rollkeeper/runtime/activation';
-import { hasCode } from '@rollkeeper/machinery/errors';
+import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
 import { REPLICA_SETS, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
@@ -574,13 +574,28 @@ export function runActorContract(
       it('keeps what the next activation must have seen for the idle time after a failed one, which may not have seen it', async () => {
         const runtime = await setUp({ settledTtlMs: lockMs });
         await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
-        await harness.pass(lockMs + 50);
         const failing = runtime.activate(CONTROLLER, KEY, never, async () => {
           throw new Error('the cache is behind');
         });
         await expect(failing).rejects.toThrow('behind');
         await harness.pass(lockMs + 50);
-        expect((await look(runtime)).mustHaveSeen).toEqual({ pods: '5' });
+        await runtime.recordCauses(CONTROLLER, KEY, { jobs: '6' });
+        await harness.pass(lockMs + 50);
+        expect((await look(runtime)).mustHaveSeen).toEqual({ pods: '5', jobs: '6' });
+      });
+
+      it('keeps causes that no activation takes up, and the state of one that its leader has left, until every cache shows them', async () => {
+        const runtime = await setUp({ settledTtlMs: lockMs });
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
+        const ended = runtime.activate(CONTROLLER, OTHER_KEY, never, async (activation) => {
+          activation.recordOwnWrite('pods', '7');
+          throw new LeaseLostError('another one leads');
+        });
+        await expect(ended).rejects.toThrow('leads');
+        await harness.pass(lockMs + 50);
+        expect((await look(runtime)).mustHaveSeen).toEqual({});
+        const other = await runtime.activate(CONTROLLER, OTHER_KEY, never, async (a) => a.mustHaveSeen);
+        expect(other).toEqual({});
       });
 
       it('keeps the state for the idle time if it has intents or an unanswered write', async () => {

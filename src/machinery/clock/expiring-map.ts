@@ -31,6 +31,11 @@ export class ExpiringMap<V> {
     return undefined;
   }
 
+  /** Until the entry expires, milliseconds; 0: there is none. */
+  leftMsOf(key: string): number {
+    return Math.max((this.entries.get(key)?.expiresAtMs ?? -Infinity) - this.nowMs(), 0);
+  }
+
   /** @param ttlMs from now, milliseconds; Infinity: until it is deleted or set again */
   set(key: string, value: V, ttlMs: number): void {
     this.sweep();

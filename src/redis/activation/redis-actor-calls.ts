@@ -4,6 +4,7 @@ import type { LuaCall } from '../connection/index.js';
 import { LuaScript, pairsOf } from '../connection/index.js';
 import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/activation/actor-store';
 import type { StateTtls } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import { stateTtlMs } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { ActorState } from '@rollkeeper/runtime/activation/activation';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
@@ -35,9 +36,9 @@ export class RedisActorCalls {
 
   constructor(
     private readonly keyPrefix: string,
-    { idleTtlMs, intentTtlMs }: Pick<StateTtls, 'idleTtlMs' | 'intentTtlMs'>,
+    private readonly ttl: StateTtls,
   ) {
-    this.idleTtls = [idleTtlMs, intentTtlMs];
+    this.idleTtls = [ttl.idleTtlMs, ttl.intentTtlMs];
   }
 
   acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall<AcquiredReply> {
@@ -45,7 +46,9 @@ export class RedisActorCalls {
   }
 
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered: readonly UnansweredWrite[] = []): LuaCall {
-    return this.of('recordCause', id, [...this.idleTtls, ...encoded(unanswered), ...pairs(causes)]);
+    const ttlMs = stateTtlMs({ isSettled: unanswered.length === 0 }, this.ttl);
+    const ttls = [ttlMs, this.ttl.intentTtlMs];
+    return this.of('recordCause', id, [...ttls, ...encoded(unanswered), ...pairs(causes)]);
   }
 
   of(

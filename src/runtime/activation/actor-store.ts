@@ -37,8 +37,8 @@ export interface FinalState {
   /** The settled ones of those that came with the lock. */
   readonly settled: readonly UnansweredWrite[];
   /**
-   * The activation succeeded and every write has its answer: the state is needed only until every cache shows what was
-   * written.
+   * The activation succeeded, or leaves its key to the next leader, and every write has its answer: the state is needed
+   * only until every cache shows what was written.
    */
   readonly isSettled: boolean;
 }
@@ -64,7 +64,8 @@ export interface ActorStore {
     ownWrites: ResourceVersions,
   ): Promise<boolean>;
   /**
-   * Works whether or not the actor is locked. @param unanswered kept until a holder of the lock has settled them.
+   * Works whether or not the actor is locked. State that would expire sooner stays for `settledTtlMs`, or for `idleTtlMs` with
+   * unanswered writes. @param unanswered kept until a holder of the lock has settled them.
    * @default none
    */
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered?: readonly UnansweredWrite[]): Promise<void>;

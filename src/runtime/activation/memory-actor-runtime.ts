@@ -111,7 +111,9 @@ export class MemoryActorStore implements ActorStore {
     const entry = this.entryOf(id);
     entry.causes = newestOfEach(entry.causes, causes);
     addUnanswered(entry, unanswered, this.clock.monotonicNow());
-    this.keep(id, entry);
+    const ttlMs = stateTtlMs({ isSettled: unanswered.length === 0 }, this.options);
+    const leftMs = this.entries.leftMsOf(nameOf(id));
+    this.keep(id, entry, Math.max(leftMs, ttlMs));
   }
 
   /** Whether state of the actor is stored that has not expired. */

@@ -1,6 +1,6 @@
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { KeyLockHeldError, KeyLockLostError, NewerStateError } from '@rollkeeper/machinery/errors';
+import { KeyLockHeldError, KeyLockLostError, NewerStateError, isCancellation } from '@rollkeeper/machinery/errors';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -28,7 +28,8 @@ export interface ActorOptions {
   intentTtlMs?: number;
   /**
    * Actor state expires this long after an activation that succeeded and left nothing open, neither intents nor a write
-   * without an answer; long enough for every cache to show what was written. @default 60000
+   * without an answer; long enough for every cache to show what was written. So do changes that no activation has taken
+   * up. @default 60000
    */
   settledTtlMs?: number;
 }
@@ -175,7 +176,7 @@ export class StoredActorRuntime implements ActorRuntime {
   ): Promise<void> {
     const cause = 'error' in outcome ? outcome.error : undefined;
     try {
-      if (!lost && (await activation.release('result' in outcome))) return;
+      if (!lost && (await activation.release('result' in outcome || isCancellation(cause)))) return;
     } catch (error) {
       await this.keepOwnWrites(activation);
       this.logger.warn('a key lock could not be released and will expire', { ...activation.names, error });
@@ -278,14 +279,14 @@ class StoredActivation implements Activation {
     this.isOver = true;
   }
 
-  /** @param succeeded a failed activation may not have seen what it must have seen; its state is needed for longer */
-  release(succeeded: boolean): Promise<boolean> {
+  /** @param hasEndedWell a failed activation may not have seen what it must have seen, and comes back after its back-off */
+  release(hasEndedWell: boolean): Promise<boolean> {
     return this.store.release(this.names, this.proof, {
       ownWrites: this.ownWrites,
       clearIntents: this.clearIntents,
       unanswered: this.unansweredNow,
       settled: this.settled,
-      isSettled: succeeded && this.hasAllAnswers,
+      isSettled: hasEndedWell && this.hasAllAnswers,
     });
   }
 

@@ -4,8 +4,8 @@
   KEYS[1] actor  hash: v (version of the state), token, owner, until and lasts (the lock: its end in epoch milliseconds of this
                  server, and its duration in milliseconds), released (the owner that released it last), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
-  ARGV[1] idle time to live, milliseconds
-  ARGV[2] the same with intents
+  ARGV[1] time to live at least, milliseconds: what is kept for longer stays as long as it did
+  ARGV[2] time to live with intents, milliseconds
   ARGV[3] how many unanswered writes follow
   ARGV[4...] these, then: resource, resourceVersion, ...
 
@@ -18,5 +18,5 @@ local ttl, intentTtl = ARGV[1], ARGV[2]
 --- @include "includes/unanswered-writes"
 --- @include "includes/expire"
 raiseVersions(actorKey, 'cause', addUnanswered(actorKey, 3))
-expireIn(actorKey, ttl, intentTtl)
+expireNotBefore(actorKey, ttl, intentTtl)
 return 1
