@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { Connections } from '../../src/apiserver/http/connections.js';
 import { InFlightLimit } from '../../src/apiserver/http/in-flight-limit.js';
 import { DueNames } from '../../src/apiserver/due-names.js';
@@ -9,10 +8,9 @@ import { WatchRing } from '../../src/apiserver/storage/watch-ring.js';
 import { ApiEventRecorder } from '../../src/client/events/index.js';
 import { ObjectStore } from '../../src/client/informer/store.js';
 import { OwnershipIndex } from '../../src/controllers/garbage-collector/ownership-index.js';
-import { Heartbeats } from '../../src/controllers/node-lifecycle/heartbeats.js';
-import { FakeClock, SeededRandom } from '../../src/machinery/clock/index.js';
-import type { KubernetesObject, Lease, Node, Pod } from '../../src/machinery/kubernetes/index.js';
-import { LEASES, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { SeededRandom } from '../../src/machinery/clock/index.js';
+import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { ReasonAccess } from '../../src/rollkeeper/admin/reason-access.js';
 import { DecisionLog } from '../../src/rollkeeper/explain/decision-log.js';
@@ -20,31 +18,12 @@ import { MemoryActorRuntime, MemoryActorStore } from '../../src/runtime/activati
 import { Enqueuer } from '../../src/runtime/controller/enqueuer.js';
 import { WrittenVersions } from '../../src/runtime/operator/written-versions.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
-import { SchedulerCache } from '../../src/scheduler/cache/scheduler-cache.js';
-import { podInfoOf } from '../../src/scheduler/node/pod-info.js';
-import { aQueue, refusedBy, waitingPod } from '../../src/scheduler/queue/scheduling-queue.fixture.js';
-import { AssumedObjects } from '../../src/scheduler/run/assumed-objects.js';
-import { PodAddresses } from '../../src/simulator/pod-addresses.js';
-import { WrittenPods } from '../../src/simulator/written-pods.js';
-import { FakeInformers } from '../../src/testing/fake-informers.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { aPod } from '../../src/testing/pod-builder.js';
-import { isNightly } from '../../src/testing/property-runs.js';
+import type { PassingKeys } from './support/passing-keys.js';
+import { describePassingKeys } from './support/passing-keys.js';
 
-/** How many keys are made and deleted. */
-const KEYS = isNightly ? 50_000 : 400;
 const never = new AbortController().signal;
-
-interface Sort {
-  readonly name: string;
-  /** @returns what is looked at, and what makes, uses and deletes the key of this number */
-  readonly make: (clock: FakeClock) => {
-    readonly kept: unknown;
-    readonly use: (index: number) => Promise<unknown> | void;
-    /** What is kept for a fixed number of keys, however many there were. @default none */
-    readonly fill?: number;
-  };
-}
 
 const podOf = (index: number): Pod => {
   const pod = aPod({ name: `pod-${index}` });
@@ -52,7 +31,7 @@ const podOf = (index: number): Pod => {
   return pod;
 };
 
-const SORTS: readonly Sort[] = [
+const SORTS: readonly PassingKeys[] = [
   {
     name: 'actors in memory whose last run succeeded',
     make(clock) {
@@ -156,62 +135,6 @@ const SORTS: readonly Sort[] = [
     },
   },
   {
-    name: 'pods that the scheduler places',
-    make() {
-      const cache = new SchedulerCache();
-      const use = (index: number): void => {
-        const pod = podOf(index);
-        const info = podInfoOf(pod);
-        cache.nominate(info, `node-${index}`);
-        cache.assume(info, `node-${index}`);
-        cache.confirm(info.key);
-        cache.setPod(pod);
-        cache.removePod(info.key);
-      };
-      return { kept: cache, use };
-    },
-  },
-  {
-    name: 'pods that wait for a node',
-    make() {
-      const { clock, queue, take } = aQueue();
-      const use = async (index: number): Promise<void> => {
-        const pod = waitingPod(`pod-${index}`);
-        queue.add(pod);
-        const entry = await take();
-        if (entry) queue.putBack(entry, refusedBy('Cpu'));
-        queue.delete(pod);
-      };
-      return { kept: [queue, clock], use };
-    },
-  },
-  {
-    name: 'claims that the scheduler has assumed to be bound',
-    make(clock) {
-      const assumed = new AssumedObjects({ get: () => undefined, list: () => [] }, clock);
-      const use = (index: number): void =>
-        assumed.assume('persistentvolumeclaims', {
-          apiVersion: 'v1',
-          kind: 'PersistentVolumeClaim',
-          metadata: { name: `claim-${index}`, namespace: 'ns', resourceVersion: '1', uid: `uid-${index}` },
-        });
-      return { kept: assumed, use, fill: 200 };
-    },
-  },
-  {
-    name: 'addresses and writes of simulated pods',
-    make() {
-      const addresses = new PodAddresses();
-      const written = new WrittenPods({ get: () => undefined });
-      const use = (index: number): void => {
-        addresses.addressFor(`uid-${index}`, 0);
-        written.set(`default/pod-${index}`, podOf(index));
-        addresses.release(`uid-${index}`);
-      };
-      return { kept: [addresses, written], use };
-    },
-  },
-  {
     name: 'watchers of resources in the watch ring',
     make(clock) {
       const limits = { maxEntries: 10, maxTextLength: 1000, wakeEveryMs: 0 };
@@ -299,29 +222,6 @@ const SORTS: readonly Sort[] = [
     },
   },
   {
-    name: 'heartbeats of nodes whose Leases outlive them',
-    make(clock) {
-      const cluster = new FakeCluster(clock);
-      const informers = new FakeInformers(cluster);
-      const heartbeats = new Heartbeats('kube-node-lease', clock);
-      heartbeats.follow(informers.informerFor<Node>(NODES), informers.informerFor<Lease>(LEASES));
-      const use = async (index: number): Promise<void> => {
-        const name = `node-${index}`;
-        const lease = { namespace: 'kube-node-lease', name };
-        await cluster.create<Node>(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
-        await cluster.delete(NODES, { name });
-        await cluster.create<Lease>(LEASES, {
-          apiVersion: 'coordination.k8s.io/v1',
-          kind: 'Lease',
-          metadata: lease,
-          spec: { renewTime: `${index}` },
-        });
-        await cluster.delete(LEASES, lease);
-      };
-      return { kept: heartbeats, use };
-    },
-  },
-  {
     name: 'addresses that have guessed tokens',
     make(clock) {
       const access = new ReasonAccess({ clock, token: 'right', delegated: undefined });
@@ -339,45 +239,4 @@ const SORTS: readonly Sort[] = [
   },
 ];
 
-/** The elements of all maps, sets and arrays that can be reached, without what is only held weakly. */
-function elementsOf(kept: unknown): number {
-  const seen = new Set<unknown>();
-  const open = [kept];
-  let count = 0;
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
-    seen.add(next);
-    if (next instanceof Map) {
-      count += next.size;
-      open.push(...next.keys(), ...next.values());
-    } else if (next instanceof Set || Array.isArray(next)) {
-      const all = [...(next as Iterable<unknown>)];
-      count += all.length;
-      open.push(...all);
-    }
-    open.push(...Object.values(next));
-  }
-  return count;
-}
-
-describe('what a process remembers does not grow with the number of keys that ever existed:', () => {
-  it.each(SORTS)('$name', async ({ make }) => {
-    const clock = new FakeClock();
-    const { fill = 0, kept, use } = make(clock);
-    const useMany = async (from: number, count: number): Promise<number> => {
-      for (let index = from; index < from + count; index++) {
-        await use(index);
-        if (index % 100 === 99) await clock.advance(2000);
-      }
-      // As long as anything may be remembered; the next key makes it forget.
-      await clock.advance(200_000);
-      await use(from + count);
-      await clock.advance(0);
-      return elementsOf(kept);
-    };
-    const before = await useMany(0, fill + 5);
-    const after = await useMany(10_000_000, KEYS);
-    expect(after).toBeLessThanOrEqual(before + 40);
-  });
-});
+describePassingKeys(SORTS);

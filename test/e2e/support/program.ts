@@ -28,8 +28,10 @@ export class Program {
     }
   }
 
-  static spawn(name: string, args: readonly string[]): Program {
-    return new Program(name, fork(MAIN, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }));
+  /** @param env is added to that of this process. @default nothing */
+  static spawn(name: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Program {
+    const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
+    return new Program(name, fork(MAIN, args, { stdio: [...stdio], env: { ...process.env, ...env } }));
   }
 
   get hasEnded(): boolean {

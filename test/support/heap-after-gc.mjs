@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * Loaded into a measured process with `--import`. When the file `ask` of the folder HEAP_DIR holds another number, it
+ * Loaded into a measured process with `--import`. When the file `ask` of the folder HEAP_DIR holds another word, it
  * collects the garbage and writes the heap that is left, in bytes, to the file of its process id.
  */
 const folder = process.env.HEAP_DIR ?? '.';
