@@ -1,6 +1,11 @@
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { KeyLockHeldError, KeyLockLostError, NewerStateError, isCancellation } from '@rollkeeper/machinery/errors';
+import {
+  KeyLockHeldError,
+  KeyLockLostError,
+  NewerStateError,
+  isCancellation,
+} from '@rollkeeper/machinery/errors';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
