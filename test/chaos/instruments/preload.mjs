@@ -132,8 +132,8 @@ Enqueuer.prototype.write = async function (key, add) {
   }
 };
 
-// Keys of one namespace are parked soon: nobody waits three minutes for fifteen failures.
-const PARKED_SOON = /^parks\//;
+// Keys of some namespaces are parked soon: nobody waits three minutes for fifteen failures.
+const PARKED_SOON = /^parks-/;
 for (const { BullMqWorkQueue, MemoryWorkQueue } of queues) {
   const { prototype } = BullMqWorkQueue ?? MemoryWorkQueue;
   const { addRateLimited } = prototype;
