@@ -12,6 +12,8 @@ const WARNING =
 /** Kubernetes' placeholder for the value of a secret flag. */
 const CLASSIFIED = 'CLASSIFIED';
 const HIDDEN = '(hidden)';
+/** What `/configz` says beside the options: it follows from others, and is no flag. */
+const DERIVED: ReadonlySet<string> = new Set(['admin-serves', 'scope']);
 
 /** The options in force as flags: text for people, and the map of a structured answer. */
 export function renderFlagz(config: Readonly<Record<string, unknown>>): {
@@ -20,7 +22,7 @@ export function renderFlagz(config: Readonly<Record<string, unknown>>): {
 } {
   const flags = Object.fromEntries(
     Object.entries(config)
-      .filter(([, value]) => isShown(value))
+      .filter(([name, value]) => !DERIVED.has(name) && isShown(value))
       .map(([name, value]) => [name, flagText(value)] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );

@@ -33,7 +33,7 @@ it('shows values alone: nothing of what the program made of them', () => {
   options.checkResults.listen(() => undefined);
   const { text } = renderFlagz(withoutSecrets(options));
   expect(text).toContain('cloudevents-sink=https://events.example.com/in\n');
-  expect(text).not.toMatch(/=>|function|listener|^[a-z]+[A-Z]|\[object/m);
+  expect(text).not.toMatch(/=>|function|listener|^[a-z]+[A-Z]|\[object|^scope=|^admin-serves=/m);
 });
 
 it.each([
