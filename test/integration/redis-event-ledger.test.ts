@@ -14,12 +14,12 @@ afterAll(() => redis.disconnect());
 it('the replicas of one installation write a series under the name that was proposed first, for an hour', async () => {
   const keyPrefix = `test-${randomUUID()}`;
   const [a, b] = [0, 1].map(() => new RedisEventLedger({ redis: () => redis, keyPrefix }));
-  expect(await a!.nameOf('series', 'web.1')).toBe('web.1');
-  expect(await b!.nameOf('series', 'web.2')).toBe('web.1');
-  expect(await a!.nameOf('series', 'web.3')).toBe('web.1');
-  expect(await b!.nameOf('another', 'web.4')).toBe('web.4');
+  expect(await a!.nameOf('series', 'web.1')).toEqual({ name: 'web.1', isNew: true });
+  expect(await b!.nameOf('series', 'web.2')).toEqual({ name: 'web.1', isNew: false });
+  expect(await a!.nameOf('series', 'web.3')).toEqual({ name: 'web.1', isNew: false });
+  expect(await b!.nameOf('another', 'web.4')).toEqual({ name: 'web.4', isNew: true });
   const other = new RedisEventLedger({ redis: () => redis, keyPrefix: `${keyPrefix}-2` });
-  expect(await other.nameOf('series', 'web.5')).toBe('web.5');
+  expect(await other.nameOf('series', 'web.5')).toEqual({ name: 'web.5', isNew: true });
   const keys = await redis.keys(`${keyPrefix}*`);
   expect(keys).toHaveLength(3);
   for (const key of keys) {
@@ -27,4 +27,14 @@ it('the replicas of one installation write a series under the name that was prop
     expect(leftMs).toBeGreaterThan(0);
     expect(leftMs).toBeLessThanOrEqual(HOUR_MS);
   }
+});
+
+it('the replicas of one installation count similar series together, until none is added for a time', async () => {
+  const keyPrefix = `test-${randomUUID()}`;
+  const [a, b] = [0, 1].map(() => new RedisEventLedger({ redis: () => redis, keyPrefix }));
+  expect(await a!.countSimilar('group', 60_000)).toBe(1);
+  expect(await b!.countSimilar('group', 60_000)).toBe(2);
+  expect(await b!.countSimilar('another', 60_000)).toBe(1);
+  const [key = ''] = await redis.keys(`${keyPrefix}:similar-events:*`);
+  expect(await redis.pttl(key)).toBeGreaterThan(0);
 });

@@ -8,18 +8,23 @@ import type { EventNote } from './event-recorder.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 import { EventSpamFilter } from './event-spam-filter.js';
 import { RecentMap } from './recent-map.js';
+import type { Aggregated } from './similar-events.js';
 import { SimilarEvents } from './similar-events.js';
 
 /** One Event object, from its first occurrence. `isQueued` belongs to the queue, all that is optional to the writer. */
 export interface EventSeries {
   /** Identifies it among the series of all recorders. */
   readonly key: string;
+  /** The key of the series that similar ones are combined in. */
+  readonly group: string;
   /** As it was at the last occurrence. Its count is set when it is written. */
   readonly event: EventObject;
   /** Occurrences that are not written yet. */
   unwritten: number;
   /** It is queued; further occurrences are written with it. */
   isQueued: boolean;
+  /** It is written as one of the combined. */
+  isCombined?: boolean;
   /** It has the name under which all recorders write it. */
   isNamed?: boolean;
   /** What the server has of it, as far as known. */
@@ -73,8 +78,9 @@ export class EventCorrelator {
     component = this.source.component,
   ): EventSeries | undefined {
     const objectKey = keyOfObject(component, about);
-    const { key, message } = this.similar.aggregate(objectKey, note, this.clock.monotonicNow());
-    const series = this.count(key, message) ?? this.begin(key, component, about, { ...note, message });
+    const aggregated = this.similar.aggregate(objectKey, note, this.clock.monotonicNow());
+    const { key, message } = aggregated;
+    const series = this.count(key, message) ?? this.begin(aggregated, component, about, { ...note, message });
     if (series.isQueued || !this.spamFilter.allows(objectKey, this.clock.monotonicNow())) return undefined;
     return series;
   }
@@ -90,7 +96,7 @@ export class EventCorrelator {
   }
 
   private begin(
-    key: string,
+    { group, key }: Aggregated,
     component: string,
     about: DeepReadonly<KubernetesObject>,
     note: EventNote,
@@ -99,7 +105,7 @@ export class EventCorrelator {
     const { message } = note;
     const source = { ...this.source, component };
     const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), names });
-    const series = { key, event, unwritten: 1, isQueued: false, attempts: [] };
+    const series = { key, group, event, unwritten: 1, isQueued: false, attempts: [] };
     this.series.set(key, series);
     return series;
   }

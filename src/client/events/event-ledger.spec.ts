@@ -2,16 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { EVENTS } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import type { EventLedger } from './event-ledger.js';
+import type { EventLedger, SeriesName } from './event-ledger.js';
 import { aRecorder, about, note } from './event-recorder.fixture.js';
 
 /** A ledger in memory. */
 class Names implements EventLedger {
   private readonly names = new Map<string, string>();
+  private readonly counts = new Map<string, number>();
 
-  async nameOf(series: string, proposed: string): Promise<string> {
-    if (!this.names.has(series)) this.names.set(series, proposed);
-    return this.names.get(series)!;
+  async nameOf(series: string, proposed: string): Promise<SeriesName> {
+    const isNew = !this.names.has(series);
+    if (isNew) this.names.set(series, proposed);
+    return { name: this.names.get(series)!, isNew };
+  }
+
+  async countSimilar(group: string): Promise<number> {
+    const count = (this.counts.get(group) ?? 0) + 1;
+    this.counts.set(group, count);
+    return count;
   }
 }
 
@@ -46,6 +54,17 @@ describe('recorders with a ledger', () => {
     }
     await clock.advance(10_000);
     expect(events()).toMatchObject([{ count: 6 }]);
+  });
+
+  it('combines similar events once the recorders together have ten', async () => {
+    const { clock, events, first, second } = twoRecorders();
+    for (let pod = 1; pod <= 12; pod++) {
+      (pod % 2 === 0 ? first : second).recorder.record(about, note(`Created pod: ${pod}`));
+      await clock.advance(1000);
+    }
+    const messages = events().map(({ count, message }) => `${count} ${message}`);
+    expect(messages).toHaveLength(10);
+    expect(messages.at(-1)).toBe('3 (combined from similar events): Created pod: 12');
   });
 
   it('goes on counting after a restart, and needs no right to read', async () => {
@@ -89,7 +108,8 @@ describe('recorders with a ledger', () => {
 
   it('records what it should although the ledger does not answer', async () => {
     const clock = new FakeClock();
-    const ledger = { nameOf: () => Promise.reject(new Error('no connection')) };
+    const away = () => Promise.reject(new Error('no connection'));
+    const ledger = { nameOf: away, countSimilar: away };
     const { events, recorder, start } = aRecorder({}, { clock, ledger });
     void start();
     recorder.record(about, note());

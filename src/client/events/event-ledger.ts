@@ -1,11 +1,25 @@
 /**
- * What the recorders of an installation know in common: the Event that each series of equal events is written to.
- * Recorders without one count for themselves, so that equal events of two processes are two Events.
+ * What the recorders of an installation know in common: the Event that each series of equal events is written to, and
+ * how many similar ones there are. Recorders without one count for themselves, so that equal events of two processes
+ * are two Events.
  */
 export interface EventLedger {
   /**
    * Names the Event of a series. The name that was proposed first holds for as long as Events are usually kept.
    * @param series identifies the series, of any length
    */
-  nameOf(series: string, proposed: string): Promise<string>;
+  nameOf(series: string, proposed: string): Promise<SeriesName>;
+  /**
+   * Counts one more series of a group of similar ones. The count begins again when none is added for some time.
+   * @param group identifies the group, of any length
+   * @param forgottenAfterMs that time
+   * @returns the series so far, this one included
+   */
+  countSimilar(group: string, forgottenAfterMs: number): Promise<number>;
+}
+
+export interface SeriesName {
+  readonly name: string;
+  /** No recorder had named the series. */
+  readonly isNew: boolean;
 }

@@ -14,6 +14,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventSeries, StoredEvent } from './event-correlator.js';
 import type { EventLedger } from './event-ledger.js';
 import type { EventObject } from './event-object.js';
+import { COMBINED_PREFIX } from './similar-events.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 
 export interface EventWriterDependencies {
@@ -45,7 +46,7 @@ export class EventWriter {
     private readonly deps: EventWriterDependencies,
     private readonly options: Pick<
       CompiledEventRecorderOptions,
-      'retryBaseMs' | 'retryMaxMs' | 'maxAttempts'
+      'retryBaseMs' | 'retryMaxMs' | 'maxAttempts' | 'similarBeforeCombining' | 'similarWithinMs'
     >,
   ) {}
 
@@ -91,12 +92,26 @@ export class EventWriter {
   /** Another recorder may have begun the series. Without an answer from the ledger it is one of ours alone. */
   private async name(series: EventSeries, signal: AbortSignal): Promise<void> {
     const { metadata } = series.event;
-    const name = await this.deps.ledger?.nameOf(series.key, metadata.name).catch(() => undefined);
+    const name = await this.sharedName(series).catch(() => undefined);
     if (name !== undefined && name !== metadata.name) {
       metadata.name = name;
       await this.read(series, signal);
     }
     series.isNamed = true;
+  }
+
+  /** The name of its Event; that of the combined ones, if the recorders together have too many similar ones. */
+  private async sharedName(series: EventSeries): Promise<string | undefined> {
+    const { ledger } = this.deps;
+    const { event, group, key } = series;
+    const { similarBeforeCombining, similarWithinMs } = this.options;
+    const proposed = event.metadata.name;
+    const own = await ledger?.nameOf(key, proposed);
+    if (!ledger || !own?.isNew || key === group) return own?.name;
+    const similar = await ledger.countSimilar(group, similarWithinMs);
+    if (similar < similarBeforeCombining) return own.name;
+    series.isCombined = true;
+    return (await ledger.nameOf(group, proposed)).name;
   }
 
   /** Adds the unwritten occurrences to what the server has, unless others have written since. */
@@ -106,9 +121,10 @@ export class EventWriter {
     const { lastTimestamp } = event;
     series.attempts = [...attempts, { occurrences, count, lastTimestamp }];
     try {
+      const shown = series.isCombined ? { ...event, message: COMBINED_PREFIX + event.message } : event;
       const written = await (stored
-        ? this.patch(event, { ...stored, count }, signal)
-        : this.create(event, count, signal));
+        ? this.patch(shown, { ...stored, count }, signal)
+        : this.create(shown, count, signal));
       series.stored = { count, resourceVersion: written.metadata.resourceVersion };
       series.unwritten -= occurrences;
       series.attempts = [];

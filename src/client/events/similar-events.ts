@@ -11,6 +11,8 @@ interface Group {
 export interface Aggregated {
   readonly key: string;
   readonly message: string;
+  /** Shared by events that only differ in their messages; the key of those that are combined. */
+  readonly group: string;
 }
 
 export const COMBINED_PREFIX = '(combined from similar events): ';
@@ -39,12 +41,12 @@ export class SimilarEvents {
     group.lastMs = nowMs;
     this.groups.set(groupKey, group);
     if (group.messages.size < this.options.similarBeforeCombining) {
-      return { key: JSON.stringify([groupKey, note.message]), message: note.message };
+      return { key: JSON.stringify([groupKey, note.message]), message: note.message, group: groupKey };
     }
     // Stays one below the limit, so that every further message is combined as well.
     const [first = ''] = group.messages;
     group.messages.delete(first);
-    return { key: groupKey, message: COMBINED_PREFIX + note.message };
+    return { key: groupKey, message: COMBINED_PREFIX + note.message, group: groupKey };
   }
 
   private groupOf(groupKey: string, nowMs: number): Group {
