@@ -653,8 +653,9 @@ export function runStorageContract(
       await expect(storage.run(stopWatches.signal)).rejects.toThrow(IllegalStateError);
     });
 
-    it('answers a ping', async () => {
+    it('answers a ping, and takes writes', async () => {
       await expect(storage.ping()).resolves.toBeUndefined();
+      await expect(storage.assertWritable()).resolves.toBeUndefined();
     });
 
     it('has one secret, which no other store has', async () => {

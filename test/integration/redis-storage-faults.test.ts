@@ -252,6 +252,7 @@ describe('RedisStorage', () => {
     }
     expect(await storage.list('pods')).toEqual(before);
     expect(await admin.keys(`${keyPrefix}{storage}:ready:*`)).toEqual([]);
+    await expect(storage.assertWritable()).rejects.toThrow('Redis refuses: OOM');
     const deleted = await storage.delete(pod('b'), second.revision);
     expect(deleted.revision).toBe(before.revision + 1);
     await admin.config('SET', 'maxmemory', '0');
@@ -293,12 +294,28 @@ describe('RedisStorage', () => {
     // One that has just started reads as well.
     for (const each of [storage, start()]) {
       await expect(each.ping()).resolves.toBeUndefined();
+      await expect(each.assertWritable()).rejects.toThrow(/Redis refuses: .*MISCONF/);
       expect((await each.list('pods')).items.map(contentOf)).toEqual([contentOf(kept)]);
       await expect(each.create(pod('b'), object('b'))).rejects.toThrow(/Redis refuses: .*MISCONF/);
     }
     // Without anything to save it ends when it is told to.
     await admin.config('SET', 'save', '');
     await expect(storage.create(pod('b'), object('b'))).resolves.toBeDefined();
+  });
+
+  it('can tell that Redis wants more replicas before it takes writes, without a write', async () => {
+    const storage = start();
+    await storage.create(pod('a'), object('a'));
+    const before = await storage.currentRevision();
+    await admin.config('SET', 'min-replicas-to-write', '3');
+    try {
+      await expect(storage.ping()).resolves.toBeUndefined();
+      await expect(storage.assertWritable()).rejects.toThrow(/Redis refuses: .*NOREPLICAS/);
+    } finally {
+      await admin.config('SET', 'min-replicas-to-write', '0');
+    }
+    await expect(storage.assertWritable()).resolves.toBeUndefined();
+    expect(await storage.currentRevision()).toBe(before);
   });
 
   it('refuses writes while Redis is read-only, and writes once it is not', async () => {
@@ -308,6 +325,7 @@ describe('RedisStorage', () => {
     await expect(storage.update(pod('a'), object('a'), created.revision)).rejects.toThrow(
       StorageUnavailableError,
     );
+    await expect(storage.assertWritable()).rejects.toThrow(StorageUnavailableError);
     await admin.call('REPLICAOF', 'NO', 'ONE');
     // What was refused may have been sent again meanwhile: its author was told that it is not known.
     const tryAgain = async (): Promise<StoredObject | undefined> => {

@@ -86,7 +86,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   'controller-manager': (_context, signal) => probeComponent(10257, signal),
   scheduler: (_context, signal) => probeComponent(10259, signal),
   'etcd-0': ({ storage }) =>
-    storage.ping().then(
+    storage.assertWritable().then(
       () => ({ isHealthy: true, message: 'ok' }),
       (error: unknown) => ({ isHealthy: false, message: errorMessage(error) }),
     ),

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
 import { handleHealth } from './health.js';
 import { HealthSlis } from './health-slis.js';
 
@@ -9,14 +10,21 @@ beforeEach(() => {
 
 async function probe(
   url: string,
-  { hasStore = true, unreadable = [] as string[] } = {},
+  { hasStore = true, isHung = false, unreadable = [] as string[] } = {},
 ): Promise<{ status: number; text: string }> {
   const [path = '', query = ''] = url.split('?');
+  const clock = new FakeClock();
   const storage = {
-    ping: () => (hasStore ? Promise.resolve() : Promise.reject(new Error('redis.internal is away'))),
+    assertWritable: () => {
+      if (isHung) return new Promise<never>(() => undefined);
+      return hasStore ? Promise.resolve() : Promise.reject(new Error('redis.internal is away'));
+    },
   };
-  const parts = { storage, unreadable: { names: unreadable }, slis };
-  const { raw, status } = await handleHealth(parts, { path, query: new URLSearchParams(query) });
+  const parts = { storage, clock, unreadable: { names: unreadable }, slis };
+  const answering = handleHealth(parts, { path, query: new URLSearchParams(query) });
+  await clock.advance(1000);
+  const { raw, status } = await answering;
+  expect(clock.pendingTimers).toBe(0);
   return { status, text: raw.toString() };
 }
 
@@ -38,6 +46,12 @@ describe('the health of the server', () => {
     expect(text).toContain('[+]ping ok\n');
     expect(text).toMatch(new RegExp(`\n${path.slice(1)} check failed\n$`));
     expect(text).not.toContain('redis.internal');
+  });
+
+  it('fails after a second while the store hangs, before those who ask give up', async () => {
+    const { status, text } = await probe('/readyz', { isHung: true });
+    expect(status).toBe(500);
+    expect(text).toContain('[-]poststarthook/storage-readiness failed: reason withheld\n');
   });
 
   it('/livez lives without the store, and says that it did not ask it', async () => {

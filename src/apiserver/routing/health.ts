@@ -1,3 +1,4 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { plainText } from '../http/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 import type { Storage, UnreadableObjects } from '../storage/index.js';
@@ -18,14 +19,15 @@ export function isHealthPath(path: string): boolean {
 
 /** What the checks ask, and where their results are written down. */
 export interface CheckedParts {
-  readonly storage: Pick<Storage, 'ping'>;
+  readonly storage: Pick<Storage, 'assertWritable'>;
+  readonly clock: Clock;
   readonly unreadable: Pick<UnreadableObjects, 'names'>;
   readonly slis: HealthSlis;
 }
 
 /**
- * `/livez` says that the process answers, the other two that its store does as well, and `/livez/NAME` says it of one
- * check. `?verbose` names the checks, `?exclude=NAME` leaves one out.
+ * `/livez` says that the process answers, the other two that its store answers and takes writes as well, and `/livez/NAME` says it
+ * of one check. `?verbose` names the checks, `?exclude=NAME` leaves one out.
  */
 export async function handleHealth(
   parts: CheckedParts,
@@ -36,24 +38,21 @@ export async function handleHealth(
   return check === '' ? probeAll(parts, probe as Probe, request.query) : probeOne(parts, check);
 }
 
-async function probeOne({ storage }: CheckedParts, check: string): Promise<RawResponse> {
-  const isHealthy = !OF_STORE.has(check) || (await answers(storage));
+async function probeOne(parts: CheckedParts, check: string): Promise<RawResponse> {
+  const isHealthy = !OF_STORE.has(check) || (await takesWrites(parts));
   if (isHealthy) return plainText(200, 'ok');
   return plainText(500, `internal server error: ${check}: reason withheld\n`);
 }
 
-async function probeAll(
-  { slis, storage, unreadable }: CheckedParts,
-  probe: Probe,
-  query: URLSearchParams,
-): Promise<RawResponse> {
+async function probeAll(parts: CheckedParts, probe: Probe, query: URLSearchParams): Promise<RawResponse> {
+  const { slis, unreadable } = parts;
   const asked = new Set(query.getAll('exclude'));
   // A restart does not help a server whose store is unavailable.
   const isExcluded = (check: string): boolean =>
     asked.has(check) || (probe === 'livez' && OF_STORE.has(check));
   const checks = CHECKS[probe];
   const asksStore = checks.some((check) => OF_STORE.has(check) && !isExcluded(check));
-  const hasStore = asksStore && (await answers(storage));
+  const hasStore = asksStore && (await takesWrites(parts));
   const results = checks.map((check) => ({
     check,
     isExcluded: isExcluded(check),
@@ -95,9 +94,22 @@ function warnings(unmatched: readonly string[], { names }: CheckedParts['unreada
   ];
 }
 
-async function answers(storage: CheckedParts['storage']): Promise<boolean> {
-  return storage.ping().then(
+/** Less than clients wait for a probe, and than the store's own limit of a command. */
+const STORE_ANSWERS_WITHIN_MS = 1000;
+
+async function takesWrites({ clock, storage }: CheckedParts): Promise<boolean> {
+  const done = new AbortController();
+  const late = clock.sleep(STORE_ANSWERS_WITHIN_MS, done.signal).then(
+    () => false,
+    () => false,
+  );
+  const answered = storage.assertWritable().then(
     () => true,
     () => false,
   );
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    done.abort();
+  }
 }

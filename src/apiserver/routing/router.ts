@@ -100,7 +100,7 @@ export class Router {
     if (path.startsWith('/api')) return this.routeApi(request);
     if (isHealthPath(path)) {
       const { context, slis } = this;
-      return handleHealth({ storage: context.storage, unreadable: this.answers.unreadable, slis }, request);
+      return handleHealth({ ...context, unreadable: this.answers.unreadable, slis }, request);
     }
     if (path === SLIS) return this.serviceLevels(request);
     const page = statusPage(request, () => this.statusFacts());

@@ -78,6 +78,7 @@ export class FollowedResources {
       run: (signal) => inner.run(signal),
       secret: () => inner.secret(),
       ping: () => inner.ping(),
+      assertWritable: () => inner.assertWritable(),
     };
   }
 

@@ -150,6 +150,10 @@ export class MemoryStorage implements Storage {
     // Always there.
   }
 
+  async assertWritable(): Promise<void> {
+    // Always.
+  }
+
   private find(key: StorageKey): StoredText | undefined {
     return this.resourceMaps.get(key.resource)?.get(fieldOf(key));
   }

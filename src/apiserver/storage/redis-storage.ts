@@ -44,6 +44,7 @@ import type {
   StoredObject,
 } from './storage.js';
 
+const writableScript = new LuaScript(new URL('./lua/writable-1.lua', import.meta.url));
 const resourcesScript = new LuaScript(new URL('./lua/resources-1.lua', import.meta.url));
 
 /**
@@ -205,6 +206,10 @@ export class RedisStorage implements Storage {
   async ping(): Promise<void> {
     // Not PING, which Redis refuses while it cannot write to its disk, although it still serves reads.
     await this.ask(() => this.redis.exists(this.keys.meta));
+  }
+
+  async assertWritable(): Promise<void> {
+    await this.ask(() => writableScript.run(this.redis, [this.keys.meta]));
   }
 
   private disconnect(): void {

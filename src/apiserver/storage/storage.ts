@@ -174,4 +174,6 @@ export interface Storage {
   secret(): Promise<Buffer>;
   /** Rejects when the store does not answer. */
   ping(): Promise<void>;
+  /** Rejects when the store does not answer, or refuses writes, with its reason. Writes nothing. */
+  assertWritable(): Promise<void>;
 }

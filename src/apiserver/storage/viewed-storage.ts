@@ -143,6 +143,10 @@ export class ViewedStorage implements Storage {
     return this.storage.ping();
   }
 
+  assertWritable(): Promise<void> {
+    return this.storage.assertWritable();
+  }
+
   private stored(key: StorageKey): StorageKey {
     return { ...key, resource: this.view.resource };
   }

@@ -46,5 +46,6 @@ export function withStorageMetrics(
     run: (signal) => storage.run(signal),
     secret: () => storage.secret(),
     ping: () => storage.ping(),
+    assertWritable: () => storage.assertWritable(),
   };
 }

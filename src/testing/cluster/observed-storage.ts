@@ -35,5 +35,6 @@ export function observedStorage(
     run: (signal) => storage.run(signal),
     secret: () => storage.secret(),
     ping: () => storage.ping(),
+    assertWritable: () => storage.assertWritable(),
   };
 }
