@@ -107,7 +107,28 @@ describe('the watch for problems', () => {
     };
     const before = looks.length;
     await clock.advance(INTERVAL_MS * 10);
-    expect(looks.length - before).toBeLessThan(4);
+    expect(looks.length - before).toBeLessThan(6);
+    await end();
+  });
+
+  it.each([
+    ['answers again after 25 s', false],
+    ['breaks the connection after 25 s', true],
+  ])('reports a problem within two looks after the API server has hung, and %s', async (_name, breaks) => {
+    const { claim, clock, cluster, end, events } = aWatch();
+    await clock.advance(INTERVAL_MS);
+    const list = cluster.list.bind(cluster);
+    const hung = clock.sleep(25_000 + INTERVAL_MS);
+    cluster.list = async (...args: Parameters<typeof list>) => {
+      await hung;
+      if (breaks) throw new Error('socket hang up');
+      return list(...args);
+    };
+    await clock.advance(25_000 + INTERVAL_MS);
+    cluster.list = list;
+    claim('data', 'shop', 'Lost');
+    await clock.advance(INTERVAL_MS * 3);
+    expect(events).toHaveLength(1);
     await end();
   });
 });

@@ -33,7 +33,10 @@ export interface ProblemWatchOptions {
 
 /** How soon a new leader begins. */
 const LOOK_AT_LEADERSHIP_MS = 1000;
-/** Looks take at most this share of the time: a large cluster is looked at less often. */
+/**
+ * Looks take at most this share of the time: a large cluster is looked at less often. One look says little of its size, because it may
+ * have waited for a server that hung: the shorter of the last two counts, and one that failed does not.
+ */
 const LARGEST_SHARE = 0.1;
 
 /**
@@ -44,6 +47,8 @@ export class ProblemWatch {
   private known: KnownProblems = new Map();
   private notes = '';
   private nextLookMs = 0;
+  /** How long the last successful look took; 0 before the first. */
+  private lastTookMs = 0;
   /** Whether this replica leads, and knows what earlier leaders have reported. */
   private hasBegun = false;
 
@@ -70,12 +75,14 @@ export class ProblemWatch {
     this.known = new Map();
     this.notes = '';
     this.nextLookMs = 0;
+    this.lastTookMs = 0;
     this.hasBegun = false;
   }
 
   private async lookOnce(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, isLeader, logger, onLook } = this.options;
     const beganMs = clock.monotonicNow();
+    let costMs = 0;
     try {
       if (!this.hasBegun) this.known = knownBefore(await this.options.reported(signal));
       this.hasBegun = true;
@@ -83,14 +90,16 @@ export class ProblemWatch {
       // What another leader reports by now is not ours to report.
       if (!isLeader()) return;
       this.conclude(found);
-      onLook?.({ result: 'done', tookMs: clock.monotonicNow() - beganMs, reads: found.reads });
+      const tookMs = clock.monotonicNow() - beganMs;
+      costMs = Math.min(this.lastTookMs, tookMs);
+      this.lastTookMs = tookMs;
+      onLook?.({ result: 'done', tookMs, reads: found.reads });
     } catch (error) {
       if (isAborted(signal)) return;
       onLook?.({ result: 'failed', tookMs: clock.monotonicNow() - beganMs });
       logger.warn('a look for problems failed; the next one follows', { error: errorMessage(error) });
     } finally {
-      const tookMs = clock.monotonicNow() - beganMs;
-      this.nextLookMs = beganMs + Math.max(intervalMs, tookMs / LARGEST_SHARE);
+      this.nextLookMs = beganMs + Math.max(intervalMs, costMs / LARGEST_SHARE);
     }
   }
 
