@@ -68,12 +68,22 @@ export interface ServerInfo {
   readonly dateMs?: number;
 }
 
+/** What a server says of its own readiness. */
+export interface Readiness {
+  /** HTTP status of `/readyz`: 200, 500 if a check fails; 401, 403 or 404 where it is not shown. */
+  readonly status: number;
+  /** Names of the checks that fail, as far as the server gives them. */
+  readonly failing: readonly string[];
+}
+
 /** An {@link ApiClient} with its own connections. */
 export interface HttpApiClient extends ApiClient {
   /** The same client, on the same connections, with another user agent in the server's logs and metrics. */
   as(userAgent: string): ApiClient;
   /** Its version, and the time that it has. @throws ApiStatusError where `/version` is refused */
   serverInfo(options?: { signal?: AbortSignal }): Promise<ServerInfo>;
+  /** The answer of `/readyz`, of any status. @throws ApiConnectionError or TimeoutError if there is none */
+  readiness(options?: { signal?: AbortSignal }): Promise<Readiness>;
   /** Closes every connection immediately; running requests are rejected. */
   close(): Promise<void>;
 }
@@ -290,6 +300,14 @@ class UndiciApiClient implements HttpApiClient {
     const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     const { gitVersion = 'unknown' } = parseAnswer<{ gitVersion?: string }>(answer);
     return { version: gitVersion, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) };
+  }
+
+  async readiness({ signal }: Reading = {}): Promise<Readiness> {
+    const { userAgent } = this;
+    const path = '/readyz?verbose';
+    const { status, text } = await this.sender.send({ method: 'GET', path, userAgent, signal });
+    const failing = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name = '']) => name);
+    return { status, failing: status < 500 ? [] : failing };
   }
 
   close(): Promise<void> {

@@ -44,7 +44,7 @@ export { forwardPort } from './forward-port.js';
 export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';
 export { listAll } from './list-all.js';
 export { createHttpApiClient } from './http-api-client.js';
-export type { HttpApiClient, ServerInfo } from './http-api-client.js';
+export type { HttpApiClient, Readiness, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
 export { contextKubeconfig, contextNames, isClusterConfigured, loadKubeconfig } from './load-kubeconfig.js';
 export type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';

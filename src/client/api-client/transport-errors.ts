@@ -1,5 +1,7 @@
+import { ExpectedError } from '@rollkeeper/machinery/errors';
+
 /** No answer: the connection could not be made, broke, or fell silent. `cause` has the details. */
-export class ApiConnectionError extends Error {
+export class ApiConnectionError extends ExpectedError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'ApiConnectionError';
@@ -7,7 +9,7 @@ export class ApiConnectionError extends Error {
 }
 
 /** The answer does not follow the Kubernetes API's protocol. */
-export class ApiProtocolError extends Error {
+export class ApiProtocolError extends ExpectedError {
   /** The answer exceeded the size limit. */
   readonly tooLarge: boolean;
 

@@ -1,8 +1,11 @@
 export { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
 export {
+  OUTPUT_CLOSED_EXIT_CODE,
   USAGE_EXIT_CODE,
   endSoon,
+  expectReaderToLeave,
   failProcess,
+  isOutputClosed,
   runOnce,
   runUntilStopped,
   tellParent,

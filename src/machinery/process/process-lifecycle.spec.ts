@@ -53,3 +53,37 @@ describe('a process that is asked to stop', () => {
     expect(stderr).toContain('not stopped within 300 ms');
   });
 });
+
+describe('a process whose output nothing reads any more', () => {
+  /** Runs `script` and stops reading as soon as it has written; returns how it ended. */
+  async function unread(script: string): Promise<{ code: number | null; stderr: string }> {
+    const whole = `
+      import { expectReaderToLeave, runOnce, runUntilStopped } from ${JSON.stringify(module)};
+      expectReaderToLeave();
+      const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
+      ${script}`;
+    const child = spawn(process.execPath, [
+      ...['-C', 'rollkeeper:source', '--import', 'tsx', '--input-type=module', '-e', whole],
+    ]);
+    let stderr = '';
+    child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stderr };
+  }
+
+  it('ends quietly if it runs until it is stopped, with the code of SIGPIPE', async () => {
+    const script = `await runUntilStopped(async (signal) => {
+      while (!signal.aborted) { process.stdout.write('line\\n'); await pause(); }
+    });`;
+    expect(await unread(script)).toEqual({ code: 141, stderr: '' });
+  });
+
+  it('finishes a change, and ends with its own code', async () => {
+    const script = `await runOnce(async () => {
+      for (let line = 0; line < 100; line++) { process.stdout.write('line\\n'); await pause(); }
+      process.exitCode = 4;
+    });`;
+    expect(await unread(script)).toEqual({ code: 4, stderr: '' });
+  });
+});

@@ -1,3 +1,4 @@
+import { onAbort } from '../cancellation/index.js';
 import type { TimerHandle } from '../clock/index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SystemClock } from '../clock/index.js';
@@ -6,6 +7,7 @@ import {
   InvalidOptionError,
   ShutdownError,
   errorMessage,
+  errorCode,
   isCancellation,
 } from '../errors/index.js';
 import { printError } from './terminal-text.js';
@@ -29,6 +31,38 @@ export type ChildMessage =
 export function tellParent(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
+
+/** Nothing reads the output any more: `rollkeeper top | head -1`. */
+class OutputClosedError extends ShutdownError {}
+
+/** Exit code of a command that was stopped because its output is not read any more: that of a shell for SIGPIPE. */
+export const OUTPUT_CLOSED_EXIT_CODE = 141;
+
+/** Aborts once nothing reads the output of this process any more. */
+const output = new AbortController();
+
+/** Whether work ended because nothing reads the output any more, which is no failure to report. */
+export function isOutputClosed(signal: AbortSignal): boolean {
+  return signal.reason instanceof OutputClosedError;
+}
+
+/**
+ * Lets the reader of the output leave, as `head` does: what is written from then on is dropped. A command that only runs until it
+ * is stopped is stopped; another one finishes, because a change may not end in the middle. Node would end the process with
+ * a stack trace.
+ */
+export function expectReaderToLeave(
+  streams: readonly Pick<NodeJS.EventEmitter, 'on'>[] = [process.stdout, process.stderr],
+): void {
+  const onError = (error: unknown): void => {
+    if (!CLOSED.has(errorCode(error))) throw error;
+    output.abort(new OutputClosedError('nothing reads the output any more'));
+  };
+  for (const stream of streams) stream.on('error', onError);
+}
+
+/** Of the first write without a reader, and of those that follow. */
+const CLOSED: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /** A process with nothing left to do exits by itself before this. */
 const LEFT_BEHIND_MS = 500;
@@ -62,6 +96,10 @@ export async function runUntilStopped(
   const onTerminate = stop('SIGTERM');
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onTerminate);
+  const stopListening = onAbort(output.signal, () => {
+    stopper.abort(output.signal.reason);
+    boundStop();
+  });
   const onDisconnect = stop('the end of its supervisor');
   process.once('disconnect', onDisconnect);
   try {
@@ -70,9 +108,11 @@ export async function runUntilStopped(
     if (!(stopper.signal.aborted && isCancellation(error))) failProcess(error);
   } finally {
     killer?.cancel();
+    stopListening();
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onTerminate);
     process.off('disconnect', onDisconnect);
+    if (isOutputClosed(stopper.signal)) process.exitCode ??= OUTPUT_CLOSED_EXIT_CODE;
     if (process.connected) process.disconnect();
     // A timer that a library left behind (a client that reconnects forever) must not keep a stopped process alive.
     if (stopper.signal.aborted) void endSoon();

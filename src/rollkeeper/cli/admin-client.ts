@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServerTrust } from '@rollkeeper/tls';
+import type { AliveReplicas, AskedReplica } from './alive-replicas.js';
 import { dataDirOption, readNamed } from './shared-options.js';
 
 export interface AdminClientFlags {
@@ -17,6 +18,9 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 /** A replica's refusal, in its own words. */
 export class AdminRefusal extends StartupError {}
+
+/** No replica is known, or none of them answers. */
+export class NoReplicaError extends StartupError {}
 
 /** The options of every command that queries a replica. */
 export function addAdminOptions(command: Command): Command {
@@ -38,7 +42,7 @@ export function addAdminOptions(command: Command): Command {
 /**
  * Queries a replica's admin API: the one of `--admin-url`, otherwise those that `up` runs from the data folder, one
  * after another until one answers. Uses the token of `--admin-token-file`, otherwise that of the data folder.
- * @throws AdminRefusal, or StartupError if none answers
+ * @throws AdminRefusal, or NoReplicaError if none answers: within a second if all of them hang
  */
 export async function askAdmin<T>(
   flags: AdminClientFlags,
@@ -58,23 +62,42 @@ export async function askReplica<T>(
   change?: { readonly body: unknown },
   ownToken?: string,
 ): Promise<{ readonly answer: T; readonly url: string }> {
-  const replicas = await replicasOf(flags);
   const token = ownToken ?? (await readToken(flags));
-  let problem = 'no replica runs';
-  for (const replica of replicas) {
+  const { alive, problems } = await (asked.get(flags) ?? findAlive(flags));
+  const failures = [...problems];
+  for (const replica of alive) {
     try {
       return { answer: await send(replica, path, token, change), url: replica.url };
     } catch (error) {
       if (error instanceof AdminRefusal) throw error;
-      problem = `${replica.url}: ${reasonOf(error)}`;
+      failures.push(`${replica.url}: ${reasonOf(error)}`);
     }
   }
-  throw new StartupError(`no replica answers (${problem}); name one with --admin-url`);
+  asked.delete(flags);
+  throw new NoReplicaError(
+    `no replica answers (${failures.join('; ') || 'no replica runs'}); name one with --admin-url`,
+  );
 }
 
-interface AskedReplica {
-  readonly url: string;
-  readonly trust: ServerTrust;
+/** Of the patience with a server: a replica that lives answers sooner than one that has to look something up. */
+const OF_ALIVE = 0.55;
+
+/** Of one command, which asks several questions. */
+const asked = new WeakMap<AdminClientFlags, Promise<AliveReplicas>>();
+
+function findAlive(flags: AdminClientFlags): Promise<AliveReplicas> {
+  const finding = (async () => {
+    const { aliveReplicas } = await import('./alive-replicas.js');
+    const { patienceMs } = await import('./with-api.js');
+    return aliveReplicas(await replicasOf(flags), reasonOf, Math.round((await patienceMs()) * OF_ALIVE));
+  })();
+  asked.set(flags, finding);
+  return finding;
+}
+
+/** Whether a replica is known that could be asked: by --admin-url, or by what `up` runs from the data folder. */
+export async function knowsReplica(flags: AdminClientFlags): Promise<boolean> {
+  return (await replicasOf(flags)).length > 0;
 }
 
 async function replicasOf(flags: AdminClientFlags): Promise<readonly AskedReplica[]> {

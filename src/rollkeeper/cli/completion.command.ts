@@ -41,14 +41,14 @@ export function registerCompletionCommands(program: Command): void {
 }
 
 async function loadReader(): Promise<ReadNames> {
-  const { withApi } = await import('./live-deployment.js');
+  const { withSilentApi } = await import('./with-api.js');
   const { contextNames } = await import('@rollkeeper/client/api-client');
   const typesOf = await loadTypes();
   return async (asked, api, signal) => {
     if (asked.of === 'contexts') return contextNames(api.kubeconfig);
     const types = typesOf(asked);
     const given = asked.of === 'objects' ? asked.namespace : undefined;
-    return withApi(api, async (client) => {
+    return withSilentApi(api, async (client) => {
       const lists = await Promise.allSettled(
         types.map((type) => {
           const namespace = type.namespaced ? given : undefined;

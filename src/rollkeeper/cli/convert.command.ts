@@ -32,7 +32,7 @@ async function convert(words: readonly string[], flags: ConvertFlags): Promise<v
   const { api, ref } = parseTarget(words, flags);
   if (api !== undefined) throw new InvalidOptionError('kind', 'must not name an API; use --to');
   // Imported lazily to keep other commands small.
-  const { withApi } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { DEPLOYMENT_APIS, deploymentTypeOf } = await import('@rollkeeper/controllers/deployment');
   const { runConversion } = await import('../convert/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');

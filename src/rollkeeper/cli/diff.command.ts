@@ -41,7 +41,8 @@ async function diff(words: readonly string[], flags: DiffFlags): Promise<void> {
   const { name, revisions } = splitRevisions(words);
   const { api, ref } = parseTarget(name, flags);
   // Imported lazily to keep other commands small.
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { compareRevisions, renderDiff } = await import('../rollout/index.js');
   const { qualifiedResource } = await import('@rollkeeper/machinery/kubernetes');
   const { found, title } = await withApi(flags, async (client) => {

@@ -4,7 +4,7 @@ import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Diagnosis } from '../doctor/index.js';
 import { styleFor } from '../terminal/index.js';
 import type { AdminClientFlags } from './admin-client.js';
-import { addAdminOptions, askAdmin } from './admin-client.js';
+import { addAdminOptions, askAdmin, knowsReplica } from './admin-client.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions, outputForm, printable } from './output.js';
 import type { ApiFlags, RedisFlags } from './shared-options.js';
@@ -54,20 +54,22 @@ export function registerDoctorCommand(program: Command): void {
 
 async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagnosis> {
   const { examine } = await import('../doctor/index.js');
-  const { withApi } = await import('./live-deployment.js');
+  const { patienceMs, withSilentApi } = await import('./with-api.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const serviceAccount =
     flags.serviceAccount === undefined ? undefined : parseRef(flags.serviceAccount, 'service-account');
   const controllers = readControllers(flags.controllers);
   const redisUrl = redisUrlOf(flags, process.env) ?? (await redisOfUp(flags));
-  return withApi({ ...flags, ...(await apiOfUp(flags)) }, (client, apiUrl, connection) =>
+  const hasReplica = await knowsReplica(flags);
+  return withSilentApi({ ...flags, ...(await apiOfUp(flags)) }, async (client, apiUrl, connection) =>
     examine(
       {
         client,
         apiUrl,
         connection,
         clock: new SystemClock(),
-        askAdmin: (path) => askAdmin(flags, path),
+        patienceMs: await patienceMs(),
+        ...(hasReplica && { askAdmin: (path) => askAdmin(flags, path) }),
         redisUrl,
         serviceAccount,
         controllers,

@@ -3,9 +3,9 @@ import type { KindDiagnosis } from '../diagnose/index.js';
 import type { Explanation } from '../explain/index.js';
 import { objectAddress, rolloutAddress } from '../console-addresses.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { printError, runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
-import { addAdminOptions, askReplica } from './admin-client.js';
+import { NoReplicaError, addAdminOptions, askReplica, knowsReplica } from './admin-client.js';
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfReplica, consoleOfRun, namedConsole } from './console-url.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
@@ -15,6 +15,7 @@ import { addOutputOptions } from './output.js';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { addApiOptions } from './shared-options.js';
 import { addOptions } from './table-options.js';
+import type { ClusterFlags } from './with-api.js';
 import type { Target, TargetFlags } from './target.js';
 import { TARGET_HELP, addNamespaceOption, parseTarget, refOf, typedObject } from './target.js';
 
@@ -24,7 +25,8 @@ interface ExplainFlags
     ConsoleUrlFlags,
     SchedulerFileFlags,
     Pick<TargetFlags, 'namespace'>,
-    OutputFlags {}
+    OutputFlags,
+    Pick<ClusterFlags, 'isFound'> {}
 
 /** `rollkeeper explain`: the state of a rollout, or of an object of another kind, and what it waits for. */
 export function registerExplainCommand(program: Command): void {
@@ -91,14 +93,37 @@ interface Found {
 
 async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Found> {
   const named = namedConsole(flags);
-  if (flags.kubeconfig !== undefined || flags.context !== undefined) {
-    const explanation = await explainFromApi(ref, flags, api);
-    return { explanation, ...(named !== undefined && { address: rolloutAddress(named, ref, api) }) };
-  }
+  const isOfApi = flags.kubeconfig !== undefined || flags.context !== undefined;
+  if (isOfApi || !(await knowsReplica(flags))) return explainWithoutReplica({ api, ref }, flags);
   const path = `/admin/explain/deployments/${encodeURIComponent(ref.namespace)}/${encodeURIComponent(ref.name)}${api === undefined ? '' : `?api=${api}`}`;
-  const { answer, url } = await askReplica<Explanation>(flags, path);
-  const console = named ?? (await consoleOfReplica(flags, url));
-  return { explanation: answer, address: rolloutAddress(console, ref, api) };
+  try {
+    const { answer, url } = await askReplica<Explanation>(flags, path);
+    const console = named ?? (await consoleOfReplica(flags, url));
+    return { explanation: answer, address: rolloutAddress(console, ref, api) };
+  } catch (error) {
+    if (!(error instanceof NoReplicaError) || flags.adminUrl !== undefined) throw error;
+    return explainWithoutReplica({ api, ref }, flags, error);
+  }
+}
+
+/** From the objects alone, which say what happens, but not what the controllers know. */
+async function explainWithoutReplica(
+  { api, ref }: Target,
+  flags: ExplainFlags,
+  because?: NoReplicaError,
+): Promise<Found> {
+  const named = namedConsole(flags);
+  const explanation = await explainFromApi(ref, because ? await apiBeside(flags, because) : flags, api);
+  return { explanation, ...(named !== undefined && { address: rolloutAddress(named, ref, api) }) };
+}
+
+/** The API of the replicas that do not answer: kubectl's rules may lead to another cluster. @throws `because` if it is not known */
+async function apiBeside(flags: ExplainFlags, because: NoReplicaError): Promise<ExplainFlags> {
+  const { runningKubeconfig } = await import('../supervisor/index.js');
+  const kubeconfig = await runningKubeconfig(flags.dataDir);
+  if (kubeconfig === undefined) throw because;
+  printError(`rollkeeper: ${because.message}; the objects of the API are explained without them`);
+  return { ...flags, kubeconfig, isFound: true };
 }
 
 /** The explanation of a Deployment from the API alone. */
@@ -107,7 +132,8 @@ export async function explainFromApi(
   flags: SchedulerFileFlags,
   api?: string,
 ): Promise<Explanation> {
-  const { readLiveDeployment, withApi } = await import('./live-deployment.js');
+  const { readLiveDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { explainDeployment } = await import('../explain/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const live = await withApi(flags, (client) => readLiveDeployment(client, ref, api));

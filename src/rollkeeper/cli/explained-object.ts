@@ -46,7 +46,7 @@ export async function explainedObject(
   ref: Required<ObjectRef>,
   flags: SchedulerFileFlags,
 ): Promise<Explained & { readonly serverUrl: string }> {
-  const { withApi } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { explainObject } = await import('../explain-pod/explain-object.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const files = { config: flags.schedulerConfig, plugins: flags.schedulerPlugins };

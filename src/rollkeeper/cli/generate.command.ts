@@ -160,7 +160,7 @@ function isDefinition(document: unknown): document is ServedDefinition {
 }
 
 async function definitionsOfCluster(flags: ApiFlags): Promise<readonly ServedDefinition[]> {
-  const { withApi } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { CustomResourceDefinition, untyped } = await import('@rollkeeper/runtime');
   return withApi(flags, async (client) => {
     const { items } = await client.list<KubernetesObject & ServedDefinition>(

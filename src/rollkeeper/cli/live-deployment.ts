@@ -1,6 +1,5 @@
-import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, toError } from '@rollkeeper/machinery/errors';
-import type { ApiClient, ClusterConnection, HttpApiClient } from '@rollkeeper/client/api-client';
+import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
 import {
   DEPLOYMENT_APIS,
@@ -27,8 +26,6 @@ import {
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
 import { notReadyNodes } from '../explain/index.js';
-import type { ApiFlags } from './shared-options.js';
-import { UP_FOLDER } from './shared-options.js';
 
 /** A Deployment and its dependents, read from the API. */
 export interface LiveDeployment {
@@ -130,58 +127,3 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
     return undefined;
   }
 }
-
-interface CommandFlags extends ApiFlags {
-  /** `--data-dir`, of commands that have it. */
-  readonly dataDir?: string;
-  /** Whether `kubeconfig` was found, and not named by the user. @default false */
-  readonly isFound?: boolean;
-}
-
-/**
- * Runs `work` with a client for a kubeconfig (default: kubectl's rules; if these lead to no cluster, the one that `up` runs
- * from this folder).
- */
-export async function withApi<T>(
-  flags: CommandFlags,
-  work: (client: HttpApiClient, serverUrl: string, connection: ClusterConnection) => Promise<T>,
-): Promise<T> {
-  // Imported lazily to keep other commands small.
-  const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
-  const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const { VERSION } = await import('@rollkeeper/machinery/version');
-  const { silentLogger } = await import('@rollkeeper/machinery/logging');
-  const clock = new SystemClock();
-  const found = flags.kubeconfig === undefined ? await kubeconfigOfUp(flags) : undefined;
-  const path = flags.kubeconfig ?? found;
-  const isFound = flags.isFound ?? found !== undefined;
-  const connection = await loadKubeconfig({ path, context: flags.context, clock, isFound });
-  const client = createHttpApiClient({
-    connection,
-    userAgent: `rollkeeper/${VERSION} (cli)`,
-    clock,
-    logger: silentLogger,
-  });
-  try {
-    return await work(client, connection.serverUrl, connection);
-  } finally {
-    await closeSoon(client, clock);
-  }
-}
-
-async function kubeconfigOfUp({ context, dataDir = UP_FOLDER }: CommandFlags): Promise<string | undefined> {
-  const { isClusterConfigured } = await import('@rollkeeper/client/api-client');
-  if (context !== undefined || isClusterConfigured()) return undefined;
-  const { runningKubeconfig } = await import('../supervisor/index.js');
-  return runningKubeconfig(dataDir);
-}
-
-/** A connection that is being made to a server that does not answer is given up no sooner than its own limit. */
-async function closeSoon(client: { close(): Promise<void> }, clock: Clock): Promise<void> {
-  const closed = new AbortController();
-  const patience = clock.sleep(CLOSES_WITHIN_MS, closed.signal).catch(() => undefined);
-  await Promise.race([client.close(), patience]);
-  closed.abort();
-}
-
-const CLOSES_WITHIN_MS = 500;

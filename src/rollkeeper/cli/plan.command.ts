@@ -90,7 +90,8 @@ async function readLive(
   { apiVersion, metadata }: Deployment,
   flags: PlanFlags,
 ): Promise<LiveDeployment | undefined> {
-  const { readLiveDeployment, withApi } = await import('./live-deployment.js');
+  const { readLiveDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { unlessGone } = await import('@rollkeeper/client/api-client');
   const ref = { namespace: metadata.namespace ?? 'default', name: metadata.name };
   return withApi(flags, (client) => unlessGone(readLiveDeployment(client, ref, apiVersion)));

@@ -22,24 +22,31 @@ export function registerProblemsCommand(program: Command): void {
   const command = addConsoleUrlOption(addApiOptions(program.command('problems')));
   addOutputOptions(command, EXPLAINED_FORMS)
     .description(
-      'list what is stuck or degraded in the cluster or in one namespace, with the cause and a remedy: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot be deleted, webhooks that do not answer. Exit code: 0 no problems, 4 problems',
+      'list what is stuck or degraded in the cluster or in one namespace, with the cause and a remedy: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot be deleted, webhooks and conversions that do not answer, objects that a finalizer holds, replicas that hang, certificates that end within a day. Exit code: 0 no problems, 4 problems',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all, and cluster-scoped objects)')
     .addOption(dataDirOption())
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
-        const { withApi } = await import('./live-deployment.js');
+        const { problemsBeside, withWhatAnswers } = await import('./problems-beside.js');
+        const { withApi } = await import('./with-api.js');
         const { findProblems, renderProblems } = await import('../diagnose/index.js');
         const { SystemClock } = await import('@rollkeeper/machinery/clock');
         const { namespace } = flags;
         const named = namedConsole(flags);
-        const { console, found } = await withApi(flags, async (client, serverUrl) => ({
+        const nowMs = new SystemClock().now();
+        const looking = withApi(flags, async (client, serverUrl, connection) => ({
           console: named ?? (await consoleOfRun(flags.dataDir, serverUrl)),
           found: await findProblems(client, {
-            nowMs: new SystemClock().now(),
-            ...(namespace !== undefined && { namespace }),
+            ...{ nowMs, ofEveryKind: true },
+            ...(namespace === undefined
+              ? { beside: () => problemsBeside(flags.dataDir, connection, nowMs) }
+              : { namespace }),
           }),
         }));
+        const { console, found } = await looking.catch(async (error: unknown) => {
+          throw await withWhatAnswers(error, flags.dataDir);
+        });
         const { consoleLink } = await import('../console-link.js');
         const linkOf = (problem: Diagnosis) =>
           console === undefined ? undefined : consoleLink(console, problem);

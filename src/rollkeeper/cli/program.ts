@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
+import { USAGE_EXIT_CODE, expectReaderToLeave } from '@rollkeeper/machinery/process';
 import { VERSION } from '@rollkeeper/machinery/version';
 import { registerApiServerCommand } from './apiserver.command.js';
 import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
@@ -69,7 +69,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   for (const command of program.commands) command.addHelpText('after', exitCodesHelp(command.name()));
   program.addHelpText(
     'after',
-    `${exitCodesHelp('')}\n  3…8  specific to the command: see its help, or docs/CLI.md`,
+    `${exitCodesHelp('')}\n  3…8  specific to the command: see its help, or docs/CLI.md\n  141  stopped, because nothing reads its output any more (as a shell reports SIGPIPE)`,
   );
   return program;
 }
@@ -79,6 +79,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
  * @param argv as `process.argv`
  */
 export async function runProgram(main: string, argv: readonly string[]): Promise<void> {
+  expectReaderToLeave();
   const program = createProgram(main, process.env['ROLLKEEPER_CALLED_AS']);
   try {
     refuseUnknown(program, argv.slice(2));

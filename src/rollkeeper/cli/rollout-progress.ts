@@ -5,7 +5,7 @@ import {
   errorMessage,
 } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { endSoon, printError } from '@rollkeeper/machinery/process';
+import { endSoon, isOutputClosed, printError } from '@rollkeeper/machinery/process';
 import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
@@ -75,7 +75,8 @@ export async function showProgress(
 ): Promise<void> {
   const compiled = await compileProgress(mode, flags, process.env);
   const { ROLLOUT_EXIT_CODES } = await import('../rollout/index.js');
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const { LinkedAbort, abortable } = await import('@rollkeeper/machinery/cancellation');
   const clock = new SystemClock();
@@ -94,6 +95,7 @@ export async function showProgress(
     process.exitCode = ROLLOUT_EXIT_CODES[end.outcome];
   } catch (error) {
     if (!signal.aborted) throw error;
+    if (isOutputClosed(signal)) return;
     printError(`rollkeeper: ${errorMessage(signal.reason)} before the rollout was over`);
     process.exitCode = 1;
   } finally {

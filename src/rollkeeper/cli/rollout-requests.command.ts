@@ -35,7 +35,8 @@ async function ask(request: RolloutRequest, words: readonly string[], flags: Req
   const by = flags.by ?? userInfo().username;
   if (by.trim() === '') throw new InvalidOptionError('by', 'is empty');
   // Imported lazily to keep other commands small.
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { requestOfRollout } = await import('../rollout/index.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };

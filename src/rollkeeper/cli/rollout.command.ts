@@ -88,7 +88,8 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
     note: { reason: readText('reason', flags.reason), by: readText('by', flags.by) },
   };
   // Imported lazily to keep other commands small.
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };
     await carryOut(verb, target, compiled);

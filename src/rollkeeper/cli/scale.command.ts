@@ -46,7 +46,8 @@ async function scale(words: readonly string[], flags: ScaleFlags, signal: AbortS
   const replicaSet = replicaSetIn(words, flags);
   const target = replicaSet === undefined ? parseTarget(words, flags) : undefined;
   // Imported lazily to keep other commands small.
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { scaleDeployment, scaleReplicaSet } = await import('../rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   return withApi(flags, async (client) => {

@@ -38,7 +38,8 @@ async function timelineText(words: readonly string[], flags: TimelineFlags): Pro
   const { api, ref } = parseTarget(words, flags);
   const agoMs = flags.since === undefined ? undefined : await readDuration('since', flags.since);
   // Imported lazily to keep other commands small.
-  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { findDeployment } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   const { readWholeTimeline, renderTimeline } = await import('../rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const since = agoMs === undefined ? {} : { sinceMs: new SystemClock().now() - agoMs };

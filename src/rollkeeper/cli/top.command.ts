@@ -5,7 +5,7 @@ import { endSoon, print, printError, runUntilStopped } from '@rollkeeper/machine
 import { styleFor } from '../terminal/index.js';
 import type { TopView } from '../top/index.js';
 import type { AdminClientFlags } from './admin-client.js';
-import { addAdminOptions, askAdmin } from './admin-client.js';
+import { addAdminOptions, askAdmin, knowsReplica } from './admin-client.js';
 import type { OutputFlags, OutputForm } from './output.js';
 import { addOutputOptions, outputForm, writerOf } from './output.js';
 import type { ApiFlags } from './shared-options.js';
@@ -22,7 +22,13 @@ const FORMS = ['name', 'json', 'yaml'] as const;
 /** `rollkeeper top`: what moves now. */
 export function registerTopCommand(program: Command): void {
   const command = addAdminOptions(program.command('top'));
-  addOutputOptions(addApiOptions(command, 'ask no replica; use only the objects of this API'), FORMS)
+  addOutputOptions(
+    addApiOptions(
+      command,
+      "ask no replica; use only the objects of this API (default, if no replica is known: kubectl's rules)",
+    ),
+    FORMS,
+  )
     .description(
       'show current activity: rollouts with their sizes, queues and replicas; redraws on a terminal, prints a line for each change in a pipe',
     )
@@ -69,9 +75,10 @@ async function withReader(
   const { readTopFromApi, readTopFromReplica } = await import('../top/index.js');
   const { context, kubeconfig, namespace } = flags;
   if (namespace === '') throw new InvalidOptionError('namespace', 'is empty');
-  if (kubeconfig === undefined && context === undefined)
+  const isOfApi = kubeconfig !== undefined || context !== undefined;
+  if (!isOfApi && (await knowsReplica(flags)))
     return work((nowMs) => readTopFromReplica((path) => askAdmin(flags, path), nowMs, namespace));
-  const { withApi } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   return withApi(flags, (client) => work((nowMs) => readTopFromApi(client, { namespace, nowMs, signal })));
 }
 

@@ -60,7 +60,7 @@ async function ownerOf(
   ref: Required<ObjectRef>,
   flags: WhyFlags,
 ): Promise<Readonly<OwnerReference> | undefined> {
-  const { withApi } = await import('./live-deployment.js');
+  const { withApi } = await import('./with-api.js');
   return withApi(flags, async (client) => {
     const owner = controllerOf(await client.get<Pod>(PODS, ref));
     if (owner?.kind !== 'ReplicaSet') return owner;

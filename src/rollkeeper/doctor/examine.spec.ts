@@ -33,6 +33,10 @@ class ReviewingCluster extends FakeCluster {
     return { version: 'v1.36.0', dateMs: NOW };
   }
 
+  async readiness() {
+    return { status: 200, failing: [] as string[] };
+  }
+
   as() {
     return this;
   }
@@ -85,18 +89,26 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 
 function run(
   client: ReviewingCluster,
-  changes: { answers?: Readonly<Record<string, unknown>>; account?: string; tryIn?: string } = {},
+  changes: {
+    answers?: Readonly<Record<string, unknown>>;
+    account?: string;
+    clock?: FakeClock;
+    tryIn?: string;
+    withoutReplicas?: boolean;
+  } = {},
 ) {
-  const { account, answers = ANSWERS, tryIn } = changes;
+  const { account, answers = ANSWERS, clock = new FakeClock(NOW), tryIn, withoutReplicas } = changes;
   return examine(
     {
       client,
       apiUrl: 'https://api',
-      clock: new FakeClock(NOW),
-      askAdmin: async (path) => {
-        if (answers[path] === undefined) throw new Error('no replica runs');
-        return answers[path] as never;
-      },
+      clock,
+      ...(!withoutReplicas && {
+        askAdmin: async (path: string) => {
+          if (answers[path] === undefined) throw new Error('no replica runs');
+          return answers[path] as never;
+        },
+      }),
       controllers: ['deployment'],
       tryIn,
       serviceAccount: account === undefined ? undefined : { namespace: 'ops', name: account },
@@ -177,6 +189,26 @@ describe('an examination', () => {
     const diagnosis = await run(new ReviewingCluster(), { answers: {} });
     expect(levelsOf(diagnosis)).toMatchObject({ api: 'ok', replicas: 'failure', leader: 'skipped' });
     expect(diagnosis.findings.find(({ check }) => check === 'replicas')?.remedy).toContain('--admin-url');
+  });
+
+  it('skips what replicas know where none is known, as with a kubeconfig alone', async () => {
+    const diagnosis = await run(new ReviewingCluster(), { withoutReplicas: true });
+    expect(levelsOf(diagnosis)).toMatchObject({ api: 'ok', replicas: 'skipped', queues: 'skipped' });
+    expect(diagnosis.result).not.toBe('failure');
+  });
+
+  it('reports an API that is not ready, and waits less than a second for each other answer of it', async () => {
+    const cluster = new ReviewingCluster();
+    cluster.readiness = async () => ({ status: 500, failing: ['etcd'] });
+    cluster.list = () => new Promise<never>(() => undefined);
+    const clock = new FakeClock(NOW);
+    const examined = run(cluster, { clock });
+    await clock.advance(0);
+    await clock.advance(720);
+    await clock.advance(720);
+    const { findings } = await examined;
+    expect(findings.map(({ summary }) => summary).join('\n')).toMatch(/not ready: these checks fail: etcd/);
+    expect(findings.filter(({ summary }) => summary.includes('nothing came for 0.72 s'))).not.toEqual([]);
   });
 
   it('asks nothing more of an API that does not answer', async () => {

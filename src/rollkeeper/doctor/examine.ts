@@ -1,5 +1,6 @@
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { FIRST_ANSWER_MS } from '../first-answer.js';
 import type { ClusterSnapshot, LeadershipStatus, QueueAnswer } from '../admin/index.js';
 import { decideApi } from './decide-api.js';
 import { decideCertificates } from './decide-certificates.js';
@@ -28,8 +29,10 @@ export interface DoctorOptions {
   /** The connection of `client`. Undefined: its certificates are not looked at. */
   readonly connection?: CertifiedConnection;
   readonly clock: Clock;
-  /** Asks a replica's admin API. */
-  readonly askAdmin: <T>(path: string) => Promise<T>;
+  /** How long a first answer may take, milliseconds. @default FIRST_ANSWER_MS */
+  readonly patienceMs?: number;
+  /** Asks a replica's admin API. Undefined: no replica is known. */
+  readonly askAdmin?: <T>(path: string) => Promise<T>;
   /** Undefined: Redis is not asked itself. */
   readonly redisUrl?: string;
   /** Whose rights count; undefined: those of the connection's user. */
@@ -40,19 +43,27 @@ export interface DoctorOptions {
   readonly tryIn?: string;
 }
 
+/** Of the patience: limit of each question to a server that answers and is not ready. `doctor` reports an outage within three seconds. */
+const OF_UNREADY = 0.4;
+
 /** Looks at everything and writes nothing. What cannot be looked at is a finding, too. */
 export async function examine(options: DoctorOptions, signal: AbortSignal): Promise<Diagnosis> {
-  const { apiUrl, clock, connection } = options;
-  const reader = { client: options.client, clock, signal };
-  const [api, certificates, installed] = await Promise.all([
-    readApi(reader, apiUrl),
+  const { clock, connection, patienceMs = FIRST_ANSWER_MS } = options;
+  const [api, certificates, redis, installed] = await Promise.all([
+    readApi({ client: options.client, clock, signal, withinMs: patienceMs }, options.apiUrl),
     connection
-      ? asking(signal, () => readCertificates(connection, signal))
+      ? asking({ clock, signal, withinMs: patienceMs }, (limited) =>
+          readCertificates(connection, limited),
+        )
       : notAsked('the connection is not known'),
+    options.redisUrl === undefined ? notAsked('no --redis-url') : readRedis(options.redisUrl, clock, patienceMs),
     readReplicas(options, signal),
   ]);
   const { config, snapshot } = installed;
   const hasApi = api.is === 'answered';
+  // Until here, each question waits for a first answer only. A server that is not ready may never give another one.
+  const isReady = hasApi && api.value.notReady === undefined;
+  const reader = { client: options.client, clock, signal, ...(!isReady && { withinMs: Math.round(patienceMs * OF_UNREADY) }) };
   const installation = installationOf(config, options.controllers);
   const rivalQuestion = {
     namespaces: installation.namespaces,
@@ -60,15 +71,15 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
     sinceMs: firstStartOf(snapshot, clock.now()),
   };
   const unasked = notAsked('the API does not answer');
-  const [rights, admission, rivals, redis, queues] = await Promise.all([
+  const subjects = subjectsOf(config, options.serviceAccount);
+  const [rights, admission, rivals, queues] = await Promise.all([
     hasApi
-      ? asking(signal, () =>
-          readRights(options.client, installation, subjectsOf(config, options.serviceAccount), signal),
+      ? asking(reader, (limited) =>
+          readRights(options.client, installation, subjects, { clock, signal: limited }),
         )
       : unasked,
     hasApi ? readAdmission(reader, { tryIn: options.tryIn }) : { webhooks: unasked, tried: unasked },
     hasApi ? readRivals(reader, rivalQuestion) : unseenRivals(rivalQuestion, unasked),
-    options.redisUrl === undefined ? notAsked('no --redis-url') : readRedis(options.redisUrl, clock),
     readQueues(options, snapshot, signal),
   ]);
   const nowMs = clock.now();
@@ -104,12 +115,21 @@ interface Installed {
   readonly config?: ReplicaConfig;
 }
 
-async function readReplicas({ askAdmin }: DoctorOptions, signal: AbortSignal): Promise<Installed> {
-  const snapshot = await asking(signal, () => askAdmin<ClusterSnapshot>('/admin/replicas'));
+/** A replica that answers one question answers the next ones as soon; its store may hang. */
+async function readReplicas(
+  { askAdmin, clock, patienceMs = FIRST_ANSWER_MS }: DoctorOptions,
+  signal: AbortSignal,
+): Promise<Installed> {
+  if (!askAdmin) {
+    const unasked = notAsked('no replica is known');
+    return { snapshot: unasked, leader: unasked };
+  }
+  const asker = { clock, signal, withinMs: patienceMs };
+  const snapshot = await asking(asker, () => askAdmin<ClusterSnapshot>('/admin/replicas'));
   if (snapshot.is !== 'answered') return { snapshot, leader: snapshot };
   const [leadership, config] = await Promise.all([
-    asking(signal, () => askAdmin<LeadershipStatus>('/admin/leadership')),
-    asking(signal, () => askAdmin<ReplicaConfig>('/admin/config')),
+    asking(asker, () => askAdmin<LeadershipStatus>('/admin/leadership')),
+    asking(asker, () => askAdmin<ReplicaConfig>('/admin/config')),
   ]);
   return {
     snapshot,
@@ -123,21 +143,25 @@ async function readReplicas({ askAdmin }: DoctorOptions, signal: AbortSignal): P
 
 /** Counts of every queue, and the keys of those that have parked some. */
 async function readQueues(
-  { askAdmin }: DoctorOptions,
+  { askAdmin, clock, patienceMs = FIRST_ANSWER_MS }: DoctorOptions,
   snapshot: Asked<ClusterSnapshot>,
   signal: AbortSignal,
 ): Promise<Asked<readonly QueueFacts[]>> {
-  if (snapshot.is !== 'answered') return snapshot;
-  return asking(signal, async () => {
-    const all = await askAdmin<readonly QueueFacts[]>('/admin/queues');
-    return Promise.all(
-      all.map(async (queue) => {
-        if (queue.counts.parked === 0) return queue;
-        const path = `/admin/queues/${encodeURIComponent(queue.controller)}`;
-        return { ...queue, parked: (await askAdmin<QueueAnswer>(path)).parked };
-      }),
-    );
-  });
+  if (snapshot.is !== 'answered' || !askAdmin)
+    return snapshot.is === 'answered' ? notAsked('no replica is known') : snapshot;
+  return asking(
+    { clock, signal, ...(!snapshot.value.store.answers && { withinMs: Math.round(patienceMs * OF_UNREADY) }) },
+    async () => {
+      const all = await askAdmin<readonly QueueFacts[]>('/admin/queues');
+      return Promise.all(
+        all.map(async (queue) => {
+          if (queue.counts.parked === 0) return queue;
+          const path = `/admin/queues/${encodeURIComponent(queue.controller)}`;
+          return { ...queue, parked: (await askAdmin<QueueAnswer>(path)).parked };
+        }),
+      );
+    },
+  );
 }
 
 /** Earlier writes are those of a controller that worked here before. */

@@ -1,7 +1,8 @@
-import type { HttpApiClient } from '@rollkeeper/client/api-client';
+import type { HttpApiClient, Readiness } from '@rollkeeper/client/api-client';
 import { apiStatusOf, isForbidden, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
+import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type {
   Deployment,
   KubernetesObject,
@@ -20,6 +21,7 @@ import {
   keyOf,
 } from '@rollkeeper/machinery/kubernetes';
 import { authorityEndMs } from '../authority-end.js';
+import { FIRST_ANSWER_MS } from '../first-answer.js';
 import type { ApiFacts } from './decide-api.js';
 import type { RivalFacts, StatusWriter } from './decide-rivals.js';
 import type { AdmissionFacts, TriedWrite, WebhookFacts } from './decide-webhooks.js';
@@ -34,44 +36,89 @@ export interface ApiReader {
   readonly client: HttpApiClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Limit of each question, milliseconds. @default the client's own */
+  readonly withinMs?: number;
+}
+
+/** Who asks, and how long an answer may take. */
+export interface Asker extends Pick<ApiReader, 'clock' | 'signal'> {
+  /** Milliseconds. @default as long as the answer takes */
+  readonly withinMs?: number;
 }
 
 /** An answer, or why there is none. Only a stop is passed on. */
-export async function asking<T>(signal: AbortSignal, question: () => Promise<T>): Promise<Asked<T>> {
+export async function asking<T>(
+  { clock, signal, withinMs }: Asker,
+  question: (signal: AbortSignal) => Promise<T>,
+): Promise<Asked<T>> {
+  const limit = new LinkedAbort(signal);
+  const timer =
+    withinMs === undefined
+      ? undefined
+      : clock.setTimeout(
+          () => limit.abort(new TimeoutError(`nothing came for ${withinMs / 1000} s`)),
+          withinMs,
+        );
   try {
-    return answered(await question());
+    return answered(await abortable(question(limit.signal), limit.signal));
   } catch (error) {
     signal.throwIfAborted();
     return { is: 'unanswered', why: errorMessage(error) };
+  } finally {
+    timer?.cancel();
+    limit.close();
   }
 }
 
-export function readApi({ client, clock, signal }: ApiReader, url: string): Promise<Asked<ApiFacts>> {
-  return asking(signal, async () => {
+/** Of the limit: a server whose readiness hangs still has a version. */
+const OF_READINESS = 0.7;
+
+export function readApi(
+  { client, clock, signal, withinMs = FIRST_ANSWER_MS }: ApiReader,
+  url: string,
+): Promise<Asked<ApiFacts>> {
+  const asker = { clock, signal };
+  return asking({ ...asker, withinMs }, async (limited) => {
     const [beganMs, beganAtMs] = [clock.monotonicNow(), clock.now()];
-    const { dateMs, version } = await client.serverInfo({ signal });
+    const readiness = asking({ ...asker, withinMs: Math.round(withinMs * OF_READINESS) }, (briefly) =>
+      client.readiness({ signal: briefly }),
+    );
+    const { dateMs, version } = await client.serverInfo({ signal: limited });
     const tookMs = clock.monotonicNow() - beganMs;
     // The date is cut to whole seconds, so half a second more is nearest to the truth.
     const aheadMs = dateMs === undefined ? undefined : dateMs + 500 - (beganAtMs + tookMs / 2);
-    return { url, version, tookMs, ...(aheadMs !== undefined && { aheadMs }) };
+    const notReady = notReadyOf(await readiness);
+    return {
+      ...{ url, version, tookMs },
+      ...(aheadMs !== undefined && { aheadMs }),
+      ...(notReady !== undefined && { notReady }),
+    };
   });
+}
+
+function notReadyOf(asked: Asked<Readiness>): string | undefined {
+  if (asked.is !== 'answered') return `/readyz does not answer: ${asked.why}`;
+  const { failing, status } = asked.value;
+  if (status < 500) return undefined;
+  return failing.length > 0 ? `these checks fail: ${failing.join(', ')}` : `/readyz answers ${status}`;
 }
 
 const PAGE = 200;
 
 /** The Deployments' managedFields, the Lease and the flags of kube-controller-manager. */
 export async function readRivals(
-  { client, signal }: ApiReader,
+  reader: ApiReader,
   {
     namespaces,
     sinceMs,
     worksOnApps,
   }: { namespaces: readonly string[]; sinceMs: number; worksOnApps: boolean },
 ): Promise<RivalFacts> {
+  const { client } = reader;
   const [writers, managerLease, managerFlags] = await Promise.all([
-    asking(signal, () => readWriters(client, namespaces, signal)),
-    asking(signal, () => readManagerLease(client, signal)),
-    asking(signal, () => readManagerFlags(client, signal)),
+    asking(reader, (signal) => readWriters(client, namespaces, signal)),
+    asking(reader, (signal) => readManagerLease(client, signal)),
+    asking(reader, (signal) => readManagerFlags(client, signal)),
   ]);
   return { worksOnApps, sinceMs, writers, managerLease, managerFlags };
 }
@@ -141,10 +188,11 @@ export async function readAdmission(
   reader: ApiReader,
   { tryIn }: AdmissionQuestion,
 ): Promise<AdmissionFacts> {
-  const { signal } = reader;
   const [webhooks, tried] = await Promise.all([
-    asking(signal, () => readWebhooks(reader)),
-    tryIn === undefined ? notAsked('--no-dry-run was given') : asking(signal, () => tryWrites(reader, tryIn)),
+    asking(reader, (signal) => readWebhooks({ ...reader, signal })),
+    tryIn === undefined
+      ? notAsked('--no-dry-run was given')
+      : asking(reader, (signal) => tryWrites({ ...reader, signal }, tryIn)),
   ]);
   return { webhooks, tried };
 }

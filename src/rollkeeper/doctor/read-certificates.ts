@@ -2,10 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { ClusterConnection } from '@rollkeeper/client/api-client';
+import { authorityEndMs } from '../authority-end.js';
 import type { CertificateFacts } from './decide-certificates.js';
-
-/** Limit of a handshake. A server that does not answer is a finding of its own. */
-const TIMEOUT_MS = 5000;
 
 /** The certificates of a connection to an API server. */
 export type CertifiedConnection = Pick<ClusterConnection, 'proxyUrl' | 'serverUrl' | 'tls'>;
@@ -22,7 +20,9 @@ export async function readCertificates(
   const server =
     url.protocol === 'https:' && proxyUrl === undefined ? await shownBy(url, tls, signal) : undefined;
   const client = endOf(tls.cert);
+  const authority = authorityEndMs(tls.ca === undefined ? undefined : Buffer.from(tls.ca).toString('base64'));
   return {
+    ...(authority !== undefined && !Number.isNaN(authority) && { authorityEndsAtMs: authority }),
     ...(server !== undefined && { serverEndsAtMs: server }),
     ...(client !== undefined && { clientEndsAtMs: client }),
   };
@@ -40,9 +40,7 @@ async function shownBy(
     ...(serverName !== undefined && { servername: serverName }),
   });
   try {
-    await once(socket, 'secureConnect', {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
+    await once(socket, 'secureConnect', { signal });
     return socket.getPeerX509Certificate()?.validToDate.getTime();
   } finally {
     socket.destroy();

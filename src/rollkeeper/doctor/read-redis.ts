@@ -1,5 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import { FIRST_ANSWER_MS } from '../first-answer.js';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 import {
   createRedisConnection,
@@ -15,13 +17,17 @@ import { answered } from './finding.js';
 const PINGS = 11;
 
 /** Asks each master of a Cluster, or the one server. */
-export async function readRedis(url: string, clock: Clock): Promise<Asked<readonly RedisServerFacts[]>> {
+export async function readRedis(
+  url: string,
+  clock: Clock,
+  patienceMs = FIRST_ANSWER_MS,
+): Promise<Asked<readonly RedisServerFacts[]>> {
   const { kind } = parseRedisUrl(url);
   const connection = createRedisConnection({ url, connectionName: 'rollkeeper-doctor', reconnect: false });
   let firstError: unknown;
   connection.on('error', (error: unknown) => (firstError ??= error));
   try {
-    await connection.connect();
+    await firstAnswerOf(connection, clock, patienceMs);
     const servers = 'nodes' in connection ? connection.nodes('master') : [connection];
     const facts = await Promise.all(servers.map((server) => factsOf(server, clock)));
     const place = describeRedis(url).replace(/^redis:\/\//, '');
@@ -36,6 +42,25 @@ export async function readRedis(url: string, clock: Clock): Promise<Asked<readon
     return { is: 'unanswered', why: errorMessage(firstError ?? error) };
   } finally {
     connection.disconnect();
+  }
+}
+
+/** Connects, and waits for an answer no longer than for that of any server. */
+async function firstAnswerOf(
+  connection: RedisConnection,
+  clock: Clock,
+  patienceMs: number,
+): Promise<void> {
+  const limit = new AbortController();
+  const silence = new TimeoutError(`nothing came for ${patienceMs / 1000} s`);
+  const timer = clock.setTimeout(() => limit.abort(silence), patienceMs);
+  try {
+    await abortable(
+      connection.connect().then(() => connection.ping()),
+      limit.signal,
+    );
+  } finally {
+    timer.cancel();
   }
 }
 

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ReviewedRight, RightsFacts } from './decide-rights.js';
 import type { Installation, NeededRight, RightsOwner } from './needed-rights.js';
 import { KNOWN_CONTROLLERS, neededRights } from './needed-rights.js';
+import type { Asker } from './read-api.js';
 import { asking } from './read-api.js';
 import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS, review } from '../delegated-access/index.js';
 
@@ -18,17 +19,17 @@ export async function readRights(
   client: ApiClient,
   installation: Installation,
   subjectOf: SubjectOf,
-  signal: AbortSignal,
+  asker: Asker,
 ): Promise<RightsFacts> {
   const limit = new ConcurrencyLimit(AT_ONCE);
   const isAllowed = (right: NeededRight, subject: string | undefined): Promise<boolean> =>
-    limit.run(() => isAllowedByReview(client, right, subject, signal));
+    limit.run(() => isAllowedByReview(client, right, subject, asker.signal));
   const others = installation.controllers.filter(
     (name) => !KNOWN_CONTROLLERS.some((known) => known === name),
   );
   const owners = neededRights(installation).map(async ({ owner, rights }) => {
     const subject = subjectOf(owner);
-    const reviewed = await asking(signal, () =>
+    const reviewed = await asking(asker, () =>
       Promise.all(
         inEachNamespace(rights, installation.namespaces).map(async (right): Promise<ReviewedRight> => ({
           right,
@@ -38,7 +39,7 @@ export async function readRights(
     );
     return { owner, subject: subject ?? 'the user of the kubeconfig', reviewed };
   });
-  const everything = await asking(signal, () =>
+  const everything = await asking(asker, () =>
     others.length === 0
       ? Promise.resolve(false)
       : isAllowed({ verb: '*', group: '*', resource: '*' }, subjectOf('replica')),
