@@ -13,7 +13,10 @@ const WEB = `${namespace}/web`;
 
 /** Every command that reads the cluster, and what it prints of it. */
 const READS: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [['doctor', '--dry-run-namespace', namespace], /^ok +api .*answers[\s\S]*^skipped +replicas .*no replica is known/m],
+  [
+    ['doctor', '--dry-run-namespace', namespace],
+    /^ok +api .*answers[\s\S]*^skipped +replicas .*no replica is known/m,
+  ],
   [['explain', `deployment/web`, '-n', namespace], /^Deployment kubeconfig-alone\/web/],
   [['explain', 'namespace', namespace], /^Namespace kubeconfig-alone/],
   [['problems', '-n', namespace], /objects/],

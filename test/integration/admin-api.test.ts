@@ -320,7 +320,7 @@ describe('the admin API', () => {
 
     it('knows when the namespace is being deleted', async () => {
       await server.close();
-      const cluster = new FakeCluster();
+      const cluster = new FakeCluster(ports.clock);
       await start({ informers: new FakeInformers(cluster) });
       const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
       await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
@@ -469,6 +469,27 @@ describe('the admin API', () => {
       ),
     });
     expect(parsed(await send('GET', '/admin/status'))).toMatchObject({ store: { answers: false } });
+  });
+
+  it('says that the API is silent, and that what it shows is older', async () => {
+    await server.close();
+    const cluster = new FakeCluster();
+    const client = Object.assign(Object.create(cluster) as FakeCluster, {
+      ping: () => new Promise<never>(() => undefined),
+    });
+    await start({ informers: new FakeInformers(cluster), client });
+    const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
+    await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+    const asked = send('GET', '/admin/explain/deployments/default/web');
+    for (let step = 0; step < 20; step++) {
+      await ports.clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(parsed(await asked)).toMatchObject({
+      state: 'blocked',
+      cause: 'api-silent',
+      sentence: expect.stringContaining('the API server does not answer (nothing came for 1.2 s)'),
+    });
   });
 
   it('shows leader, lease and replicas', async () => {

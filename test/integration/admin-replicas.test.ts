@@ -10,6 +10,8 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/redis/index.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
+import { FaultyPort } from '../support/faulty-port.js';
 
 describe('replicas that find each other through Redis', () => {
   const clock = new SystemClock();
@@ -99,6 +101,37 @@ describe('replicas that find each other through Redis', () => {
       const queue = (await read(`${url}/admin/queues/deployment`)) as { running: { replica: string }[] };
       expect(queue.running.map(({ replica }) => replica)).toEqual(['r0', 'r1']);
     }
+  });
+
+  it('names one that has fallen silent and whose port still accepts, and forgets one whose port is closed', async () => {
+    const hung = await FaultyPort.start('accepts and never answers');
+    ends.push(() => hung.stop());
+    const registry: { current?: RedisPeerRegistry } = {};
+    const first = await serve('r0', registry);
+    const current = announce('r0', first.url).registry;
+    registry.current = current;
+    const redis = createRedisConnection({ url: inject('redisUrl'), connectionName: 'test' });
+    ends.push(async () => redis.disconnect());
+    const silent = async (identity: string, adminUrl: string, seconds: number): Promise<void> => {
+      const peer = { identity, adminUrl, pid: 1, startedAtMs: 0 };
+      const told = JSON.stringify({ ...peer, proof: proofOf(peer, ADMIN_TOKEN) });
+      const seenMs = clock.now() - seconds * 1000;
+      await redis.hset(`${keyPrefix}:replicas`, identity, JSON.stringify({ seenMs, told }));
+    };
+    await silent('hung', hung.url, 60);
+    await silent('ended', 'http://127.0.0.1:9', 60);
+    await silent('long-ago', hung.url, 700);
+    await waitFor(async () => (await current.peers()).length === 3, { what: 'three replicas' });
+    expect(await read(`${first.url}/admin/replicas`)).toMatchObject({
+      replicas: [
+        {
+          identity: 'hung',
+          reachable: false,
+          problem: expect.stringMatching(/^its process hangs, .* for 6\d s/),
+        },
+        { identity: 'r0', reachable: true },
+      ],
+    });
   });
 
   it('shows how far the clocks of the others are ahead, and whether their options are the same', async () => {

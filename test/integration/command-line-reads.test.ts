@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { findDeployment, withApi } from '../../src/rollkeeper/cli/live-deployment.js';
+import { findDeployment } from '../../src/rollkeeper/cli/live-deployment.js';
+import { withApi } from '../../src/rollkeeper/cli/with-api.js';
 import type { Diagnosis } from '../../src/rollkeeper/doctor/index.js';
 import { examine } from '../../src/rollkeeper/doctor/index.js';
 import { compareRevisions, readTimeline } from '../../src/rollkeeper/rollout/index.js';

@@ -41,6 +41,16 @@ describe('the certificates of a connection', () => {
     expect(await readCertificates({ serverUrl, tls: { cert: 'not one' } }, signal)).toEqual({});
   });
 
+  it('are that of the authority as well, whose last certificate counts', async () => {
+    const ca = (
+      await Promise.all([0, 9].map((days) => createSelfSigned('ca', ['ca'], NOW - days * DAY_MS)))
+    ).map(({ cert }) => cert);
+    const serverUrl = 'http://127.0.0.1:1';
+    expect(await readCertificates({ serverUrl, tls: { ca: ca.join('\n') } }, signal)).toEqual({
+      authorityEndsAtMs: NOW + 365 * DAY_MS,
+    });
+  });
+
   it('are not looked for past a proxy', async () => {
     const serverUrl = 'https://127.0.0.1:1';
     expect(await readCertificates({ serverUrl, tls: {}, proxyUrl: 'http://127.0.0.1:2' }, signal)).toEqual(

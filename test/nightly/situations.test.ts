@@ -52,7 +52,8 @@ describe.skipIf(!anyKubectl())('what an operator meets', () => {
 
   const explained = async ({ namespace, object }: Situation): Promise<readonly DiagnosisFinding[]> => {
     const [kind = '', name = ''] = object.split('/');
-    const isOfCluster = /^(node|namespace|apiservice|validatingwebhookconfiguration)$/.test(kind);
+    const isOfCluster =
+      /^(node|namespace|apiservice|validatingwebhookconfiguration|customresourcedefinition)$/.test(kind);
     const target = isOfCluster ? [object] : [kind, `${namespace}/${name}`];
     const told = await rollkeeper('explain', ...target, '--json', '--kubeconfig', up.kubeconfig);
     return (JSON.parse(told.stdout) as Pick<Diagnosis, 'waitsFor'>).waitsFor ?? [];

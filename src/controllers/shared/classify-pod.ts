@@ -36,6 +36,8 @@ export interface ClassifiedPod {
   readonly wasReady?: true;
   /** Its containers are ready but the pod is not: the node controller has marked it because its node is silent. */
   readonly isUnheardOf?: true;
+  /** Secrets that it names for its images, if one cannot be pulled. Absent: none. */
+  readonly pullSecrets?: readonly string[];
   /** Its node, for a pod that was ready and is not, or that should have ended. */
   readonly node?: string;
 }
@@ -137,7 +139,7 @@ function finished(pod: ReadablePod): Classification {
   return { state, reason: reason ?? phase ?? 'Finished', ...detail };
 }
 
-function troubleOf({ status }: ReadablePod): Classification | undefined {
+function troubleOf({ spec, status }: ReadablePod): Classification | undefined {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False')
     return {
@@ -148,7 +150,11 @@ function troubleOf({ status }: ReadablePod): Classification | undefined {
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { message, reason } = container.state?.waiting ?? {};
     const state = reason === undefined ? undefined : WAITING_STATES.get(reason);
-    if (state && reason !== undefined) return { state, reason, message: message ?? container.image };
+    if (state && reason !== undefined)
+      return {
+        ...{ state, reason, message: message ?? container.image },
+        ...(state === 'image' && pullSecretsOf(spec)),
+      };
     const exit = container.state?.terminated;
     if (exit && exit.exitCode !== 0)
       return { state: 'crash', reason: exit.reason ?? 'Error', message: `exit code ${exit.exitCode}` };
@@ -157,6 +163,11 @@ function troubleOf({ status }: ReadablePod): Classification | undefined {
       return { state: 'crash', reason: 'Restarting', message: `restarted ${container.restartCount} times` };
   }
   return undefined;
+}
+
+function pullSecretsOf({ imagePullSecrets = [] }: ReadablePod['spec']): Pick<ClassifiedPod, 'pullSecrets'> {
+  const pullSecrets = imagePullSecrets.flatMap(({ name = '' }) => (name === '' ? [] : [name]));
+  return pullSecrets.length > 0 ? { pullSecrets } : {};
 }
 
 function onItsWay(pod: ReadablePod, nowMs: number): Classification {

@@ -20,7 +20,8 @@ const list = new LuaScript(new URL('./lua/list-replicas-1.lua', import.meta.url)
 const ANNOUNCE_EVERY_MS = 1000;
 /** Three announcements may get lost. */
 const FRESH_MS = 3500;
-const FORGET_AFTER_MS = 60_000;
+/** One that hangs is named for so long. */
+const FORGET_AFTER_MS = 600_000;
 
 /**
  * How replicas find each other's admin pages: each announces itself once a second. Only for display; no decision
@@ -46,9 +47,9 @@ export class RedisPeerRegistry implements PeerRegistry {
   }
 
   async peers(): Promise<readonly Peer[]> {
-    const told = (await list.run(this.redis, [this.key], [FRESH_MS, FORGET_AFTER_MS])) as string[];
+    const told = (await list.run(this.redis, [this.key], [FORGET_AFTER_MS])) as (string | number)[];
     return told
-      .map((json) => JSON.parse(json) as Peer)
+      .flatMap((json, index) => (index % 2 === 0 ? [peerOf(String(json), Number(told[index + 1]))] : []))
       .sort((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true }));
   }
 
@@ -80,4 +81,8 @@ export class RedisPeerRegistry implements PeerRegistry {
       logger.debug('could not announce this replica', { error });
     }
   }
+}
+
+function peerOf(json: string, ageMs: number): Peer {
+  return { ...(JSON.parse(json) as Peer), ...(ageMs > FRESH_MS && { silentMs: ageMs }) };
 }

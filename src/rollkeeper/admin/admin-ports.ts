@@ -25,10 +25,12 @@ export interface Peer {
   readonly certificates?: readonly string[];
   /** Proves that the announcing replica has the admin token; see {@link proofOf}. Absent: it has none. */
   readonly proof?: string;
+  /** How long it has not announced itself, milliseconds, although it did not say that it stops. Absent: it does. */
+  readonly silentMs?: number;
 }
 
 export interface PeerRegistry {
-  /** All replicas seen recently, including this one. */
+  /** All replicas that announced themselves and did not stop, including this one; those that fell silent for some minutes more. */
   peers(): Promise<readonly Peer[]>;
 }
 

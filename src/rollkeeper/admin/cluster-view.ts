@@ -8,6 +8,7 @@ import { AdminPorts } from './admin-ports.js';
 import { digestOfOptions } from './options-digest.js';
 import type { ObjectiveReport, Samples } from '../rollout-objectives/index.js';
 import { reportObjectives } from '../rollout-objectives/index.js';
+import type { PeerAnswer } from './peer-client.js';
 import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
@@ -82,7 +83,8 @@ export class ClusterView implements BeforeApplicationShutdown {
   async snapshot(): Promise<ClusterSnapshot> {
     const reading = this.store.ask(() => this.ports.lease()).catch(() => undefined);
     const [peers, lease] = await Promise.all([this.peers(), reading]);
-    const replicas = await Promise.all(peers.map((peer) => this.replicaView(peer)));
+    const views = await Promise.all(peers.map((peer) => this.replicaView(peer)));
+    const replicas = views.filter((view) => view !== undefined);
     const leads = lease && lease.remainingMs > 0 && lease.holder !== '' ? lease.holder : undefined;
     return { leader: leads, epoch: lease?.epoch ?? 0, lease, store: this.store.view(), replicas };
   }
@@ -131,13 +133,17 @@ export class ClusterView implements BeforeApplicationShutdown {
     return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
   }
 
-  private async replicaView(peer: Peer): Promise<ReplicaView> {
+  /** Undefined: the replica has fallen silent, and its port is closed, so that its process has ended. */
+  private async replicaView(peer: Peer): Promise<ReplicaView | undefined> {
     const { clock } = this.ports;
     const isSelf = peer.identity === this.ports.identity;
     const beganMs = clock.now();
-    const { answer: local, problem } = isSelf
-      ? { answer: await this.local(), problem: undefined }
+    const answer: PeerAnswer<LocalView> = isSelf
+      ? { answer: await this.local() }
       : await this.client.ask<LocalView>(peer, '/admin/local');
+    if (peer.silentMs !== undefined && answer.isRefused) return undefined;
+    const { answer: local } = answer;
+    const problem = problemOf(answer, peer);
     const halfWayMs = (beganMs + clock.now()) / 2;
     // A replica of an older release has none of them.
     const { certificateEndsAtMs, nowMs, optionsDigest }: Partial<LocalView> = local ?? {};
@@ -158,8 +164,18 @@ export class ClusterView implements BeforeApplicationShutdown {
   }
 
   private async askOthers<T>(path: string): Promise<T[]> {
-    const others = (await this.peers()).filter(({ identity }) => identity !== this.ports.identity);
+    const { identity: self } = this.ports;
+    // One that hangs would make each of these questions wait.
+    const others = (await this.peers()).filter(
+      ({ identity, silentMs }) => identity !== self && silentMs === undefined,
+    );
     const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
     return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   }
+}
+
+function problemOf({ problem }: PeerAnswer<LocalView>, { silentMs }: Peer): string | undefined {
+  if (problem === undefined || silentMs === undefined) return problem;
+  const seconds = Math.round(silentMs / 1000);
+  return `its process hangs, or its machine is unreachable: it has not announced itself for ${seconds} s (${problem})`;
 }

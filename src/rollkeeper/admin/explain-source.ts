@@ -6,6 +6,9 @@ import { queuedRollout } from '@rollkeeper/controllers/deployment';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import { isSilence } from '../first-answer.js';
 import type { DeploymentCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import type { ClusterSnapshot } from './cluster-view.js';
@@ -27,7 +30,8 @@ export class ExplainSource {
     if (!deployment) return undefined;
     const { controller } = caches;
     const observed = this.observed(caches, deployment);
-    const [snapshot, decisions] = await Promise.all([
+    const [apiProblem, snapshot, decisions] = await Promise.all([
+      this.apiProblem(),
       this.cluster.snapshot(),
       this.cluster.decisions(controller, key, deployment.metadata.uid ?? ''),
     ]);
@@ -44,7 +48,10 @@ export class ExplainSource {
       replicaSetQueues,
       neighbours: neighboursOf(caches, deployment),
       queue: queue && { ...queue, retry },
-      control: { controllerRuns, leader: snapshot.leader, store: snapshot.store },
+      control: {
+        ...{ controllerRuns, leader: snapshot.leader, store: snapshot.store },
+        ...(apiProblem !== undefined && { apiProblem }),
+      },
       decisions,
     });
   }
@@ -53,6 +60,23 @@ export class ExplainSource {
   glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
     const decisions: readonly LoggedDecision[] = [];
     return explainDeployment({ ...this.observed(caches, deployment), decisions });
+  }
+
+  /** The caches show the last state while the API is silent, so each explanation asks whether it is. */
+  private async apiProblem(): Promise<string | undefined> {
+    const { client, clock } = this.ports;
+    if (!client) return undefined;
+    const limit = new AbortController();
+    const silence = new TimeoutError(`nothing came for ${API_WITHIN_MS / 1000} s`);
+    const timer = clock.setTimeout(() => limit.abort(silence), API_WITHIN_MS);
+    try {
+      await abortable(client.ping({ signal: limit.signal }), limit.signal);
+      return undefined;
+    } catch (error) {
+      return isSilence(error) ? errorMessage(error) : undefined;
+    } finally {
+      timer.cancel();
+    }
   }
 
   private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
@@ -116,6 +140,8 @@ export class ExplainSource {
   }
 }
 
+/** Long enough for a busy server, and short enough for a person who asks in an outage. */
+const API_WITHIN_MS = 1200;
 /** An unfinished rollout has two of them, several rollouts in succession a few more. */
 const REPLICA_SETS_ASKED_FOR = 10;
 /** Further ones are not checked: a conflict is a note, not worth the time. */

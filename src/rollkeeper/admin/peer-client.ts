@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { request } from 'undici';
-import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import { errorCode, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import { trustedAgent } from '@rollkeeper/tls';
 import type { Peer } from './admin-ports.js';
@@ -21,8 +21,13 @@ export function proofOf(peer: Omit<Peer, 'proof'>, token: string): string {
 }
 
 export type PeerAnswer<T> =
-  | { readonly answer: T; readonly problem?: undefined }
-  | { readonly answer?: undefined; readonly problem: string };
+  | { readonly answer: T; readonly problem?: undefined; readonly isRefused?: undefined }
+  | {
+      readonly answer?: undefined;
+      readonly problem: string;
+      /** Whether nothing listens at its address. @default false */
+      readonly isRefused?: boolean;
+    };
 
 /** Queries other replicas, with the shared token, if there is one. */
 export class PeerClient {
@@ -48,7 +53,8 @@ export class PeerClient {
       return { answer: parseJson(text) as T };
     } catch (error) {
       const isOther = hasCode(error, 'WRONG_CERTIFICATE');
-      return { problem: isOther ? 'another certificate than its own is shown there' : errorMessage(error) };
+      if (isOther) return { problem: 'another certificate than its own is shown there' };
+      return { problem: errorMessage(error), isRefused: errorCode(error) === 'ECONNREFUSED' };
     }
   }
 

@@ -1,5 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { ended } from '../ended.js';
 import type { Diagnosis, DiagnosisFinding, DiagnosisState, Verdict } from './diagnosis.js';
 
 const RANK = { blocked: 0, waits: 1, note: 2 } as const;
@@ -35,8 +36,8 @@ export function conclude(
     state,
     cause: isGood ? (first?.cause ?? causeOf(good.state)) : first.cause,
     sentence: isGood
-      ? `${WORDS[good.state]}: ${good.sentence}.`
-      : `${WORDS[state]}: ${figures}${first.summary}.`,
+      ? ended(`${WORDS[good.state]}: ${good.sentence}`)
+      : ended(`${WORDS[state]}: ${figures}${first.summary}`),
     waitsFor,
     unblockedBy: unblockers(waitsFor),
     notes: [],

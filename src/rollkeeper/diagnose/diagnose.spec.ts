@@ -352,6 +352,69 @@ describe('other kinds', () => {
       ['blocked webhook-unreachable'],
     ],
     [
+      'a definition whose conversion is not there',
+      'crd',
+      'c',
+      converted(['v1', 'v2']),
+      ['blocked conversion-unreachable'],
+    ],
+    [
+      'a definition with one version, which nothing converts yet',
+      'crd',
+      'c',
+      converted(['v1']),
+      ['note conversion-unreachable'],
+    ],
+    [
+      'a definition whose names another one has',
+      'crd',
+      'c',
+      {
+        spec: { ...converted(['v1']).spec, conversion: { strategy: 'None' } },
+        status: { conditions: [{ type: 'NamesAccepted', status: 'False', message: 'is in use' }] },
+      },
+      ['blocked definition-names'],
+    ],
+    [
+      'a CronJob at the 31st of February',
+      'cj',
+      'c',
+      { spec: { schedule: '0 0 31 2 *', jobTemplate: {} } },
+      ['blocked schedule-never'],
+    ],
+    [
+      'a CronJob that is too late at once',
+      'cj',
+      'c',
+      { spec: { schedule: '* * * * *', startingDeadlineSeconds: 0, jobTemplate: {} } },
+      ['blocked schedule-never'],
+    ],
+    [
+      'a CronJob in a zone that there is not',
+      'cj',
+      'c',
+      { spec: { schedule: '* * * * *', timeZone: 'Mars/Olympus', jobTemplate: {} } },
+      ['blocked schedule-invalid'],
+    ],
+    [
+      'a suspended CronJob at the 31st of February',
+      'cj',
+      'c',
+      { spec: { schedule: '0 0 31 2 *', suspend: true, jobTemplate: {} } },
+      [],
+    ],
+    ['a CronJob on leap days', 'cj', 'c', { spec: { schedule: '0 0 29 2 *', jobTemplate: {} } }, []],
+    [
+      'a DaemonSet that no controller has seen for a minute',
+      'ds',
+      'd',
+      {
+        metadata: { generation: 2, managedFields: [{ manager: 'kubectl', time: ago(60) }] },
+        ...daemonSet({ desiredNumberScheduled: 0 }),
+      },
+      ['blocked not-observed-yet', 'note no-node-selected'],
+    ],
+    [
       'a claim that lost its volume',
       'pvc',
       'c',
@@ -380,6 +443,19 @@ describe('other kinds', () => {
     expect(told.waitsFor[0]?.objects).toEqual([{ kind: 'Pod', namespace: 'shop', name: 'user' }]);
   });
 });
+
+function converted(versions: readonly string[]) {
+  return {
+    spec: {
+      names: { kind: 'Thing', plural: 'things' },
+      versions: versions.map((name) => ({ name, served: true })),
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { service: { namespace: 'shop', name: 'gone' } } },
+      },
+    },
+  };
+}
 
 function daemonSet(status: object): Sketch {
   return {

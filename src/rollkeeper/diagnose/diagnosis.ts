@@ -49,6 +49,10 @@ export type DiagnosisCause =
   | 'running'
   | 'schedule-missed'
   | 'schedule-invalid'
+  | 'schedule-never'
+  | 'conversion-unreachable'
+  | 'definition-names'
+  | 'replica-silent'
   | 'no-endpoints'
   | 'load-balancer-pending'
   | 'finalizers';

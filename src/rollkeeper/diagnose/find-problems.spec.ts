@@ -2,10 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { FakeClock, atEndOfTurn, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, NODES, PODS, PERSISTENT_VOLUME_CLAIMS } from '@rollkeeper/machinery/kubernetes';
-import { StatefulSet } from '@rollkeeper/runtime';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  NODES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PODS,
+  REPLICA_SETS,
+} from '@rollkeeper/machinery/kubernetes';
+import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
+import { certificateProblems, replicaProblems } from './beside-problems.js';
 import { findProblems } from './find-problems.js';
 import { registryIn } from './registry-problems.js';
 import { renderProblems } from './render-diagnosis.js';
@@ -141,6 +149,95 @@ describe('problems', () => {
     await findProblems(cluster, { nowMs: clock.now() });
     const lists = cluster.requests.map(({ key, type }) => `${type.group}/${type.resource} ${key}`);
     expect(new Set(lists).size).toBe(lists.length);
+  });
+});
+
+describe('problems beside those of a kind', () => {
+  const workload = (selector: object, labels: object) => ({
+    spec: { replicas: 0, selector: { matchLabels: selector }, template: { metadata: { labels } } },
+    status: { observedGeneration: 1, desiredNumberScheduled: 1 },
+  });
+  const causesOf = ({ problems }: Awaited<ReturnType<typeof findProblems>>) =>
+    problems.map(({ cause, kind, name }) => `${kind} ${name}: ${cause}`);
+
+  it('are workloads of any kind that select the pods of another one, of their namespace', async () => {
+    const cluster = new FakeCluster(clock);
+    seed(cluster, StatefulSet, 'db', 'shop', workload({ app: 'a' }, { app: 'a' }));
+    seed(cluster, DaemonSet, 'log', 'shop', workload({ app: 'a', on: 'node' }, { app: 'a', on: 'node' }));
+    seed(cluster, DaemonSet, 'log', 'other', workload({ app: 'a' }, { app: 'a' }));
+    const found = await findProblems(cluster, { nowMs: clock.now() });
+    expect(causesOf(found)).toEqual(['StatefulSet db: selector-conflict']);
+    expect(found.problems[0]).toMatchObject({
+      state: 'degraded',
+      sentence: 'Degraded: its selector takes the pods of DaemonSet log as well.',
+    });
+  });
+
+  it('are objects of kinds that are not diagnosed, which a finalizer holds for ten seconds', async () => {
+    const cluster = new FakeCluster(clock);
+    cluster.discovered = [{ ...CONFIG_MAPS, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
+    const deleted = (seconds: number, finalizers: readonly string[]) => ({
+      metadata: {
+        ...{ namespace: 'shop', uid: `uid-${seconds}`, name: `deleted-${seconds}`, finalizers },
+        deletionTimestamp: toRfc3339(clock.now() - seconds * 1000),
+      },
+    });
+    for (const fields of [deleted(9, ['a.example/b']), deleted(11, ['a.example/b']), deleted(12, ['orphan'])])
+      seed(cluster, CONFIG_MAPS, fields.metadata.name, 'shop', fields);
+    expect((await findProblems(cluster, { nowMs: clock.now() })).problems).toEqual([]);
+    const found = await findProblems(cluster, { nowMs: clock.now(), ofEveryKind: true });
+    expect(causesOf(found)).toEqual(['ConfigMap deleted-11: finalizers']);
+    expect(found.problems[0]?.unblockedBy[0]).toContain('a.example/b');
+  });
+
+  it('are ReplicaSets that a finalizer holds, although a Deployment has them', async () => {
+    const cluster = new FakeCluster(clock);
+    seed(cluster, REPLICA_SETS, 'web-1', 'shop', {
+      metadata: {
+        ...{ name: 'web-1', namespace: 'shop', uid: 'set', finalizers: ['a.example/b'] },
+        deletionTimestamp: toRfc3339(clock.now() - 60_000),
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'web', controller: true },
+        ],
+      },
+      ...workload({ app: 'a' }, { app: 'a' }),
+    });
+    expect(causesOf(await findProblems(cluster, { nowMs: clock.now() }))).toEqual([
+      'ReplicaSet web-1: finalizers',
+    ]);
+  });
+
+  it('are replicas that hang, and certificates that end within a day', async () => {
+    const nowMs = clock.now();
+    const of = (hours: number) => ({
+      what: `certificate of ${hours} h`,
+      endsAtMs: nowMs + hours * 3_600_000,
+      remedy: 'renew it',
+    });
+    const beside = async () => [
+      ...replicaProblems([
+        { identity: 'controller-0', adminUrl: '', reachable: true },
+        { identity: 'controller-1', adminUrl: 'http://there', reachable: false, problem: 'it hangs' },
+      ]),
+      ...certificateProblems([of(25), of(23), of(-1), { ...of(1), endsAtMs: undefined }], nowMs),
+    ];
+    const found = await findProblems(new FakeCluster(clock), { nowMs, beside });
+    expect(causesOf(found)).toEqual([
+      'Replica controller-1: replica-silent',
+      'Certificate certificate of 23 h: certificate-ends',
+      'Certificate certificate of -1 h: certificate-ends',
+    ]);
+    expect(renderProblems(found)).toContain('it (http://there) does not answer: it hangs');
+  });
+
+  it('has one end of a sentence that asks something', async () => {
+    const cluster = new FakeCluster(clock);
+    const deployment = aDeployment({ replicas: 0 });
+    deployment.metadata.annotations = { 'rollkeeper.dev/bake-tme': '5m' };
+    cluster.seed(DEPLOYMENTS, deployment);
+    const { problems } = await findProblems(cluster, { nowMs: clock.now() });
+    expect(problems[0]?.cause).toBe('invalid-policy');
+    expect(problems[0]?.sentence).toMatch(/did you mean rollkeeper\.dev\/bake-time\?$/);
   });
 });
 

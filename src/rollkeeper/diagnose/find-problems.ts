@@ -2,6 +2,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { nextTurn } from '@rollkeeper/machinery/clock';
 import { completed } from '@rollkeeper/controllers/deployment';
 import type {
+  DeepReadonly,
   Deployment,
   KubernetesObject,
   Node,
@@ -23,9 +24,13 @@ import { ClusterReader } from './cluster-reader.js';
 import { conclude } from './conclude.js';
 import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Diagnosis } from './diagnosis.js';
+import { findHeldObjects } from './deleting-objects.js';
+import { deletionFindings } from './findings.js';
 import { KIND_DIAGNOSES } from './kind-diagnoses.js';
 import type { KindDiagnosis } from './kind-diagnosis.js';
 import { groupByRegistry } from './registry-problems.js';
+import type { Workload } from './selector-conflicts.js';
+import { selectorConflicts, withConflict } from './selector-conflicts.js';
 import type { Need, Snapshot } from './snapshot.js';
 
 export interface FindProblemsOptions extends DiagnoseOptions {
@@ -35,6 +40,12 @@ export interface FindProblemsOptions extends DiagnoseOptions {
   readonly kinds?: readonly KindDiagnosis[];
   /** Whether lists of the cluster, such as that of nodes, are left out where a namespace is given. @default false: they are tried */
   readonly staysInNamespace?: boolean;
+  /** Whether a change that no controller has observed, of an unknown time, is an old one. @default false */
+  readonly areChangesOld?: boolean;
+  /** Whether objects of all other kinds are looked at as well, for those that a finalizer holds: reads many lists. @default false */
+  readonly ofEveryKind?: boolean;
+  /** Problems beside the objects of the API: of replicas, of certificates. @default none */
+  readonly beside?: () => Promise<readonly Diagnosis[]>;
   /** Which Deployments are looked at. @default those of apps/v1 */
   readonly deploymentTypes?: readonly ResourceType[];
 }
@@ -91,13 +102,26 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
   }
   const deployments: Diagnosis[] = [];
   for (const type of deploymentTypes)
-    for (const explain of deploymentsOf(type, snapshot, namespace, nowMs)) {
+    for (const explain of deploymentsOf(type, snapshot, namespace, options)) {
       if (deployments.push(explain()) % AT_ONCE === 0) await nextTurn();
     }
-  const all = [...deployments, ...problems].filter(isProblem);
+  const conflicts = selectorConflicts(
+    workloadsIn(snapshot, [...deploymentTypes, ...kinds.map(({ type }) => type)], namespace),
+  );
+  const held = options.ofEveryKind
+    ? await findHeldObjects(client, {
+        ...options,
+        except: [...deploymentTypes, ...KIND_DIAGNOSES.map(({ type }) => type)],
+      })
+    : [];
+  const beside = (await options.beside?.()) ?? [];
+  const judged = [...deployments, ...problems].map((each) =>
+    withConflict(each, conflicts.get(each.uid ?? '')),
+  );
+  const all = [...judged.filter(isProblem), ...held, ...beside];
   return {
     problems: [...groupByRegistry(all), ...all.toSorted(worstFirst)],
-    looked: looked + deployments.length,
+    looked: looked + deployments.length + held.length + beside.length,
     notes: reader.notes(),
     reads: reader.reads,
   };
@@ -107,16 +131,35 @@ function scope(namespace: string | undefined): { namespace?: string } {
   return namespace === undefined ? {} : { namespace };
 }
 
-function isToldByOwner({ type }: KindDiagnosis, object: Parameters<typeof controllerOf>[0]): boolean {
-  return TOLD_BY_OWNER.has(type.kind) && controllerOf(object) !== undefined;
+/** An owner does not report that one of them is being deleted and held, but for pods. */
+function isToldByOwner({ type }: KindDiagnosis, object: DeepReadonly<KubernetesObject>): boolean {
+  if (!TOLD_BY_OWNER.has(type.kind) || controllerOf(object) === undefined) return false;
+  return type.kind === 'Pod' || deletionFindings(object).every(({ severity }) => severity !== 'blocked');
 }
+
+/** Those that select pods and create them. */
+function workloadsIn(
+  snapshot: Snapshot,
+  types: readonly ResourceType[],
+  namespace: string | undefined,
+): readonly Workload[] {
+  return types
+    .filter(({ group, kind }) => kind === 'Deployment' || (group === 'apps' && OF_APPS.has(kind)))
+    .flatMap((type) =>
+      snapshot
+        .list<KubernetesObject & Workload>(type, namespace)
+        .map((each) => ({ ...each, kind: type.kind })),
+    );
+}
+
+const OF_APPS: ReadonlySet<string> = new Set(['ReplicaSet', 'StatefulSet', 'DaemonSet']);
 
 /** The explanation of each, made when it is called. */
 function deploymentsOf(
   type: ResourceType,
   snapshot: Snapshot,
   namespace: string | undefined,
-  nowMs: number,
+  { areChangesOld, nowMs }: Pick<FindProblemsOptions, 'areChangesOld' | 'nowMs'>,
 ): readonly (() => Diagnosis)[] {
   const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
   return snapshot.list<Deployment>(type, namespace).map((listed) => () => {
@@ -127,6 +170,7 @@ function deploymentsOf(
     const explained = explainDeployment({
       ...{ deployment, replicaSets, pods, nowMs },
       ...(nodesNotReady && { nodesNotReady }),
+      areChangesOld,
     });
     const { cause, name, namespace: of, sentence, state, unblockedBy, waitsFor } = explained;
     return {

@@ -10,7 +10,7 @@ import type { DeepReadonly, KubernetesObject, Node, Pod } from '@rollkeeper/mach
 import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectEvent } from '../object-event.js';
 import { eventTimes } from '../object-event.js';
-import { countOf, named, notReadyNodes, podTroubleFindings } from '../explain/index.js';
+import { countOf, named, notReadyNodes, podTroubleFindings, unobservedFinding } from '../explain/index.js';
 import type { DiagnosisFinding } from './diagnosis.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -188,20 +188,16 @@ export function deletionFindings(
   ];
 }
 
-/** That a controller has not looked at the latest change. */
+/** That a controller has not looked at the latest change. @param controller its kind */
 export function unobservedFindings(
   { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
   observedGeneration: number | undefined,
   controller: string,
+  nowMs: number,
 ): DiagnosisFinding[] {
-  const { generation = 0 } = metadata;
-  if ((observedGeneration ?? 0) >= generation) return [];
-  return [
-    {
-      cause: 'not-observed-yet',
-      severity: 'waits',
-      summary: `the ${controller} controller has not seen generation ${generation} yet`,
-      unblockedBy: ['its next sync; if there is none, check that the controller is running'],
-    },
-  ];
+  const found = unobservedFinding({
+    ...{ metadata, observedGeneration, nowMs },
+    controller: `${controller} controller`,
+  });
+  return found ? [found] : [];
 }

@@ -8,6 +8,8 @@ export type {
   DiagnosisState,
   NamedObject,
 } from './diagnosis.js';
+export { certificateProblems, replicaProblems } from './beside-problems.js';
+export type { EndingCertificate, SeenReplica } from './beside-problems.js';
 export { findProblems } from './find-problems.js';
 export type { FindProblemsOptions, Problems } from './find-problems.js';
 export { KIND_DIAGNOSES, kindNamed } from './kind-diagnoses.js';

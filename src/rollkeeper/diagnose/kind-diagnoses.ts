@@ -2,6 +2,7 @@ import { apiServiceDiagnosis } from './kinds/api-service.js';
 import { autoscalerDiagnosis } from './kinds/autoscaler.js';
 import { claimDiagnosis } from './kinds/claim.js';
 import { cronJobDiagnosis } from './kinds/cronjob.js';
+import { definitionDiagnosis } from './kinds/custom-resource-definition.js';
 import { daemonSetDiagnosis } from './kinds/daemonset.js';
 import { budgetDiagnosis } from './kinds/disruption-budget.js';
 import { jobDiagnosis } from './kinds/job.js';
@@ -18,6 +19,7 @@ import type { KindDiagnosis } from './kind-diagnosis.js';
 export const KIND_DIAGNOSES: readonly KindDiagnosis[] = [
   nodeDiagnosis,
   apiServiceDiagnosis,
+  definitionDiagnosis,
   validatingWebhookDiagnosis,
   mutatingWebhookDiagnosis,
   namespaceDiagnosis,

@@ -9,6 +9,8 @@ export interface ApiFacts {
   readonly tookMs: number;
   /** How far its clock is ahead of this machine's, milliseconds; undefined where its answers have no date. */
   readonly aheadMs?: number;
+  /** Why it is not ready: `these checks fail: etcd`. Undefined: it is, or it does not say. */
+  readonly notReady?: string;
 }
 
 /** The chart's `kubeVersion`. */
@@ -37,8 +39,20 @@ export function decideApi(asked: Asked<ApiFacts>): readonly Finding[] {
           `upgrade the cluster: Kubernetes 1.${OLDEST_MINOR} is the oldest supported version`,
         )
       : ok('api', `${url} answers: Kubernetes ${version}`),
+    ...decideReadiness(asked.value),
     ...decideSpeed(asked.value),
     ...decideSkew(asked.value),
+  ];
+}
+
+function decideReadiness({ notReady, url }: ApiFacts): readonly Finding[] {
+  if (notReady === undefined) return [];
+  return [
+    failure(
+      'api',
+      `${url} answers, but is not ready: ${notReady}`,
+      'repair what the check names: etcd is its store (of the embedded server, Redis), which may be down, full or read-only; the log of the API server says more',
+    ),
   ];
 }
 

@@ -5,6 +5,8 @@ import { failure, warning } from './finding.js';
 export interface CertificateFacts {
   /** Of the API server. */
   readonly serverEndsAtMs?: number;
+  /** Of the authority in the kubeconfig, by which the server is trusted: the last of them. */
+  readonly authorityEndsAtMs?: number;
   /** Of the user, in the kubeconfig. */
   readonly clientEndsAtMs?: number;
 }
@@ -13,32 +15,44 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A certificate's end is mentioned this long before: time enough to renew it by hand. */
 export const ENDS_SOON_MS = 14 * DAY_MS;
 
-/** Certificates without which the API server can no longer be reached. */
-export function decideCertificates(asked: Asked<CertificateFacts>, nowMs: number): readonly Finding[] {
-  if (asked.is !== 'answered') return [];
-  const { clientEndsAtMs, serverEndsAtMs } = asked.value;
+/** A certificate without which the API server can no longer be reached. */
+export interface NamedCertificate {
+  readonly what: string;
+  /** Epoch milliseconds. */
+  readonly endsAtMs: number | undefined;
+  readonly remedy: string;
+}
+
+/** The certificates of a connection, with what to do when one ends. */
+export function certificatesOf(facts: CertificateFacts): readonly NamedCertificate[] {
   return [
-    ...decideOne(
-      'the API server’s certificate',
-      'renew it (kubeadm: `kubeadm certs renew apiserver`), and restart the processes that do not reload it',
-      serverEndsAtMs,
-      nowMs,
-    ),
-    ...decideOne(
-      'the client certificate of the kubeconfig',
-      'issue another one, or use the token of a service account',
-      clientEndsAtMs,
-      nowMs,
-    ),
+    {
+      what: 'the API server’s certificate',
+      endsAtMs: facts.serverEndsAtMs,
+      remedy:
+        'renew it (kubeadm: `kubeadm certs renew apiserver`), and restart the processes that do not reload it',
+    },
+    {
+      what: 'the certificate authority of the kubeconfig',
+      endsAtMs: facts.authorityEndsAtMs,
+      remedy:
+        'issue another authority, and certificates of it; servers and clients must trust both while they change',
+    },
+    {
+      what: 'the client certificate of the kubeconfig',
+      endsAtMs: facts.clientEndsAtMs,
+      remedy: 'issue another one, or use the token of a service account',
+    },
   ];
 }
 
-function decideOne(
-  what: string,
-  remedy: string,
-  endsAtMs: number | undefined,
-  nowMs: number,
-): readonly Finding[] {
+/** Those that have ended, or will soon. */
+export function decideCertificates(asked: Asked<CertificateFacts>, nowMs: number): readonly Finding[] {
+  if (asked.is !== 'answered') return [];
+  return certificatesOf(asked.value).flatMap((certificate) => decideOne(certificate, nowMs));
+}
+
+function decideOne({ endsAtMs, remedy, what }: NamedCertificate, nowMs: number): readonly Finding[] {
   if (endsAtMs === undefined || endsAtMs - nowMs > ENDS_SOON_MS) return [];
   const end = new Date(endsAtMs).toISOString();
   return endsAtMs <= nowMs

@@ -12,7 +12,8 @@ export interface QueueFacts extends Pick<QueueAnswer, 'controller' | 'counts'> {
 }
 
 export function decideQueues(asked: Asked<readonly QueueFacts[]>): readonly Finding[] {
-  if (asked.is !== 'answered') return [skipped('queues', 'no replica answers')];
+  if (asked.is === 'not-asked') return [skipped('queues', `the queues were not read: ${asked.why}`)];
+  if (asked.is === 'unanswered') return [skipped('queues', `the queues could not be read: ${asked.why}`)];
   const queues = asked.value;
   const waiting = queues.reduce((sum, { counts }) => sum + counts.waiting, 0);
   return orElse(

@@ -30,13 +30,21 @@ export function decideReplicas(asked: Asked<ClusterSnapshot>, nowMs: number): re
   );
 }
 
-function decideReachable({ adminUrl, identity, problem, reachable }: ReplicaView): readonly Finding[] {
+function decideReachable({
+  adminUrl,
+  identity,
+  problem,
+  reachable,
+  silentMs,
+}: ReplicaView): readonly Finding[] {
   if (reachable) return [];
   return [
     warning(
       'replicas',
       `${identity} (${adminUrl}) does not answer the others: ${problem ?? 'unknown reason'}`,
-      'see its log and `/readyz?verbose`; replicas need the same --admin-token-file, and must reach each other on the admin port',
+      silentMs === undefined
+        ? 'see its log and `/readyz?verbose`; replicas need the same --admin-token-file, and must reach each other on the admin port'
+        : 'restart its process if it hangs: see its log, and the load and memory of its machine. It is forgotten ten minutes after its last sign of life',
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Asked, Finding } from './finding.js';
-import { failure, ok, orElse, skipped, someOf, warning } from './finding.js';
+import { failure, isForbidden, ok, orElse, skipped, someOf, warning } from './finding.js';
 
 /** The last writer of the status of a Deployment: the manager in its managedFields, and when it wrote. */
 export interface StatusWriter {
@@ -97,7 +97,11 @@ function decideUnseen(facts: RivalFacts, nowMs: number): readonly Finding[] {
       ),
     ];
   return [
-    skipped('rivals', `Deployments could not be read: ${writers.why}`, 'grant the right to list Deployments'),
+    skipped(
+      'rivals',
+      `Deployments could not be read: ${writers.why}`,
+      isForbidden(writers) ? 'grant the right to list Deployments' : undefined,
+    ),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { ENDS_SOON_MS } from './decide-certificates.js';
 import type { Asked, Finding } from './finding.js';
-import { failure, ok, orElse, skipped, warning } from './finding.js';
+import { failure, isForbidden, ok, orElse, skipped, warning } from './finding.js';
 import type { Webhook } from './resources.js';
 
 /** A webhook that the API calls for what the controllers write. */
@@ -49,7 +49,9 @@ function decideConfigured(asked: Asked<readonly WebhookFacts[]>, nowMs: number):
       skipped(
         'webhooks',
         `the webhooks were not checked: ${asked.why}`,
-        'grant the right to list validatingwebhookconfigurations and mutatingwebhookconfigurations',
+        isForbidden(asked)
+          ? 'grant the right to list validatingwebhookconfigurations and mutatingwebhookconfigurations'
+          : undefined,
       ),
     ];
   const ours = asked.value.filter(({ webhook }) => concernsUs(webhook));

@@ -39,6 +39,11 @@ describe('what is said of the API', () => {
       'failure: the Kubernetes API does not answer: ECONNREFUSED',
     ],
     ['is too old', answered({ ...facts, version: 'v1.24.3' }), 'failure: https://api is Kubernetes v1.24.3'],
+    [
+      'is not ready',
+      answered({ ...facts, notReady: 'these checks fail: etcd' }),
+      'failure: https://api answers, but is not ready: these checks fail: etcd',
+    ],
     ['is slow', answered({ ...facts, tookMs: 1500 }), 'warning: the API takes 1500 ms for its version'],
     [
       'is ahead',
@@ -66,6 +71,11 @@ describe('what is said of the certificates of the connection', () => {
         'warning: the API server’s certificate ends at 2026-01-14T12:00:00.000Z',
         'warning: the client certificate of the kubeconfig ends at 2026-01-02T12:00:00.000Z',
       ],
+    ],
+    [
+      'that of the authority',
+      answered({ authorityEndsAtMs: NOW + DAY }),
+      ['warning: the certificate authority of the kubeconfig ends at 2026-01-02T12:00:00.000Z'],
     ],
     [
       'that one has ended',

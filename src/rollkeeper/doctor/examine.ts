@@ -52,18 +52,23 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
   const [api, certificates, redis, installed] = await Promise.all([
     readApi({ client: options.client, clock, signal, withinMs: patienceMs }, options.apiUrl),
     connection
-      ? asking({ clock, signal, withinMs: patienceMs }, (limited) =>
-          readCertificates(connection, limited),
-        )
+      ? asking({ clock, signal, withinMs: patienceMs }, (limited) => readCertificates(connection, limited))
       : notAsked('the connection is not known'),
-    options.redisUrl === undefined ? notAsked('no --redis-url') : readRedis(options.redisUrl, clock, patienceMs),
+    options.redisUrl === undefined
+      ? notAsked('no --redis-url')
+      : readRedis(options.redisUrl, clock, patienceMs),
     readReplicas(options, signal),
   ]);
   const { config, snapshot } = installed;
   const hasApi = api.is === 'answered';
   // Until here, each question waits for a first answer only. A server that is not ready may never give another one.
   const isReady = hasApi && api.value.notReady === undefined;
-  const reader = { client: options.client, clock, signal, ...(!isReady && { withinMs: Math.round(patienceMs * OF_UNREADY) }) };
+  const reader = {
+    client: options.client,
+    clock,
+    signal,
+    ...(!isReady && { withinMs: Math.round(patienceMs * OF_UNREADY) }),
+  };
   const installation = installationOf(config, options.controllers);
   const rivalQuestion = {
     namespaces: installation.namespaces,
@@ -150,7 +155,11 @@ async function readQueues(
   if (snapshot.is !== 'answered' || !askAdmin)
     return snapshot.is === 'answered' ? notAsked('no replica is known') : snapshot;
   return asking(
-    { clock, signal, ...(!snapshot.value.store.answers && { withinMs: Math.round(patienceMs * OF_UNREADY) }) },
+    {
+      clock,
+      signal,
+      ...(!snapshot.value.store.answers && { withinMs: Math.round(patienceMs * OF_UNREADY) }),
+    },
     async () => {
       const all = await askAdmin<readonly QueueFacts[]>('/admin/queues');
       return Promise.all(

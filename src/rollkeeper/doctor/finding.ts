@@ -49,6 +49,11 @@ export type Asked<T> =
 export const answered = <T>(value: T): Asked<T> => ({ is: 'answered', value });
 export const notAsked = (why: string): Asked<never> => ({ is: 'not-asked', why });
 
+/** Whether a question was refused for a missing right, as the API words it: another silence is not ended by a right. */
+export function isForbidden(asked: Asked<unknown>): boolean {
+  return asked.is === 'unanswered' && /forbidden|cannot list/i.test(asked.why);
+}
+
 export function ok(check: Check, summary: string): Finding {
   return { check, level: 'ok', summary };
 }

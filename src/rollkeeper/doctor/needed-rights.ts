@@ -122,6 +122,7 @@ function problemRightsOfCluster(): readonly NeededRight[] {
     ...rights('list', 'storage.k8s.io', 'storageclasses'),
     ...rights('list', 'apiregistration.k8s.io', 'apiservices'),
     ...rights('list', 'admissionregistration.k8s.io', admission),
+    ...rights('list', 'apiextensions.k8s.io', 'customresourcedefinitions'),
   ];
 }
 

@@ -46,11 +46,7 @@ export async function readRedis(
 }
 
 /** Connects, and waits for an answer no longer than for that of any server. */
-async function firstAnswerOf(
-  connection: RedisConnection,
-  clock: Clock,
-  patienceMs: number,
-): Promise<void> {
+async function firstAnswerOf(connection: RedisConnection, clock: Clock, patienceMs: number): Promise<void> {
   const limit = new AbortController();
   const silence = new TimeoutError(`nothing came for ${patienceMs / 1000} s`);
   const timer = clock.setTimeout(() => limit.abort(silence), patienceMs);

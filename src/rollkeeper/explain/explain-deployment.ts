@@ -1,4 +1,5 @@
 import { explainSizes } from './arithmetic.js';
+import { ended } from '../ended.js';
 import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
 import { limitFindings } from './limit-findings.js';
@@ -92,6 +93,7 @@ const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
   'namespace-terminating',
   'parked',
   'store-silent',
+  'api-silent',
 ]);
 
 /**
@@ -149,7 +151,7 @@ function headlineOf(
   if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods are requested.' };
   const rolledBack = state === 'complete' ? findings.find(({ cause }) => cause === 'rolled-back') : undefined;
   if (rolledBack) {
-    const sentence = `Rolled back: ${whole(limits.replicas)} available; ${rolledBack.summary}.`;
+    const sentence = ended(`Rolled back: ${whole(limits.replicas)} available; ${rolledBack.summary}`);
     return { cause: rolledBack.cause, sentence };
   }
   if (state === 'complete')
@@ -162,7 +164,7 @@ function headlineOf(
     paused: 'Paused',
     deleting: 'Deleting',
   }[state];
-  return { cause: first.cause, sentence: `${words}: ${progress}; ${first.summary}.` };
+  return { cause: first.cause, sentence: ended(`${words}: ${progress}; ${first.summary}`) };
 }
 
 function whole(replicas: number): string {
@@ -176,7 +178,7 @@ function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explan
     ...identityOf(input),
     state: 'blocked',
     cause: first?.cause ?? 'invalid-spec',
-    sentence: `Stuck: ${first?.summary ?? 'its spec is invalid'}.`,
+    sentence: ended(`Stuck: ${first?.summary ?? 'its spec is invalid'}`),
     waitsFor: findings,
     counts: {
       total: status?.replicas ?? 0,

@@ -30,6 +30,8 @@ export interface ControlKnowledge {
   readonly leader?: string;
   /** The shared store, as seen by the answering replica. @default it answers */
   readonly store?: { readonly name: string; readonly answers: boolean; readonly silentSinceMs?: number };
+  /** Why the API server does not answer the replica: all else is what the caches knew before. @default it answers */
+  readonly apiProblem?: string;
 }
 
 /** The complete input of an explanation; nothing else is read. */
@@ -56,6 +58,8 @@ export interface ExplainInput {
   /** The same for its ReplicaSets that do not have all their pods, by name. */
   readonly replicaSetQueues?: ReadonlyMap<string, QueueKnowledge>;
   readonly control?: ControlKnowledge;
+  /** Whether a change of an unknown time is an old one: for one who looks twice before it is reported. @default false */
+  readonly areChangesOld?: boolean;
   /** Newest first. */
   readonly decisions?: readonly LoggedDecision[];
   readonly nowMs: number;

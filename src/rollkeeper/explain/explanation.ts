@@ -28,6 +28,7 @@ export type CauseCode =
   | 'controller-not-running'
   | 'no-leader'
   | 'store-silent'
+  | 'api-silent'
   | 'not-observed-yet'
   | 'replicaset-create-error'
   | 'name-too-long'

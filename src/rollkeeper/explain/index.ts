@@ -7,6 +7,7 @@ export { countOf, named } from './named-pods.js';
 export { podTroubleFindings } from './pod-findings.js';
 export { notReadyNodes } from './not-ready-nodes.js';
 export { renderExplanation } from './render-explanation.js';
+export { unobservedFinding } from './unobserved.js';
 export { SyncJournal } from './sync-journal.js';
 export type { SyncJournalOptions } from './sync-journal.js';
 export { RunningSyncs } from './running-syncs.js';

@@ -4,28 +4,27 @@ import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Finding } from './explanation.js';
 import { lossFindings } from './loss-findings.js';
 import { countOf, named } from './named-pods.js';
+import { imageRemedies, unschedulableRemedies } from './pod-remedies.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
 
 interface Words {
   readonly cause: CauseCode;
   /** @param why the API's own words, see {@link describeReason} */
   readonly says: (pods: readonly ClassifiedPod[], why: string) => string;
-  readonly unblockedBy: readonly string[];
+  /** @param first of the pods */
+  readonly unblockedBy: (first: ClassifiedPod) => readonly string[];
 }
 
 const TROUBLES: Readonly<Record<TroubleState, Words>> = {
   image: {
     cause: 'image-pull',
     says: (pods, why) => `the image of ${countOf(pods)} cannot be pulled: ${why}`,
-    unblockedBy: [
-      'correct the image (kubectl set image), push it, or give the pods an imagePullSecret',
-      'or roll back with kubectl rollout undo',
-    ],
+    unblockedBy: imageRemedies,
   },
   crash: {
     cause: 'crash-loop',
     says: (pods, why) => `a container of ${countOf(pods)} keeps ending: ${why}`,
-    unblockedBy: [
+    unblockedBy: () => [
       'find the cause with kubectl logs --previous, and roll out a version that does not crash',
       'or roll back with kubectl rollout undo',
     ],
@@ -33,25 +32,26 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
   config: {
     cause: 'container-config',
     says: (pods, why) => `a container of ${countOf(pods)} cannot be created: ${why}`,
-    unblockedBy: ['create the ConfigMap, Secret or key that the template names, or correct the template'],
+    unblockedBy: () => [
+      'create the ConfigMap, Secret or key that the template names, or correct the template',
+    ],
   },
   unschedulable: {
     cause: 'unschedulable',
     says: (pods, why) => `no node takes ${countOf(pods)}: ${why}`,
-    unblockedBy: [
-      'add nodes or free resources on them',
-      "or request less: the template's requests, node selector, affinity, tolerations",
-    ],
+    unblockedBy: ({ message }) => unschedulableRemedies(message),
   },
   rejected: {
     cause: 'rejected-by-node',
     says: (pods, why) => `a node rejected ${countOf(pods)}: ${why}`,
-    unblockedBy: ['see what the node lacks with kubectl describe node; the ReplicaSet replaces failed pods'],
+    unblockedBy: () => [
+      'see what the node lacks with kubectl describe node; the ReplicaSet replaces failed pods',
+    ],
   },
   unready: {
     cause: 'not-ready',
     says: (pods, why) => `${countOf(pods)} ${pods.length === 1 ? 'does' : 'do'} not become ready: ${why}`,
-    unblockedBy: ['check the readiness probe with kubectl describe pod, and the logs of the container'],
+    unblockedBy: () => ['check the readiness probe with kubectl describe pod, and the logs of the container'],
   },
 };
 
@@ -101,7 +101,7 @@ function findingOf(state: TroubleState, all: readonly ClassifiedPod[]): Finding[
   if (!first) return [];
   const { cause, says, unblockedBy } = TROUBLES[state];
   const summary = says(pods, describeReason(first));
-  return [{ cause, severity: 'blocked', summary, pods: named(pods), unblockedBy }];
+  return [{ cause, severity: 'blocked', summary, pods: named(pods), unblockedBy: unblockedBy(first) }];
 }
 
 function startingFinding(all: readonly ClassifiedPod[]): Finding[] {

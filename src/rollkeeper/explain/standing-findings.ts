@@ -7,6 +7,7 @@ import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
+import { unobservedFinding } from './unobserved.js';
 
 /** A reason not to act on the Deployment at all; nothing else is checked then. */
 export function refusalOf({ deployment }: ExplainInput): Finding | undefined {
@@ -59,9 +60,9 @@ export function failureFindings({ deployment, nowMs, queue }: ExplainInput): Fin
 }
 
 /** Whether any replica processes the key at all. */
-export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
-  const { generation = 0 } = deployment.metadata;
-  const findings: Finding[] = [];
+export function controlFindings(input: ExplainInput): Finding[] {
+  const { control, deployment, nowMs, queue } = input;
+  const findings: Finding[] = apiFinding(control?.apiProblem);
   if (control?.store?.answers === false) {
     findings.push(storeFinding(control.store, nowMs));
   } else if (control && !control.controllerRuns) {
@@ -79,15 +80,29 @@ export function controlFindings({ control, deployment, nowMs, queue }: ExplainIn
       unblockedBy: ['an election: after a crash it takes as long as the lease; Redis must be reachable'],
     });
   }
-  if ((deployment.status?.observedGeneration ?? 0) < generation && !queue?.parked) {
-    findings.push({
-      cause: 'not-observed-yet',
-      severity: 'waits',
-      summary: `the controller has not seen generation ${generation} yet`,
-      unblockedBy: ['its next sync'],
-    });
-  }
+  const unobserved = unobservedFinding({
+    metadata: deployment.metadata,
+    observedGeneration: deployment.status?.observedGeneration,
+    controller: 'Deployment controller',
+    ...{ nowMs, isOld: input.areChangesOld },
+  });
+  if (unobserved && !queue?.parked) findings.push(unobserved);
   return findings;
+}
+
+/** What follows is as old as the last answer. */
+function apiFinding(problem: string | undefined): Finding[] {
+  if (problem === undefined) return [];
+  return [
+    {
+      cause: 'api-silent',
+      severity: 'blocked',
+      summary: `the API server does not answer (${problem}): what is shown is its state before that; pods that run go on running, and nothing is rolled out, scaled or replaced`,
+      unblockedBy: [
+        'the API server answering again: is its process running, and reachable? rollkeeper doctor shows what answers',
+      ],
+    },
+  ];
 }
 
 /** Nothing else is known then: neither the lease nor the queues can be read. */

@@ -2,6 +2,7 @@ import type { EventNote } from '@rollkeeper/client/events';
 import { parseTimeMs, shortenedTo } from '@rollkeeper/controllers/shared';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { consoleLink } from '../console-link.js';
+import { ended } from '../ended.js';
 import { problemId } from './watched-problem.js';
 import type { WatchedProblem } from './watched-problem.js';
 
@@ -10,7 +11,7 @@ export const PROBLEM_COMPONENT = 'rollkeeper-problems';
 /** Of the Event that says that a problem is solved. */
 export const PROBLEM_SOLVED = 'ProblemSolved';
 
-const HELP = '. What helps: ';
+const HELP = ' What helps: ';
 const LINK = ' In the console: ';
 /** The API takes a message of 1024 bytes; these texts are mostly ASCII. */
 const LONGEST_MESSAGE = 1000;
@@ -28,11 +29,14 @@ export function reasonOf(cause: string): string {
  */
 export function appearedNote(problem: WatchedProblem, consoleUrl?: string): EventNote {
   const { cause, remedy, summary } = problem;
-  const help = remedy === undefined ? '' : `${HELP}${remedy}`;
   return {
     type: 'Warning',
     reason: reasonOf(cause),
-    message: withLink(`${summary}${help}`, problem, consoleUrl),
+    message: withLink(
+      remedy === undefined ? summary : `${ended(summary)}${HELP}${remedy}`,
+      problem,
+      consoleUrl,
+    ),
     action: cause,
   };
 }
@@ -52,14 +56,15 @@ export function goneNote(problem: WatchedProblem, consoleUrl?: string): EventNot
 function withLink(words: string, problem: WatchedProblem, consoleUrl: string | undefined): string {
   const link = consoleUrl === undefined ? '' : consoleLink(consoleUrl, problem);
   if (link === '' || link.length > LONGEST_LINK) return shortenedTo(LONGEST_MESSAGE, words);
-  const end = `.${LINK}${link}`;
-  return shortenedTo(LONGEST_MESSAGE - end.length, words) + end;
+  const end = `${LINK}${link}`;
+  return ended(shortenedTo(LONGEST_MESSAGE - end.length - 1, words)) + end;
 }
 
 /** What the message says is wrong, without what helps and where to look. */
 function summaryOf(message: string): string {
-  const [words = message] = message.split(`.${LINK}`);
-  return words.split(HELP)[0] ?? words;
+  const [words = message] = message.split(LINK);
+  const [summary = words] = words.split(HELP);
+  return summary === message ? summary : summary.replace(/\.$/, '');
 }
 
 /** What an Event is about. Undefined: not an object of the API. */

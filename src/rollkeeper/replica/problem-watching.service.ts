@@ -40,7 +40,9 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
     const { client } = manager;
     const { namespaces } = options.scope;
     const cached = this.cacheOf(problems);
-    const look: Pick<FindProblemsOptions, 'cached' | 'deploymentTypes' | 'kinds' | 'reader'> = {
+    const look: Omit<FindProblemsOptions, 'nowMs' | 'namespace'> = {
+      // A look is repeated before it is believed, later than a controller would see a change.
+      areChangesOld: true,
       reader: 'This replica',
       cached,
       deploymentTypes: deploymentTypes.length > 0 ? deploymentTypes : [DEPLOYMENTS],

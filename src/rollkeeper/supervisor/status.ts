@@ -29,6 +29,8 @@ export interface ReplicaLine {
   readonly identity: string;
   readonly pid: number;
   readonly leader: boolean;
+  /** Only if it does not answer. */
+  readonly answers?: false;
   readonly adminUrl: string;
   /** SHA-256 fingerprints of its admin pages' certificates; absent: plain HTTP. */
   readonly certificates?: readonly string[];
@@ -57,6 +59,7 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
       identity: replica.identity,
       pid: replica.pid,
       leader: answer?.leader ?? false,
+      ...(answer === undefined && { answers: false as const }),
       adminUrl: replica.adminUrl,
       ...(replica.certificates ? { certificates: replica.certificates } : {}),
     })),
@@ -84,10 +87,10 @@ export function renderUpStatus(status: UpStatus, { isWide = false, style = PLAIN
     ...(redis ? [['redis', String(redis.pid ?? '-'), 'store', redis.url]] : []),
     ...(apiServer ? [['apiserver', String(apiServer.pid), 'API server', apiServer.url]] : []),
     ...(nodes ? [['node', String(nodes.pid), 'simulated nodes', '-']] : []),
-    ...replicas.map(({ adminUrl, certificates = [], identity, leader, pid }) => [
+    ...replicas.map(({ adminUrl, answers, certificates = [], identity, leader, pid }) => [
       identity,
       String(pid),
-      leader ? style.good('leader') : 'replica',
+      answers === false ? style.bad('does not answer') : leader ? style.good('leader') : 'replica',
       adminUrl,
       ...(isWide ? [certificates[0] ?? '-'] : []),
     ]),

@@ -67,6 +67,27 @@ function deployment(
   };
 }
 
+/** A Deployment with the labels of another one, and one more. */
+function overlapping(app: string, name: string): Sketch {
+  const labels = { app, track: name };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { ...template(app), metadata: { labels } },
+    },
+  };
+}
+
+/** A pod that no controller has. */
+function alone(name: string, spec: object): Sketch {
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name } },
+    spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }], ...spec },
+  };
+}
+
 function statefulSet(app: string, annotations: Record<string, string>, more: object = {}): Sketch {
   return {
     ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: app } },
@@ -479,6 +500,115 @@ export const SITUATIONS: readonly Situation[] = [
     cause: 'api-group-unavailable',
     says: /does not answer/,
     helps: /kubectl delete apiservice v1\.example\.com/,
+  },
+  {
+    what: 'a definition whose conversion is not there',
+    namespace: 'convert',
+    objects: [
+      {
+        ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+        metadata: { name: 'things.convert.example.com' },
+        spec: {
+          group: 'convert.example.com',
+          scope: 'Namespaced',
+          names: { kind: 'Thing', plural: 'things' },
+          versions: ['v1', 'v2'].map((name) => ({
+            ...{ name, served: true, storage: name === 'v1' },
+            schema: { openAPIV3Schema: { type: 'object' } },
+          })),
+          conversion: {
+            strategy: 'Webhook',
+            webhook: {
+              conversionReviewVersions: ['v1'],
+              clientConfig: { service: { namespace: 'convert', name: 'gone' } },
+            },
+          },
+        },
+      },
+    ],
+    object: 'customresourcedefinition/things.convert.example.com',
+    cause: 'conversion-unreachable',
+    says: /there is no Service convert\/gone; things of a version/,
+    helps: /create Service convert\/gone/,
+  },
+  {
+    what: 'a CronJob that never starts, such as on 31 February',
+    namespace: 'never',
+    objects: [
+      {
+        ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'never' } },
+        spec: {
+          schedule: '0 0 31 2 *',
+          jobTemplate: { spec: { template: template('never', {}, { restartPolicy: 'Never' }) } },
+        },
+      },
+    ],
+    object: 'cronjob/never',
+    cause: 'schedule-never',
+    says: /never starts/,
+    helps: /correct the day and the month/,
+  },
+  {
+    what: 'a Deployment whose selector takes the pods of another one',
+    namespace: 'overlap',
+    objects: [deployment('web'), overlapping('web', 'canary')],
+    object: 'deployment/web',
+    cause: 'selector-conflict',
+    says: /canary/,
+    helps: /labels/,
+  },
+  {
+    what: 'a Deployment with a policy that is not known',
+    namespace: 'typo',
+    objects: [
+      {
+        ...deployment('web'),
+        metadata: { name: 'web', annotations: { 'rollkeeper.dev/bake-tme': '5m' } },
+      },
+    ],
+    object: 'deployment/web',
+    cause: 'invalid-policy',
+    says: /bake-tme.*did you mean rollkeeper\.dev\/bake-time\?$/m,
+    helps: /annotation/,
+  },
+  {
+    what: 'a Service that is deleted, and that a finalizer holds',
+    namespace: 'held',
+    objects: [
+      {
+        ...{
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: 'held', finalizers: ['example.com/hold'] },
+        },
+        spec: { ports: [{ port: 80 }] },
+      },
+    ],
+    kubectl: [['delete', 'service', 'held', '--wait=false']],
+    object: 'service/held',
+    cause: 'finalizers',
+    says: /held by 1 finalizer: example\.com\/hold/,
+    helps: /the controller that owns example\.com\/hold/,
+  },
+  {
+    what: 'a pod whose node selector no node has',
+    namespace: 'label',
+    objects: [alone('label', { nodeSelector: { disk: 'fast' } })],
+    object: 'pod/label',
+    cause: 'unschedulable',
+    says: /node affinity\/selector/,
+    helps: /kubectl label node/,
+  },
+  {
+    what: 'a pod whose claim is not there',
+    namespace: 'noclaim',
+    objects: [
+      alone('noclaim', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] }),
+    ],
+    object: 'pod/noclaim',
+    cause: 'unschedulable',
+    says: /"data" not found/,
+    helps: /create the PersistentVolumeClaim/,
   },
   {
     what: 'a node that was cordoned',

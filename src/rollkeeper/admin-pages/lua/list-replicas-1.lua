@@ -1,13 +1,13 @@
 --[[
-  Lists the replicas that were there lately, and forgets those that have long been gone. Time is this server's.
+  Lists the replicas that announced themselves and did not say that they go, and forgets those that have long been silent. Time is
+  this server's.
 
   KEYS[1] replicas  hash: identity -> JSON {seenMs, told}
-  ARGV[1] a replica that was seen within so many milliseconds is listed
-  ARGV[2] one that was not seen for so many milliseconds is forgotten
+  ARGV[1] a replica that was not seen for so many milliseconds is forgotten
 
-  Returns what each tells of itself
+  Returns of each what it tells of itself, and how many milliseconds ago
 ]]
-local freshMs, forgetMs = tonumber(ARGV[1]), tonumber(ARGV[2])
+local forgetMs = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local entries = redis.call('HGETALL', KEYS[1])
@@ -15,10 +15,11 @@ local listed = {}
 for index = 1, #entries, 2 do
   local entry = cjson.decode(entries[index + 1])
   local age = now - entry.seenMs
-  if age <= freshMs then
-    listed[#listed + 1] = entry.told
-  elseif age > forgetMs then
+  if age > forgetMs then
     redis.call('HDEL', KEYS[1], entries[index])
+  else
+    listed[#listed + 1] = entry.told
+    listed[#listed + 1] = age
   end
 end
 return listed

@@ -4,7 +4,10 @@ import { defineKind } from '@rollkeeper/runtime';
 import type { Verdict } from '../diagnosis.js';
 import { authorityFindings } from '../authority-findings.js';
 import { deletionFindings } from '../findings.js';
+import type { ServerRef } from '../server-problem.js';
+import { SERVER_NEEDS, serverProblem } from '../server-problem.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
+import type { Snapshot } from '../snapshot.js';
 
 type APIService = KubernetesObject & Pick<apiregistrationV1.APIService, 'spec' | 'status'>;
 const APIService = defineKind<APIService>({
@@ -15,8 +18,8 @@ const APIService = defineKind<APIService>({
 export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
   type: APIService,
   aliases: [],
-  needs: () => [],
-  judge(object, _snapshot, nowMs): Verdict {
+  needs: () => SERVER_NEEDS,
+  judge(object, snapshot, nowMs): Verdict {
     const { service } = object.spec ?? {};
     const good = {
       state: 'healthy',
@@ -48,9 +51,7 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
             ],
           }),
           unblockedBy: [
-            service
-              ? `make the pods behind Service ${service.namespace}/${service.name} ready: rollkeeper explain service ${service.namespace}/${service.name}`
-              : 'repair the server of that group',
+            ...(service ? remediesOf(snapshot, service) : ['repair the server of that group']),
             `or, if it does not recover, kubectl delete apiservice ${object.metadata.name}`,
           ],
         },
@@ -58,3 +59,13 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
     };
   },
 };
+
+/** Of a server with ready endpoints, its answers or its certificate are at fault. */
+function remediesOf(snapshot: Snapshot, service: ServerRef): readonly string[] {
+  const key = `${service.namespace ?? ''}/${service.name ?? ''}`;
+  return (
+    serverProblem(snapshot, service)?.unblockedBy ?? [
+      `repair the server behind Service ${key}, its port or its certificate: see its log, and rollkeeper explain service ${key}`,
+    ]
+  );
+}

@@ -1,6 +1,8 @@
 import { CronJob, Job } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import { compileSchedule } from '@rollkeeper/controllers/cronjob/schedule';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { EVENTS, isControlledBy, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -38,6 +40,7 @@ export const cronJobDiagnosis: KindDiagnosis<CronJob> = {
     return {
       good,
       findings: [
+        ...neverFindings(cronJob, nowMs),
         ...scheduleFindings(cronJob, snapshot, nowMs),
         ...lastJobFinding(cronJob, snapshot),
         ...concurrencyFinding(cronJob),
@@ -46,6 +49,38 @@ export const cronJobDiagnosis: KindDiagnosis<CronJob> = {
     };
   },
 };
+
+/** A schedule may be valid and have no time, such as 31 February; with a deadline of 0 s each start is too late. */
+function neverFindings({ spec }: ReadableCronJob, nowMs: number): DiagnosisFinding[] {
+  const { schedule, startingDeadlineSeconds: deadline, timeZone = 'UTC' } = spec;
+  if (deadline !== undefined && toDouble(deadline) === 0)
+    return [
+      never('startingDeadlineSeconds is 0, so each start is too late', [
+        'set spec.startingDeadlineSeconds to 10 or more, or remove it',
+      ]),
+    ];
+  try {
+    if (compileSchedule(schedule, timeZone).next(nowMs) !== undefined) return [];
+    return [
+      never(`its schedule ${schedule} has no time in the coming years`, [
+        'correct the day and the month in spec.schedule, or set spec.suspend to true',
+      ]),
+    ];
+  } catch (error) {
+    return [
+      {
+        cause: 'schedule-invalid',
+        severity: 'blocked',
+        summary: `it never starts: its schedule ${schedule} (${timeZone}) cannot be read: ${errorMessage(error)}`,
+        unblockedBy: ['correct spec.schedule or spec.timeZone'],
+      },
+    ];
+  }
+}
+
+function never(why: string, unblockedBy: readonly string[]): DiagnosisFinding {
+  return { cause: 'schedule-never', severity: 'blocked', summary: `it never starts: ${why}`, unblockedBy };
+}
 
 function scheduleFindings(cronJob: ReadableCronJob, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
   return warningsAbout(snapshot, cronJob, nowMs)

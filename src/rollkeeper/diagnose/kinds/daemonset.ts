@@ -31,7 +31,7 @@ export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
     const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
     const findings = [
-      ...unobservedFindings(set, observedGeneration, 'DaemonSet'),
+      ...unobservedFindings(set, observedGeneration, 'DaemonSet', nowMs),
       ...(pods.length < wanted ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
       ...findingsOfPods(pods, { snapshot, nowMs, minReadySeconds: set.spec.minReadySeconds }),
       ...selectionFindings(set),

@@ -32,7 +32,7 @@ export const replicaSetDiagnosis: KindDiagnosis<ReplicaSet> = {
       good,
       progress: `${ready} of ${count(replicas, 'pod')} ready`,
       findings: [
-        ...unobservedFindings(set, set.status?.observedGeneration, 'ReplicaSet'),
+        ...unobservedFindings(set, set.status?.observedGeneration, 'ReplicaSet', nowMs),
         ...failureFindings(set),
         ...findingsOfPods(pods, { snapshot, nowMs, minReadySeconds }),
       ],

@@ -48,7 +48,7 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
   const short = pods.length < wanted;
   const trouble = findingsOfPods(pods, { snapshot, nowMs, minReadySeconds: set.spec.minReadySeconds });
   const findings = [
-    ...unobservedFindings(set, set.status?.observedGeneration, 'StatefulSet'),
+    ...unobservedFindings(set, set.status?.observedGeneration, 'StatefulSet', nowMs),
     ...(short ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
     ...forcedRollback(set, pods),
     ...claimFindingsOf(pods, snapshot, nowMs),

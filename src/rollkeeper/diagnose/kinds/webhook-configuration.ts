@@ -1,10 +1,10 @@
 import type * as admissionV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { EndpointSlice } from '@rollkeeper/controllers/shared';
-import { Service, defineKind } from '@rollkeeper/runtime';
+import { defineKind } from '@rollkeeper/runtime';
 import { authorityFindings } from '../authority-findings.js';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, readyEndpoints } from '../findings.js';
+import { count } from '../findings.js';
+import { SERVER_NEEDS, serverProblem } from '../server-problem.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 
@@ -21,7 +21,7 @@ function webhookDiagnosis(kind: string): KindDiagnosis<Configuration> {
   return {
     type: defineKind<Configuration>({ ...GROUP, kind }),
     aliases: [],
-    needs: () => [{ type: Service }, { type: EndpointSlice }],
+    needs: () => SERVER_NEEDS,
     judge({ webhooks = [] }, snapshot, nowMs): Verdict {
       const findings = webhooks.flatMap((webhook) => [
         ...findingsOf(webhook, snapshot),
@@ -41,17 +41,17 @@ function findingsOf(webhook: Webhook, snapshot: Snapshot): DiagnosisFinding[] {
   const { service } = webhook.clientConfig;
   if (!service) return [];
   const { name = '', namespace = '' } = service;
-  const problem = problemOf(namespace, name, snapshot);
+  const problem = serverProblem(snapshot, service);
   if (problem === undefined) return [];
   const isFatal = (webhook.failurePolicy ?? 'Fail') === 'Fail';
   return [
     {
       cause: 'webhook-unreachable',
       severity: isFatal ? 'blocked' : 'note',
-      summary: `webhook ${webhook.name} cannot be reached: ${problem}; ${isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is skipped (failurePolicy Ignore)'}`,
+      summary: `webhook ${webhook.name} cannot be reached: ${problem.summary}; ${isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is skipped (failurePolicy Ignore)'}`,
       objects: [{ kind: 'Service', namespace, name }],
       unblockedBy: [
-        `make the pods behind Service ${namespace}/${name} ready: rollkeeper explain service ${namespace}/${name}`,
+        ...problem.unblockedBy,
         'or set failurePolicy: Ignore, or a namespaceSelector that excludes its own namespace',
       ],
     },
@@ -73,15 +73,6 @@ function authorityFindingsOf(webhook: Webhook, nowMs: number): DiagnosisFinding[
     },
     nowMs,
   );
-}
-
-function problemOf(namespace: string, name: string, snapshot: Snapshot): string | undefined {
-  if (!snapshot.isKnown(Service) || !snapshot.isKnown(EndpointSlice)) return undefined;
-  const exists = snapshot.list<Service>(Service, namespace).some(({ metadata }) => metadata.name === name);
-  if (!exists) return `there is no Service ${namespace}/${name}`;
-  return readyEndpoints(snapshot, { name, namespace }) > 0
-    ? undefined
-    : `Service ${namespace}/${name} has no ready endpoints`;
 }
 
 /** `pods, deployments`: what the rules match. */
