@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { LongWork } from '@rollkeeper/machinery/clock';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
@@ -8,6 +8,8 @@ import { DecodeError, decodeObject, readJsonText, summaryOfBytes } from '../sche
 import type { SchemaRegistry } from '../schema/index.js';
 import { judgeFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
+import { typeProblem } from './type-problems.js';
+import type { NamedType } from './type-problems.js';
 
 export interface DecodeBodyOptions {
   readonly contentType: string;
@@ -18,6 +20,8 @@ export interface DecodeBodyOptions {
   readonly fieldValidation: FieldValidation;
   /** Yields between the pieces of reading it. @default all at once */
   readonly work?: LongWork;
+  /** Whether there is such a type. A body of one that does not exist is refused before its fields are read. @default for any */
+  readonly isKnown?: (named: NamedType) => boolean;
 }
 
 const APPLY_MEDIA_TYPE = 'application/apply-patch+yaml';
@@ -62,6 +66,7 @@ export async function decodeBody(
       {
         fieldValidation: options.fieldValidation,
         work: options.work,
+        checkType: (named) => checkKnown(named, options),
         isYaml: contentType === APPLY_MEDIA_TYPE,
         // An applied configuration says nothing about fields that it leaves out.
         empties: contentType === APPLY_MEDIA_TYPE ? 'absent' : 'written',
@@ -71,6 +76,14 @@ export async function decodeBody(
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(withBytes(error.message, text, body), error) : error;
   }
+}
+
+/** Source: Decode in apimachinery/pkg/runtime/serializer/json/json.go, which creates the object before it reads its fields. */
+function checkKnown({ apiVersion, kind }: NamedType, { isKnown, kind: type }: DecodeBodyOptions): void {
+  const expected = apiVersionOf(type);
+  const named = { apiVersion: apiVersion || expected, kind: kind || type.kind };
+  if (!isKnown || isKnown(named) || (named.apiVersion === expected && named.kind === type.kind)) return;
+  throw badRequest(typeProblem(named, type, false));
 }
 
 /** A complaint ends with the beginning of the body, which is not that of the text if the body is none. */

@@ -32,8 +32,10 @@ export interface StatusSubject {
 }
 
 /** Limit of an error message: enough to read, and not a multiple of the request. */
-const MAX_MESSAGE_LENGTH = 32 * 1024;
-const MAX_CAUSE_LENGTH = 4 * 1024;
+const MAX_MESSAGE_LENGTH = 64 * 1024;
+const MAX_CAUSES_LENGTH = 64 * 1024;
+/** What each cause may have in any case. */
+const MIN_CAUSE_LENGTH = 512;
 const MAX_CAUSES = 500;
 
 /** All that an HTTP response can carry: with any other code Node refuses to write one. */
@@ -88,10 +90,13 @@ export function shortened(text: string, maxLength: number): string {
 function withFewCauses(details: StatusDetails): StatusDetails {
   const { causes } = details;
   if (!causes) return details;
-  const few = causes.slice(0, MAX_CAUSES).map(({ message, ...cause }) => ({
-    ...cause,
-    ...(message !== undefined && { message: shortened(message, MAX_CAUSE_LENGTH) }),
-  }));
+  let room = MAX_CAUSES_LENGTH;
+  const few = causes.slice(0, MAX_CAUSES).map(({ message, ...cause }) => {
+    if (message === undefined) return cause;
+    const text = shortened(message, Math.max(room, MIN_CAUSE_LENGTH));
+    room -= text.length;
+    return { ...cause, message: text };
+  });
   return { ...details, causes: few };
 }
 

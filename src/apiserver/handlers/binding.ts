@@ -34,6 +34,7 @@ export async function handleBinding(context: RegistryContext, asked: ResourceCal
     schema: BINDING.schema,
     kind: BINDING_TYPE,
     fieldValidation: checkWriteOptions(call.request),
+    isKnown: isKnownType(context),
   });
   for (const warning of warnings) call.request.warn(warning);
   checkType(object, BINDING_TYPE, isKnownType(context));

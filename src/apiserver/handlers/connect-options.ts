@@ -65,7 +65,9 @@ function isOn(query: URLSearchParams, name: string): boolean {
 
 function portOf(text: string): number {
   if (/^[-+]?\d{1,9}$/.test(text)) return Number(text);
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  throw badRequest(
+    `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
 }
 
 /** The options as webhooks have left them. @throws StatusError 500 for those that are none any more */

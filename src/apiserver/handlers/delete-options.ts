@@ -10,9 +10,12 @@ import type { SchemaRegistry } from '../schema/index.js';
 
 export interface ReadDeleteOptions extends DeletionRequest {
   readonly dryRun: boolean;
+  /** In the words of older clients, dependents are deleted as well. */
+  readonly asksForDependents: boolean;
 }
 
-const POLICIES: readonly string[] = ['Foreground', 'Background', 'Orphan'];
+/** What may become of dependents. */
+export const POLICIES: readonly string[] = ['Foreground', 'Background', 'Orphan'];
 
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
 export async function readDeleteOptions(
@@ -40,6 +43,7 @@ export function checkDeleteOptions(options: DeleteOptionsBody, query: URLSearchP
     preconditions: options.preconditions,
     // A genuine server ignores the query if there is a body. Here a client that asks for a dry run gets one.
     dryRun: dryRun.length + inQuery.length > 0,
+    asksForDependents: options.orphanDependents === false,
   };
 }
 

@@ -15,7 +15,10 @@ export async function handleDelete(context: RegistryContext, call: ResourceCall)
   if (orphaning !== undefined && options.propagationPolicy === undefined) caller.warn(orphaning);
   const outcome = await deleteObject(context, call, options, { dryRun: options.dryRun, caller });
   const { type } = call.kind;
-  if (!outcome.removed || call.kind.answersDeleted) return respondWithObject(context, call, outcome);
+  // Source: DeleteResource in apiserver/pkg/endpoints/handlers/delete.go.
+  const status = !outcome.removed && options.asksForDependents ? 202 : 200;
+  if (!outcome.removed || call.kind.answersDeleted)
+    return respondWithObject(context, call, outcome, { status });
   return ok({
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,16 +1,16 @@
 import { stringifyJson, uncheckedObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { checkWriteOptions, decodeBody, decodeDeleteOptions } from '../decoding/index.js';
-import { badRequest } from '../errors/index.js';
+import { badRequest, unexpected } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { evictPod } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { checkDeleteOptions } from './delete-options.js';
+import { checkDeleteOptions, POLICIES } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 import { checkNamespace, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
-import { callerOf } from './write-options.js';
+import { callerOf, isDryRun } from './write-options.js';
 
 /** `POST` to a pod's `eviction`: a deletion, where the pod's disruption budget allows it. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -20,12 +20,13 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
     schema: EVICTION.schema,
     kind: EVICTION.type,
     fieldValidation: checkWriteOptions(call.request),
+    isKnown: (named) => FORMER_VERSIONS.includes(named.apiVersion ?? '') || isKnownType(context)(named),
   });
   for (const warning of warnings) call.request.warn(warning);
   checkType(eviction, EVICTION.type, isKnownType(context), FORMER_VERSIONS);
   const { caller } = callerOf(call);
-  const asked = await deleteOptionsOf(context, call, eviction);
-  const attributes = sentAttributes(call, EVICTION, objectOf(eviction, call), { ...asked, caller });
+  const dryRun = isDryRun(call.request.query);
+  const attributes = sentAttributes(call, EVICTION, objectOf(eviction, call), { dryRun, caller });
   const { object } = attributes;
   checkNamespace(object, call);
   await context.admission.mutateSent(attributes);
@@ -43,10 +44,22 @@ function objectOf(eviction: Eviction, { namespace }: ResourceCall): Unstructured
   return uncheckedObject({ ...eviction, metadata });
 }
 
+/**
+ * What the eviction says of the deletion, which is not validated. Whether it is only tried may be said in both places, in the same
+ * words. Source: propagateDryRun in pkg/registry/core/pod/storage/eviction.go.
+ */
 async function deleteOptionsOf(context: RegistryContext, call: ResourceCall, { deleteOptions }: Eviction) {
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
   const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
-  return checkDeleteOptions(sent, call.request.query);
+  const { dryRun: said = [], propagationPolicy: policy, ...options } = sent;
+  const inQuery = call.request.query.getAll('dryRun').filter((value) => value !== '');
+  if (said.length > 0 && inQuery.length > 0 && said.join(' ') !== inQuery.join(' '))
+    throw unexpected(
+      `Non-matching dry-run options in request and content: [${inQuery.join(' ')}] and [${said.join(' ')}]`,
+    );
+  const known = policy !== undefined && POLICIES.includes(policy) ? { propagationPolicy: policy } : {};
+  const dryRun = said.length + inQuery.length > 0;
+  return { ...checkDeleteOptions({ ...options, ...known }, new URLSearchParams()), dryRun };
 }
 
 interface Eviction {

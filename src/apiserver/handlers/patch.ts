@@ -1,7 +1,14 @@
 import { atOnce, LongWork } from '@rollkeeper/machinery/clock';
 import type { Pieces } from '@rollkeeper/machinery/clock';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, goValue, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  goQuote,
+  goValue,
+  isJsonObject,
+  parseJson,
+  stringifyJson,
+  uncheckedObject,
+} from '@rollkeeper/machinery/kubernetes';
 import { invalid, shortened, unexpected } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
@@ -30,7 +37,7 @@ import { checkPatchedIdentity } from './read-object.js';
 import { changedPartOf, writeOptionsOf } from './write-options.js';
 
 /** Characters of a patch that a refusal repeats. */
-const MAX_SHOWN_PATCH = 2048;
+const MAX_SHOWN_PATCH = 32 * 1024;
 
 /** `PATCH` of an object or of its status, retried from the newest state after a concurrent change. */
 export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -93,14 +100,18 @@ function* patchInPieces(context: RegistryContext, patching: Patching): Pieces<Pa
   const { current, kind, patch, schema, type } = patching;
   const { schemas } = context;
   const isStrategic = type === 'strategic';
-  const { object, patch: read } = applyPatch(current, { type, patch, schemas, schema });
+  const options = { type, patch, schemas, schema };
+  const { object } = applyPatch(current, options);
   yield;
   // Refusals show what was made of the object, and of strategic merges the patch.
   const made = isStrategic ? undefined : stringifyJson(object);
-  const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(read), problem);
+  // What the object has become shares parts with the patch, which is therefore read again.
+  const refuse = (problem: string): StatusError =>
+    invalidPatch(made ?? goValue(applyPatch(current, options).patch), problem);
   const isCustom = schemas.get(schema)?.structural !== undefined;
   // A converter makes of a strategic merge what it is meant to be, regardless of what it calls itself.
   if (!isStrategic) checkPatchedType(object, current, refuse, { type: kind, isCustom });
+  if (!isStrategic && !isCustom && !object.apiVersion) return { ...withoutVersion(object), refuse };
   yield;
   try {
     const found = isStrategic
@@ -110,8 +121,45 @@ function* patchInPieces(context: RegistryContext, patching: Patching): Pieces<Pa
     return { object, findings, refuse };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(isStrategic ? conversionProblem(error) : problemOf(error));
+    throw refuse(
+      isStrategic ? conversionProblem(error) : problemOf(firstProblem(made, error, context, schema)),
+    );
   }
+}
+
+/**
+ * A patch that takes the API version away leaves nothing that a genuine server could read: it takes the rest for an object of its
+ * own internal version, whose fields have other names.
+ */
+function withoutVersion(object: UnstructuredObject): Pick<PatchedObject, 'object' | 'findings'> {
+  const fields = Object.keys(object).filter((name) => name !== 'apiVersion' && name !== 'kind');
+  return {
+    object: uncheckedObject({ metadata: {} }),
+    findings: fields.sort().map((path) => ({ problem: 'unknown', path })),
+  };
+}
+
+/** What Go finds first in the document that a patch makes, which is written with its keys in order. */
+function firstProblem(
+  made: string | undefined,
+  found: DecodeError,
+  { schemas }: RegistryContext,
+  schema: string,
+): DecodeError {
+  if (made === undefined) return found;
+  try {
+    normalizeObject(uncheckedObject(sortedKeys(parseJson(made)) as object), schemas, schema);
+  } catch (error) {
+    if (error instanceof DecodeError) return error;
+  }
+  return found;
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key])]));
 }
 
 /** A patch may leave out what the object calls itself, and not change it. */

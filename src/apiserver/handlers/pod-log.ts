@@ -38,15 +38,16 @@ export async function handlePodLog(context: RegistryContext, call: ResourceCall)
   const options = logOptionsOf(call.request.query, call.name);
   const { pod, revision } = await readPod(context, call);
   const container = decideContainer(pod, options.container);
-  if (!pod.spec.nodeName) return text('');
+  // Source: LogLocation in pkg/registry/core/pod/strategy.go: without a node there is nothing to ask.
+  if (!pod.spec.nodeName) return text('', 204);
   const log = decideLog(pod, container, options);
   if (!call.request.flag('follow')) return text(log);
   const stream = follow(context, call, { container, revision, pod, log });
   return { status: 200, stream, contentType: CONTENT_TYPE };
 }
 
-function text(raw: string): ApiResponse {
-  return { status: 200, raw, contentType: CONTENT_TYPE };
+function text(raw: string, status = 200): ApiResponse {
+  return { status, raw, contentType: CONTENT_TYPE };
 }
 
 async function readPod(

@@ -5,6 +5,7 @@ import { badRequest } from '../errors/index.js';
 import { checkWriteOptions, decodeBody, typeProblem } from '../decoding/index.js';
 import type { NamedType } from '../decoding/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { copyEmptied } from '../schema/index.js';
 import { isDefinedByUsers } from '../kinds/index.js';
 import { checkCustomType, wrongKind } from './custom-type.js';
 import type { ResourceCall } from './handler.js';
@@ -15,6 +16,7 @@ import type { ResourceCall } from './handler.js';
  */
 export async function readObject(context: RegistryContext, call: ResourceCall): Promise<UnstructuredObject> {
   const { request, kind } = call;
+  const isCustom = isDefinedByUsers(kind);
   const body = await request.readBody();
   const work = new LongWork(context.clock);
   const { object, warnings } = await decodeBody(body, {
@@ -24,10 +26,10 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
     schema: kind.schema,
     kind: kind.type,
     fieldValidation: checkWriteOptions(request),
+    ...(!isCustom && { isKnown: isKnownType(context) }),
   });
   await work.giveWay();
   for (const warning of warnings) request.warn(warning);
-  const isCustom = isDefinedByUsers(kind);
   if (isCustom) checkCustomType(object, kind.type, body);
   else checkType(object, kind.type, isKnownType(context));
   checkNamespace(object, call);
@@ -51,6 +53,7 @@ function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredOb
     metadata: object.metadata,
   };
   for (const key in object) if (!Object.hasOwn(ordered, key)) setField(ordered, key, object[key]);
+  copyEmptied(object, ordered);
   return ordered;
 }
 

@@ -119,6 +119,7 @@ async function decodedScale(
     schema: SCALE_SCHEMA,
     kind: SCALE_TYPE,
     fieldValidation: checkWriteOptions(call.request),
+    ...(!isUnsaid && { isKnown: isKnownType(context) }),
   }).catch((error: unknown) => {
     const isUnread = error instanceof StatusError && error.cause instanceof DecodeError;
     throw isUnsaid && isUnread ? badRequest(UNSAID, error) : error;

@@ -54,6 +54,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
     schema: TOKEN_REQUEST.schema,
     kind: TYPE,
     fieldValidation: checkWriteOptions(call.request),
+    isKnown: isKnownType(context),
   });
   for (const warning of warnings) call.request.warn(warning);
   checkType(object, TYPE, isKnownType(context));

@@ -4,6 +4,7 @@ import { invalid, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { createObject, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { copyEmptied } from '../schema/index.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
 import { checkName, readObject } from './read-object.js';
@@ -20,7 +21,9 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
     const isAnother = object.metadata.uid !== undefined && object.metadata.uid !== uid;
     if (call.kind.needsVersionOnUpdate && !isAnother && (object.metadata.resourceVersion ?? '0') === '0')
       throw versionMissing(call);
-    return cloneJson<UnstructuredObject>(object);
+    const candidate = cloneJson<UnstructuredObject>(object);
+    copyEmptied(object, candidate);
+    return candidate;
   };
   try {
     const updated = await updateObject(context, call, replace, { ...options, subresource });

@@ -4,6 +4,7 @@ import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
 import { collectErrors } from './validation/field-errors.js';
+import { hasEmptied } from '../schema/index.js';
 import { validateObjectMeta } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
 import { validateMetaOfUpdate } from './validation/meta-of-update.js';
@@ -56,6 +57,10 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly hasStatus?: boolean;
   /** The part whose changes count in `metadata.generation`. @default there is no generation */
   generationOf?(object: Readonly<T>): unknown;
+  /** That of a new object. @default 1 */
+  readonly firstGeneration?: 0;
+  /** Go compares the part field by field, so that an empty list or map that a request wrote is a change. @default false */
+  readonly tellsEmptyFromNone?: boolean;
   /** A `PUT` to an object that is not there creates it. @default false */
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
@@ -74,6 +79,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource, nowMs: number): void;
   /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
   completeUpdate?(object: T): void;
+  /** What is looked at before all else: nothing more is said of an object that has it wrong. @default nothing */
+  validateFirst?(object: Readonly<T>, subresource: Subresource): readonly FieldError[];
   /** Beyond `metadata`. @default nothing is wrong */
   validate?(object: Readonly<T>, errors: FieldError[]): void;
   /** Beyond `metadata`. @default as `validate` for the object, nothing for a subresource */
@@ -157,7 +164,7 @@ function changesOf(rules: KindRules) {
     prepareForCreate(object, nowMs = 0) {
       clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;
-      if (rules.generationOf) object.metadata.generation = 1;
+      if (rules.generationOf && rules.firstGeneration !== 0) object.metadata.generation = 1;
       rules.prepareForCreate?.(object, nowMs);
     },
     prepareForUpdate(object, old, subresource, nowMs = 0) {
@@ -193,12 +200,16 @@ function checksOf(rules: KindRules) {
     }),
     validateCreate(object) {
       return collectErrors((errors) => {
+        errors.push(...(rules.validateFirst?.(object, '') ?? []));
+        if (errors.length > 0) return;
         validateObjectMeta(object, meta, errors);
         rules.validate?.(object, errors);
       });
     },
     validateUpdate(object, old, subresource) {
       return collectErrors((errors) => {
+        errors.push(...(rules.validateFirst?.(object, subresource) ?? []));
+        if (errors.length > 0) return;
         validateMetaOfUpdate(object, old, { ...meta, kind: rules.type.kind, subresource }, errors);
         if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
         else if (subresource === '') rules.validate?.(object, errors);
@@ -246,7 +257,8 @@ function countGeneration(
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
   const equal = isDefinedByUsers(rules) ? sameJson : sameMeaning;
-  const isSame = before === after || equal(before, after);
+  const isSame =
+    before === after || (equal(before, after) && !(rules.tellsEmptyFromNone && hasEmptied(after)));
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.
   if (generation === 0) delete object.metadata.generation;

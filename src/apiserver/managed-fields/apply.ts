@@ -10,6 +10,7 @@ import { allOwned, managerKey, ownedFields, withOwner } from './managers.js';
 import type { Manager, Owners } from './managers.js';
 import { mergeConfig } from './merge.js';
 import { pruneReleased } from './prune.js';
+import { typeOf } from './shape.js';
 import type { Shape } from './shape.js';
 import { conflictsOf, takeAway } from './update.js';
 
@@ -48,7 +49,7 @@ export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
   const merged = mergeConfig(live, config, shape);
   yield;
   const before = ownedFields(owners, manager);
-  const said = withoutOtherPart(fieldsOf(config, shape), manager.subresource);
+  const said = withoutOtherPart(fieldsOf(config, shape), manager.subresource, typeOf(shape));
   const fields = withoutServerFields(said);
   yield;
   const known = owners.get(managerKey(manager))?.time;
@@ -58,7 +59,7 @@ export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
     ? merged
     : (pruneReleased(merged, before, union(allOwned(renewed), said), shape) ?? {});
   yield;
-  const found = ofPart(compare(live, object, shape), manager.subresource);
+  const found = ofPart(compare(live, object, shape), manager.subresource, shape);
   yield;
   // What changes no value changes no time: a manager that comes to own what is there already has none.
   const changed = isUnchanged(found) ? renewed : withOwner(renewed, manager, fields, time);
@@ -70,11 +71,12 @@ export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
 }
 
 /** What has no effect is no change, and so no conflict. */
-function ofPart({ added, modified, removed }: Comparison, subresource: string): Comparison {
+function ofPart({ added, modified, removed }: Comparison, subresource: string, shape: Shape): Comparison {
+  const type = typeOf(shape);
   return {
-    added: withoutOtherPart(added, subresource),
-    modified: withoutOtherPart(modified, subresource),
-    removed: withoutOtherPart(removed, subresource),
+    added: withoutOtherPart(added, subresource, type),
+    modified: withoutOtherPart(modified, subresource, type),
+    removed: withoutOtherPart(removed, subresource, type),
   };
 }
 

@@ -4,6 +4,7 @@ import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
 import { LAST_APPLIED, lastAppliedOf } from './last-applied.js';
 import { ownedFields, withOwner } from './managers.js';
 import type { Manager, Owners } from './managers.js';
+import { typeOf } from './shape.js';
 import type { Shape } from './shape.js';
 import { ownersAfterUpdate } from './update.js';
 
@@ -30,7 +31,10 @@ export function ownersBeforeFirstApply(
   const config = lastAppliedOf(live);
   if (!config) return owners;
   const annotation = setOf(['f:metadata', 'f:annotations', `f:${LAST_APPLIED}`]);
-  const applied = union(withoutOtherPart(withoutServerFields(fieldsOf(config, shape)), ''), annotation);
+  const applied = union(
+    withoutOtherPart(withoutServerFields(fieldsOf(config, shape)), '', typeOf(shape)),
+    annotation,
+  );
   const rest = difference(ownedFields(owners, unknown), applied);
   return withOwner(
     withOwner(owners, unknown, rest, time),

@@ -7,6 +7,8 @@ export type Shape =
   | {
       readonly kind: 'struct';
       readonly field: (name: string) => Shape | undefined;
+      /** Name of the schema of a whole type. */
+      readonly type?: string;
       /** Its fields that Go always writes, as they are when empty. */
       readonly always?: Readonly<Record<string, unknown>>;
     }
@@ -36,7 +38,10 @@ export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   if (!schema) return ATOMIC;
   let shape = known.get(schema);
-  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, schemas.goFacts(name).always)));
+  if (!shape) {
+    const made = makeShape(schemas, schema, schemas.goFacts(name).always);
+    known.set(schema, (shape = made.kind === 'struct' ? { ...made, type: name } : made));
+  }
   return shape;
 }
 
@@ -193,4 +198,9 @@ export function isHollow(value: unknown, shape: Shape): boolean {
   if (!isJsonObject(value)) return true;
   for (const _name in value) return false;
   return true;
+}
+
+/** The type that a shape is of, where it is a whole one. */
+export function typeOf(shape: Shape): { readonly type?: string } {
+  return shape.kind === 'struct' && shape.type !== undefined ? { type: shape.type } : {};
 }

@@ -7,6 +7,7 @@ import type { FieldSet } from './field-set.js';
 import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
 import { managerKey, ownedFields, withOwner } from './managers.js';
 import type { Manager, Owners, Ownership } from './managers.js';
+import { typeOf } from './shape.js';
 import type { Shape } from './shape.js';
 
 /** An object before and after it, and its type. */
@@ -39,6 +40,7 @@ export function* updateInPieces(
   const fields = withoutOtherPart(
     withoutServerFields(union(difference(old, found.removed), changed)),
     manager.subresource,
+    typeOf(shape),
   );
   const knownTime = owners.get(managerKey(manager))?.time;
   return withOwner(others, manager, fields, equalSets(old, fields) ? (knownTime ?? time) : time);

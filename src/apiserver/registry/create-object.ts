@@ -6,7 +6,7 @@ import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
-import { identifyNew, refuseVersion, wipeSystemFields } from './object-identity.js';
+import { asRead, identifyNew, refuseVersion, wipeSystemFields } from './object-identity.js';
 import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -118,7 +118,7 @@ async function tryCreate(
   const reserved = await reserve(context, target, object, options);
   if (kind.reservations) warn();
   await work.giveWay();
-  if (options.dryRun) return { object: await dryRun(context, target, attributes) };
+  if (options.dryRun) return { object: asRead(kind, await dryRun(context, target, attributes)) };
   stampTrace(context, kind, object);
   try {
     const stored = await context.admission.booked(attributes, () =>

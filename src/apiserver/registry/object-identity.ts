@@ -4,6 +4,8 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, conflict, unexpected } from '../errors/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
+import type { KindDefinition } from '../kinds/index.js';
 import type { ObjectTarget } from './registry-context.js';
 
 type Home = Omit<ObjectTarget, 'name'>;
@@ -82,4 +84,10 @@ function ensureNamespace({ namespace }: Home, { metadata }: UnstructuredObject):
 function ensureType({ kind: { type } }: Home, object: UnstructuredObject): void {
   object.apiVersion = apiVersionOf(type);
   object.kind = type.kind;
+}
+
+/** What is only tried is answered as if it had been stored and read: with the defaults of what the write itself may not set. */
+export function asRead(kind: KindDefinition, object: UnstructuredObject): UnstructuredObject {
+  if (isDefinedByUsers(kind)) kind.applyDefaults(object);
+  return object;
 }

@@ -1,6 +1,6 @@
 import { LongWork } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { SERVER } from '../admission/index.js';
 import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid, unexpected } from '../errors/index.js';
@@ -14,7 +14,7 @@ import type { ObjectState, StoredObject } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
 import { etcdPath } from './etcd-path.js';
-import { identifyUpdated } from './object-identity.js';
+import { asRead, identifyUpdated } from './object-identity.js';
 import { settleWrite, stampTrace, removeObject } from './settle-write.js';
 import { dropRepeatedOwners } from './repeated-owners.js';
 import { storageKeyOf } from './registry-context.js';
@@ -124,7 +124,7 @@ async function tryOnce(
   if (options.dryRun) {
     await context.admission.checkQuotas(attributes);
     await reserve(context, target, candidate, { old: current, dryRun: true });
-    return { object: candidate };
+    return { object: asRead(target.kind, candidate) };
   }
   return store(context, target, candidate, { attributes, asked, current, revision });
 }
@@ -230,7 +230,7 @@ function isUnchanged(
 ): boolean {
   if (!haveSameOwners(candidate, current)) return false;
   const unowned = withOwnersOf(candidate, current);
-  return isDefinedByUsers(kind) ? sameJson(unowned, current) : semanticEqual(unowned, current);
+  return isDefinedByUsers(kind) ? sameJson(unowned, current) : sameMeaning(unowned, current);
 }
 
 /**

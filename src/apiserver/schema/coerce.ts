@@ -4,10 +4,12 @@ import {
   canonicalQuantity,
   isJsonObject,
   parseJsonWithFractions,
+  roundedUp,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldDecoder } from './field-decoder.js';
 import { Base64Error, canonicalBase64 } from './base64.js';
+import { noteEmptied } from './emptied-fields.js';
 import type { FieldFinding } from './object-schema.js';
 import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
@@ -48,6 +50,7 @@ export function coerce(
 ): CoerceResult {
   const coercer = new Coercer(decoder, fractions, empties === 'written', from);
   coercer.struct(object, decoder);
+  coercer.throwPostponed();
   return coercer;
 }
 
@@ -80,7 +83,9 @@ export interface PlacedValue {
  */
 export function checkPlaced({ field, owner, path, text }: PlacedValue, root: FieldDecoder): void {
   const { fractions, value } = parseJsonWithFractions(`[${text}]`);
-  new Coercer(root, fractions, false, 'json', { owner, path }).only(value as readonly unknown[], field);
+  const coercer = new Coercer(root, fractions, false, 'json', { owner, path });
+  coercer.only(value as readonly unknown[], field);
+  coercer.throwPostponed();
 }
 
 /** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
@@ -104,6 +109,8 @@ class Coercer implements CoerceResult {
   keys = 0;
   private readonly path: Path;
   private owner: string;
+  /** The first value of a wrong type, which Go reports at the end, unless a type that decodes itself refuses its value. */
+  private postponed: FieldTypeError | undefined;
 
   constructor(
     private readonly root: FieldDecoder,
@@ -114,6 +121,11 @@ class Coercer implements CoerceResult {
   ) {
     this.path = [...path];
     this.owner = owner;
+  }
+
+  /** @throws FieldTypeError for the first value of a wrong type */
+  throwPostponed(): void {
+    if (this.postponed) throw this.postponed;
   }
 
   /** The only value of a list, which is no list of the document. */
@@ -137,8 +149,10 @@ class Coercer implements CoerceResult {
       const before = object[key];
       const after =
         before === null || before === undefined ? undefined : this.valueIn(object, key, before, field);
-      if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) delete object[key];
-      else if (after !== before) object[key] = after;
+      if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) {
+        if (after !== undefined && typeof after === 'object') noteEmptied(object, key, after);
+        delete object[key];
+      } else if (after !== before) object[key] = after;
       this.path.pop();
     }
     this.owner = outer;
@@ -165,8 +179,10 @@ class Coercer implements CoerceResult {
   private structural(value: unknown, schema: StructuralSchema): void {
     if (Array.isArray(value)) {
       const { items } = schema;
-      if (!items || typeof items !== 'object') this.keys += countOwnKeys(value);
-      else
+      if (!items || typeof items !== 'object') {
+        if (schema['x-kubernetes-preserve-unknown-fields']) this.keys += countOwnKeys(value);
+        else this.undescribed(value);
+      } else
         for (let index = 0; index < value.length; index++) {
           this.path.push(index);
           this.structural(value[index], items);
@@ -183,6 +199,21 @@ class Coercer implements CoerceResult {
     }
   }
 
+  /** Of a list that has no description, no field of an object is known. */
+  private undescribed(list: readonly unknown[]): void {
+    for (let index = 0; index < list.length; index++) {
+      const value = list[index];
+      this.path.push(index);
+      if (Array.isArray(value)) this.undescribed(value);
+      else if (isJsonObject(value))
+        for (const key in value) {
+          this.keys++;
+          this.dropUnknown(value, key);
+        }
+      this.path.pop();
+    }
+  }
+
   private dropUnknown(object: Record<string, unknown>, key: string): void {
     this.path.push(key);
     this.unknown.push({ problem: 'unknown', path: showPath(this.path) });
@@ -194,7 +225,7 @@ class Coercer implements CoerceResult {
   private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
     const written = this.fractions.get(holder)?.get(key);
     if (written !== undefined && INTEGERS.has(field.kind)) {
-      this.mismatch(value, field, `number ${written}`);
+      return this.mismatch(value, field, `number ${written}`);
     }
     return this.value(value, field);
   }
@@ -219,7 +250,7 @@ class Coercer implements CoerceResult {
         return this.int64(value, field);
       case 'any':
         this.keys += countOwnKeys(value);
-        return value;
+        return this.from === 'map' ? inOrder(value) : value;
       case 'union':
         return this.union(value, field);
       case 'bytes':
@@ -249,7 +280,9 @@ class Coercer implements CoerceResult {
     const coercer = new Coercer(alternative, this.fractions, this.writesEmpties, 'json');
     coercer.owner = alternative.structName;
     try {
-      return coercer.value(value, alternative);
+      const decoded = coercer.value(value, alternative);
+      coercer.throwPostponed();
+      return decoded;
     } catch (error) {
       throw error instanceof FieldTypeError ? new FieldTypeError(error.message) : error;
     } finally {
@@ -285,31 +318,32 @@ class Coercer implements CoerceResult {
       map[key] = map[key] === null ? zeroOf(items) : this.valueIn(map, key, map[key], items);
       if (isOfStructs) this.path.pop();
     }
+    if (field.goType === RESOURCE_LIST) for (const key in map) map[key] = thousandths(map[key]);
     return map;
   }
 
   /** Text in base64, or a list of numbers. */
-  private bytes(value: unknown, field: FieldDecoder): string {
-    if (typeof value === 'string') return base64(value, this.from);
+  private bytes(value: unknown, field: FieldDecoder): string | undefined {
+    if (typeof value === 'string') return this.base64(value);
     if (!Array.isArray(value)) return this.mismatch(value, field);
     const one = { ...field, goType: 'uint8' };
     const bytes = value.map((item: unknown) => {
-      if (item !== null && !isNumber(item)) return this.mismatch(item, one);
+      if (item !== null && !isNumber(item)) return this.mismatch(item, one) ?? 0;
       const byte = Number(item);
       return Number.isInteger(byte) && byte >= 0 && byte <= 255
         ? byte
-        : this.mismatch(item, one, `number ${byte}`);
+        : (this.mismatch(item, one, `number ${byte}`) ?? 0);
     });
     return Buffer.from(bytes).toString('base64');
   }
 
-  private double(value: unknown, field: FieldDecoder): number {
+  private double(value: unknown, field: FieldDecoder): number | undefined {
     if (!isNumber(value)) return this.mismatch(value, field);
     const double = Number(value);
     return Number.isFinite(double) ? double : this.mismatch(value, field, `number ${value}`);
   }
 
-  private int32(value: unknown, field: FieldDecoder): number {
+  private int32(value: unknown, field: FieldDecoder): number | undefined {
     if (!isNumber(value)) return this.mismatch(value, field);
     if (this.from === 'map') {
       const whole = wholeNumber(value);
@@ -319,21 +353,41 @@ class Coercer implements CoerceResult {
     return fits ? Number(value) : this.mismatch(value, field, `number ${value}`);
   }
 
-  private int64(value: unknown, field: FieldDecoder): Int64 {
+  private int64(value: unknown, field: FieldDecoder): Int64 | undefined {
     const integer = toInt64(value);
     if (integer !== undefined) return integer;
     return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
   }
 
-  private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
+  /** A text in base64 that is none is reported as late as a value of a wrong type. */
+  private base64(text: string): string | undefined {
+    try {
+      return canonicalBase64(text);
+    } catch (error) {
+      if (!(error instanceof Base64Error)) throw error;
+      const before = this.from === 'map' ? 'error decoding from json: ' : '';
+      return this.postpone(new FieldTypeError(`${before}${error.message}`));
+    }
+  }
+
+  private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): undefined {
     const path = goPath(this.path, this.root);
     const type = scalarTypeOf(field);
-    throw new FieldTypeError(
+    const error = new FieldTypeError(
       `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${type ?? field.goType}`,
       type === undefined
         ? { value, field }
         : { value, field, alone: `json: cannot unmarshal ${what} into Go value of type ${type}` },
     );
+    if (type !== undefined) throw error;
+    return this.postpone(error);
+  }
+
+  /** Goes on reading as if the value were not there. A converter of maps stops at once. */
+  private postpone(error: FieldTypeError): undefined {
+    if (this.from === 'map') throw error;
+    this.postponed ??= error;
+    return undefined;
   }
 }
 
@@ -354,6 +408,13 @@ function quantity(value: unknown): string {
   const result = typeof text === 'string' ? canonicalQuantity(text) : undefined;
   if (result === undefined) throw new FieldTypeError(QUANTITY_SYNTAX);
   return result;
+}
+
+const RESOURCE_LIST = 'v1.ResourceList';
+
+/** Amounts of resources have no more than thousandths. Source: SetDefaults_ResourceList in pkg/apis/core/v1/defaults.go. */
+function thousandths(amount: unknown): unknown {
+  return typeof amount === 'string' ? roundedUp(amount) : amount;
 }
 
 function time(text: string, { kind }: FieldDecoder): string {
@@ -396,15 +457,6 @@ function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDeco
   return anyOf.find((alternative) => alternative.kind === kind);
 }
 
-function base64(text: string, from: 'json' | 'map'): string {
-  try {
-    return canonicalBase64(text);
-  } catch (error) {
-    if (!(error instanceof Base64Error)) throw error;
-    throw new FieldTypeError(`${from === 'map' ? 'error decoding from json: ' : ''}${error.message}`);
-  }
-}
-
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
 function isEmpty(value: unknown, field: FieldDecoder): boolean {
   // What may be anything is held by a pointer: an empty text is a value.
@@ -415,6 +467,14 @@ function isEmpty(value: unknown, field: FieldDecoder): boolean {
   if (field.kind !== 'map') return false;
   for (const _key in value as object) return false;
   return true;
+}
+
+/** The converter makes JSON of what may be anything, with its keys in order. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key])]));
 }
 
 export function countOwnKeys(value: unknown): number {

@@ -27,6 +27,8 @@ function complaint(body: unknown): string {
   return 'none';
 }
 
+const UNREAD = "couldn't get version/kind; json parse error: ";
+
 describe('decodeObject', () => {
   it('drops unknown fields and tells where they were', () => {
     const { object, findings } = decode({
@@ -278,6 +280,43 @@ describe('decodeObject', () => {
     expect(complaint(text)).toBe(
       `the object provided is unrecognized (must be of type Deployment): couldn't get version/kind; json parse error: ${words} (${summary})`,
     );
+  });
+
+  it.each([
+    [
+      '{"KIND":1,"kind":"Deployment"}',
+      `${UNREAD}json: cannot unmarshal number into Go struct field .kind of type string`,
+    ],
+    [
+      '{"apiversion":[],"kind":"x"}',
+      `${UNREAD}json: cannot unmarshal array into Go struct field .apiVersion of type string`,
+    ],
+    ['{"apiVersion":"/bin/sh"}', 'unexpected GroupVersion string: /bin/sh'],
+  ])('refuses what a document calls itself, in any case: %s', (text, words) => {
+    expect(complaint(text)).toContain(`(must be of type Deployment): ${words} (`);
+  });
+
+  it('judges what a document calls itself before its fields', () => {
+    const checkType = ({ kind }: { readonly kind?: string }): void => {
+      throw new Error(`no ${kind}`);
+    };
+    const read = () =>
+      decodeJson('{"spec":1,"kind":"Pod","Kind":"Other"}', schemas, DEPLOYMENT, { checkType });
+    expect(read).toThrow('no Other');
+  });
+
+  it('reports the first value of a wrong type, unless a type that decodes itself refuses one', () => {
+    const wrong = '"metadata":{"labels":1},"spec":{"replicas":"x"}';
+    expect(complaint(`{${wrong}}`)).toMatch(/ number into Go struct field ObjectMeta.metadata.labels /);
+    const late = '"status":{"conditions":[{"lastUpdateTime":"yesterday"}]}';
+    expect(complaint(`{${wrong},${late}}`)).toMatch(/: parsing time "yesterday" /);
+  });
+
+  it('rounds amounts of resources to thousandths', () => {
+    const spec = { containers: [{ name: 'a', resources: { requests: { cpu: '0.0001' } } }] };
+    expect(decode({ spec: { template: { spec } } }).object).toMatchObject({
+      spec: { template: { spec: { containers: [{ resources: { requests: { cpu: '1m' } } }] } } },
+    });
   });
 
   it('refuses malformed YAML, naming the line', async () => {

@@ -21,6 +21,14 @@ export interface DecodeOptions {
   readonly empties?: Empties;
   /** Yields between the pieces of reading JSON. @default all at once */
   readonly work?: LongWork;
+  /** Refuses what the document calls itself, before its fields are read. @default for nothing */
+  readonly checkType?: (named: NamedDocument) => void;
+}
+
+/** What a document calls itself, as the first look at it finds it. */
+export interface NamedDocument {
+  readonly apiVersion?: string;
+  readonly kind?: string;
 }
 
 export interface DecodedObject {
@@ -49,7 +57,7 @@ export async function decodeObject(
   }
   const decoder = fieldDecoder(schemas, schemaName);
   const { value, duplicates } = await readYaml(text, decoder);
-  const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
+  const { object, unknown } = coerceDocument(value, text, decoder, options);
   if (options.fieldValidation === 'Ignore') return { object, findings: [] };
   return { object, findings: [...duplicates, ...reported(unknown, decoder)] };
 }
@@ -135,11 +143,11 @@ function* jsonInPieces(
 function* textInPieces(
   text: string,
   decoder: FieldDecoder,
-  { empties, isYaml }: DecodeOptions,
+  options: DecodeOptions,
 ): Pieces<ReturnType<typeof coerceDocument>> {
   const { fractions, value } = readJson(text, decoder);
   yield;
-  return coerceDocument(value, text, decoder, isYaml ? undefined : fractions, empties);
+  return coerceDocument(value, text, decoder, options, options.isYaml ? undefined : fractions);
 }
 
 /** Handles a text that repeats keys. In custom resources, the last one counts; other types take their fields together. */
@@ -176,36 +184,61 @@ function coerceDocument(
   value: unknown,
   text: string,
   decoder: FieldDecoder,
+  { checkType, empties }: DecodeOptions,
   fractions?: WrittenFractions,
-  empties?: Empties,
 ): CoerceResult & { readonly object: UnstructuredObject } {
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
   // In Go, null leaves an object as it was: empty.
   const object = uncheckedObject(value ?? {});
-  checkTypeFields(object, text, decoder);
+  checkTypeFields(object, text, decoder, checkType);
   const { keys, unknown } = coerceAs(object, decoder, { fractions, empties });
   return { keys, object, unknown };
 }
 
-/** What an object calls itself is read before anything else. */
-function checkTypeFields(object: UnstructuredObject, text: string, decoder: FieldDecoder): void {
-  const problem = typeFieldProblem(object);
-  if (problem !== undefined) throw unrecognized(text, decoder, problem);
+/** What an object calls itself is read, and judged, before anything else. */
+function checkTypeFields(
+  object: UnstructuredObject,
+  text: string,
+  decoder: FieldDecoder,
+  checkType: DecodeOptions['checkType'],
+): void {
+  const named = typeFieldsOf(object);
+  if (typeof named === 'string') throw unrecognized(text, decoder, named);
+  checkType?.(named);
 }
 
 /** Why what an object calls itself cannot be read; undefined: it can, or is not there. */
 export function typeFieldProblem(object: UnstructuredObject): string | undefined {
-  for (const name in object) {
-    if (name !== 'apiVersion' && name !== 'kind') continue;
-    const value: unknown = object[name];
-    if (value === undefined || value === null || typeof value === 'string') continue;
-    const problem = `json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
-    return `couldn't get version/kind; json parse error: ${problem}`;
-  }
-  return undefined;
+  const named = typeFieldsOf(object);
+  return typeof named === 'string' ? named : undefined;
 }
+
+/**
+ * What an object calls itself, or why that cannot be read. This first look ignores the case of names, and the last one counts.
+ * Source: Interpret in apimachinery/pkg/runtime/serializer/json/meta.go.
+ */
+function typeFieldsOf(object: UnstructuredObject): NamedDocument | string {
+  const named: { apiVersion?: string; kind?: string } = {};
+  for (const key in object) {
+    const name = TYPE_FIELDS.get(key.toLowerCase());
+    const value: unknown = object[key];
+    if (!name || value === undefined || value === null) continue;
+    if (typeof value === 'string') named[name] = value;
+    else
+      return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
+  }
+  const { apiVersion = '' } = named;
+  return apiVersion !== '/' && apiVersion.split('/').length > 2
+    ? `unexpected GroupVersion string: ${apiVersion}`
+    : named;
+}
+
+const TYPE_FIELDS: ReadonlyMap<string, 'apiVersion' | 'kind'> = new Map([
+  ['apiversion', 'apiVersion'],
+  ['kind', 'kind'],
+]);
 
 /**
  * The same for an object that is there already, for example after a patch. Changes it.

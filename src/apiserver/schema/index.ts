@@ -15,6 +15,7 @@ export {
   typeFieldProblem,
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
+export { asWritten, copyEmptied, hasEmptied } from './emptied-fields.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';
 export { checkJsonText, checkValue, DocumentLimitError, MAX_DEPTH, MAX_VALUES } from './document-limits.js';
 export { JsonSyntaxError, readJsonText } from './json-text.js';

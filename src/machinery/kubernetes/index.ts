@@ -111,6 +111,7 @@ export {
   formatQuantity,
   nanosOf,
   parseQuantity,
+  roundedUp,
 } from './quantity.js';
 export type { Amount, Amounts, Quantity } from './quantity.js';
 export {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NANOS, canonicalQuantity, formatQuantity, nanosOf, parseQuantity } from './quantity.js';
+import { canonicalQuantity, formatQuantity, NANOS, nanosOf, parseQuantity, roundedUp } from './quantity.js';
 
 describe('quantities', () => {
   it.each([
@@ -27,8 +27,22 @@ describe('quantities', () => {
     expect(canonicalQuantity(text)).toBe(canonical);
   });
 
-  it.each(['', 'abc', '1.2.3', '1 Gi', '1GiB', '1e', '--1', '0x10', 'Mi'])('refuses %j', (text) => {
+  it.each(['', 'abc', '1.2.3', '1 Gi', '1GiB', '1e', '--1', '0x10', '4Gi\n'])('refuses %j', (text) => {
     expect(canonicalQuantity(text)).toBeUndefined();
+  });
+
+  it.each(['Mi', '-', '.', ' 0 '])('reads %j, which has no digit that counts, as zero', (text) => {
+    expect(canonicalQuantity(text)).toBe('0');
+  });
+
+  it.each([
+    ['100u', '1m'],
+    ['-1100u', '-2m'],
+    ['1500m', '1500m'],
+    ['0.1Ki', '102400m'],
+    ['x', 'x'],
+  ])('rounds %s to thousandths, away from zero', (text, rounded) => {
+    expect(roundedUp(canonicalQuantity(text) ?? text)).toBe(rounded);
   });
 
   it('keeps the value, and writing it twice changes nothing', () => {

@@ -40,8 +40,9 @@ function readQuantity(text: string): Quantity | undefined {
   const match = text.length <= MAX_LENGTH ? PATTERN.exec(text) : undefined;
   if (!match) return undefined;
   const [, sign, whole = '', fraction = '', decimal, binary, exponent] = match;
-  if (whole === '' && fraction === '') return undefined;
-  const digits = BigInt(whole + fraction);
+  if (text === '') return undefined;
+  // A number without a digit is zero: `Gi`, `-`.
+  const digits = BigInt(whole + fraction || '0');
   const value = scaled(digits, fraction.length, decimal, binary, exponent);
   if (value === undefined) return undefined;
   const format = binary !== undefined ? 'BinarySI' : exponent !== undefined ? 'DecimalExponent' : 'DecimalSI';
@@ -111,6 +112,19 @@ const PLAIN = /^(?:0|[1-9]\d{0,2})(?:m|Mi|Gi|Ki)?$/;
 /** {@link formatQuantity} of {@link parseQuantity}; undefined if `text` is not a quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   if (PLAIN.test(text) && !text.startsWith('0')) return text;
-  const quantity = parseQuantity(text.trim());
+  // Go trims the text as JSON has it, where a line break or a tabulator is written as two other characters.
+  const quantity = /[\t\n\v\f\r]/.test(text) ? undefined : parseQuantity(text.trim());
   return quantity && formatQuantity(quantity);
+}
+
+const THOUSANDTH = NANOS / 1000n;
+
+/** The canonical form of a quantity in whole thousandths, away from zero; anything else as it is. */
+export function roundedUp(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const quantity = parseQuantity(text);
+  if (!quantity || quantity.nanos % THOUSANDTH === 0n) return text;
+  const magnitude = quantity.nanos < 0n ? -quantity.nanos : quantity.nanos;
+  const rounded = (magnitude / THOUSANDTH + 1n) * THOUSANDTH;
+  return formatQuantity({ ...quantity, nanos: quantity.nanos < 0n ? -rounded : rounded });
 }

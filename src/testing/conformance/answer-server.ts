@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { ApiServer, MemoryStorage, createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
+import type { ApiServerOptions } from '@rollkeeper/apiserver';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -47,8 +48,16 @@ export class AnswerServer {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** @param uid the user's. @default 'admin', as in most recordings */
-  static async start({ uid = USER.uid }: { readonly uid?: string } = {}): Promise<AnswerServer> {
+  /**
+   * @param options.uid the user's. @default 'admin', as in most recordings
+   * @param options.unknownServiceAccounts whether a pod needs its account. @default that of the server
+   */
+  static async start({
+    uid = USER.uid,
+    unknownServiceAccounts,
+  }: Pick<ApiServerOptions, 'unknownServiceAccounts'> & {
+    readonly uid?: string;
+  } = {}): Promise<AnswerServer> {
     const clock = new SystemClock();
     const storage = new MemoryStorage({ clock });
     const server = new ApiServer({
@@ -61,6 +70,7 @@ export class AnswerServer {
       drainTimeoutMs: DRAIN_MS,
       token: 'administrator',
       users: [{ ...USER, uid }],
+      ...(unknownServiceAccounts && { unknownServiceAccounts }),
     });
     const stop = new AbortController();
     const run = Promise.all([storage.run(stop.signal), server.run(stop.signal)]);

@@ -124,7 +124,7 @@ function validateReviewVersions(versions: readonly string[], path: string, error
   versions.forEach((version, index) => {
     const field = `${path}[${index}]`;
     if (repeated.has(index)) errors.push(invalid(field, version, 'duplicate version'));
-    validateSyntax(version, checkDns1035Label, field, errors);
+    else validateSyntax(version, checkDns1035Label, field, errors);
   });
   if (!versions.some((version) => REVIEWS.includes(version)))
     errors.push(invalid(path, versions, `must include at least one of ${REVIEWS.join(', ')}`));

@@ -5,10 +5,15 @@ import type {
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { asWritten } from '../../schema/index.js';
 import { CREATED_AT, NAME, printed } from '../common/printed-columns.js';
 import { formatWarnings } from './format-warnings.js';
 import { defineKind } from '../define-kind.js';
-import { validateDefinitionUpdate, validateNewDefinition } from './custom-resource-definition.validation.js';
+import {
+  validateDefinitionUpdate,
+  validateNames,
+  validateNewDefinition,
+} from './custom-resource-definition.validation.js';
 
 type Written = DecodedObject<CustomResourceDefinition>;
 
@@ -33,7 +38,12 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<Written>(NAME, CREATED_AT),
-  applyDefaults: ({ spec }) => applySpecDefaults(spec),
+  applyDefaults(object) {
+    const { spec, status } = object;
+    applySpecDefaults(spec);
+    if (spec && !status?.storedVersions?.length)
+      object.status = Object.assign(status ?? {}, { storedVersions: storedVersion(spec) });
+  },
   prepareForCreate(object) {
     object.status = {
       acceptedNames: { kind: '', plural: '' },
@@ -41,7 +51,10 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
     };
   },
   prepareForUpdate(object, old, subresource) {
-    if (subresource !== '') return;
+    if (subresource !== '') {
+      keepEmptyConditions(object.status);
+      return;
+    }
     const stored = new Set([...(old.status?.storedVersions ?? []), ...storedVersion(object.spec)]);
     object.status = { ...old.status, storedVersions: [...stored] };
   },
@@ -65,9 +78,16 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
   warnings: ({ spec }, old) => formatWarnings(spec, old?.spec),
   validate: (object, errors) => validateNewDefinition(object, errors),
   validateUpdate(object, old, subresource, errors) {
-    if (subresource === '' && !isOnlyLetGo(object, old)) validateDefinitionUpdate(object, old, errors);
+    if (subresource === 'status')
+      validateNames(object.status?.acceptedNames ?? {}, 'status.acceptedNames', errors);
+    else if (!isOnlyLetGo(object, old)) validateDefinitionUpdate(object, old, errors);
   },
 });
+
+/** Definitions are stored as JSON, which tells an empty list from none. */
+function keepEmptyConditions(status: Written['status']): void {
+  if (status && Array.isArray(asWritten(status, 'conditions'))) status.conditions ??= [];
+}
 
 function applySpecDefaults(spec: Decoded<CustomResourceDefinitionSpec> | undefined): void {
   if (!spec) return;

@@ -174,7 +174,7 @@ function validateSpec(spec: Spec, old: Spec | undefined, errors: FieldError[]): 
 }
 
 /** Source: ValidateCustomResourceDefinitionNames. */
-function validateNames(
+export function validateNames(
   names: Decoded<CustomResourceDefinitionNames>,
   path: string,
   errors: FieldError[],

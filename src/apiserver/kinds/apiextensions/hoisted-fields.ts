@@ -1,5 +1,5 @@
 import type { CustomResourceDefinitionVersion } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 
 type Version = Decoded<CustomResourceDefinitionVersion>;
@@ -19,7 +19,7 @@ export function hoisted(versions: readonly Version[]): {
   const [first] = versions;
   if (!first) return { versions, shared: {} };
   const same = FIELDS.filter((field) =>
-    versions.every((version) => semanticEqual(version[field], first[field])),
+    versions.every((version) => sameMeaning(version[field], first[field])),
   );
   const without = (version: Version): Version => ({
     ...version,

@@ -4,7 +4,7 @@ import {
   FIELD_IMMUTABLE,
   isJsonObject,
   NON_NEGATIVE,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, OwnerReference, Decoded } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -42,6 +42,6 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
   },
   validateUpdate(object, old, _subresource, errors) {
     if ((object.revision ?? 0) < 0) errors.push(invalid('revision', object.revision, NON_NEGATIVE));
-    if (!semanticEqual(object.data, old.data)) errors.push(invalid('data', object.data, FIELD_IMMUTABLE));
+    if (!sameMeaning(object.data, old.data)) errors.push(invalid('data', object.data, FIELD_IMMUTABLE));
   },
 });

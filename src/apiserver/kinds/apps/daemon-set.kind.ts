@@ -3,7 +3,7 @@ import type {
   DaemonSetSpec,
   DaemonSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
-import { FIELD_IMMUTABLE, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, isEmptySelector, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { labelsText, WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -79,7 +79,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   },
   prepareForUpdate(object, old, subresource) {
     const before = templateGeneration(old);
-    const isSame = subresource !== '' || semanticEqual(object.spec?.template, old.spec?.template);
+    const isSame = subresource !== '' || sameMeaning(object.spec?.template, old.spec?.template);
     noteTemplateGeneration(object, isSame ? before : (before ?? 0) + 1);
   },
   warnings: templateOwnerWarnings<DaemonSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
@@ -89,7 +89,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
       validateNonNegative<Decoded<DaemonSetStatus>>(object.status ?? {}, COUNTS, 'status', errors);
       return;
     }
-    if (!semanticEqual(object.spec?.selector, old.spec?.selector))
+    if (!sameMeaning(object.spec?.selector, old.spec?.selector))
       errors.push(invalid('spec.selector', shownSelector(object.spec?.selector), FIELD_IMMUTABLE));
     validateSpec(object.spec ?? {}, errors, old.spec);
   },

@@ -4,7 +4,7 @@ import type {
   StatefulSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
 import type { Volume } from '@rollkeeper/machinery/types/core-v1';
-import { checkDns1123Label, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, isEmptySelector, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
@@ -19,7 +19,7 @@ import {
 } from '../pod-template/validate-template.js';
 import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
-import { shownSelector } from '../validation/labels.js';
+import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateCollisions, validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
@@ -127,6 +127,9 @@ function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
     return;
   }
   if (!selector || !isEmptySelector(selector)) validateSelects(selector, template, errors);
+  // Source: ValidatePodTemplateSpecForStatefulSet, which looks at these before the whole template, and again with it.
+  validateLabels(template.metadata?.labels, 'spec.template.labels', errors);
+  validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
   // What an earlier release let pass can still be changed.
   const problems = templateProblems(spec, old);
   if (!old || problems.length === 0 || templateProblems(old).length === 0) errors.push(...problems);
@@ -207,7 +210,7 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
     revisionHistoryLimit: undefined,
     ordinals: undefined,
   });
-  if (semanticEqual(fixed(spec), fixed(old))) return;
+  if (sameMeaning(fixed(spec), fixed(old))) return;
   errors.push(
     forbidden(
       'spec',

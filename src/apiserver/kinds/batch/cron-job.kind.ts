@@ -16,7 +16,7 @@ import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateSyntax } from '../validation/words.js';
 import { checkSchedule, checkTimeZone } from './cron-schedule.js';
-import { validateJobTemplateSpec } from './job-spec.js';
+import { defaultFailurePolicy, validateJobTemplateSpec } from './job-spec.js';
 
 type CronJob = DecodedObject<ICronJob>;
 
@@ -77,9 +77,11 @@ export const CRON_JOB_KIND = defineKind<CronJob>({
   },
 });
 
-/** Only the pods of the template get defaults here; those of a job are set when one is made. */
+/** Only the pods of the template and the rules about them get defaults here; those of a job are set when one is made. */
 function defaultJobTemplate(template: NonNullable<Decoded<CronJobSpec>['jobTemplate']>): void {
-  defaultPodTemplate((template.spec ??= {}));
+  const spec = (template.spec ??= {});
+  defaultFailurePolicy(spec);
+  defaultPodTemplate(spec);
 }
 
 function validateSpec(spec: Decoded<CronJobSpec>, errors: FieldError[], old?: Decoded<CronJobSpec>): void {

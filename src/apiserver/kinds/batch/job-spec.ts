@@ -25,9 +25,14 @@ export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
+  defaultFailurePolicy(spec);
+  defaultPodTemplate(spec);
+}
+
+/** Source: SetDefaults_PodFailurePolicyOnPodConditionsPattern. */
+export function defaultFailurePolicy(spec: Decoded<IJobSpec>): void {
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
     for (const condition of onPodConditions ?? []) condition.status ||= 'True';
-  defaultPodTemplate(spec);
 }
 
 /** Labels by which a job finds its own pods; the older two are for clients that still use them. */

@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec, JobStatus } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, ownField, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, invalidFor, required } from '../validation/field-errors.js';
 import { validateNonNegative } from '../validation/numbers.js';
@@ -42,7 +42,7 @@ export function validateJobStatus(job: Readonly<Job>, oldJob: Readonly<Job>, err
         ? isFinished(is) !== isFinished(was)
         : /^[A-Z]/.test(name)
           ? is(name) !== was(name)
-          : !semanticEqual(ownField(status, name), ownField(old, name)),
+          : !sameMeaning(ownField(status, name), ownField(old, name)),
     );
   const change: Change = { status, old, spec, is, was, changed, errors };
   validateNonNegative(status, COUNTS, 'status', errors);

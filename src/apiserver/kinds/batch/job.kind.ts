@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, checkDns1123Label, goQuote, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, checkDns1123Label, goQuote, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -119,7 +119,7 @@ function validatePodNames({ metadata, spec }: Readonly<Job>, errors: FieldError[
 function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   const isSuspended = old.suspend === true;
   const immutable = (field: keyof Decoded<JobSpec>): void => {
-    if (!semanticEqual(spec[field], old[field]))
+    if (!sameMeaning(spec[field], old[field]))
       errors.push(invalid(`spec.${field}`, shownPolicy(field, spec) ?? null, FIELD_IMMUTABLE));
   };
   if (spec.completionMode !== 'Indexed') immutable('completions');
@@ -132,7 +132,7 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
       invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'),
     );
   immutable('selector');
-  if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
+  if (!sameMeaning(comparable(spec, isSuspended), comparable(old, isSuspended)))
     errors.push(
       isSuspended
         ? invalid('spec.template.spec', internalForm('core.PodSpec', spec.template?.spec), FIELD_IMMUTABLE)

@@ -99,17 +99,22 @@ function setTimes(
 
 const DECISIONS = ['Approved', 'Denied'];
 
-/** The status may not decide: that is for `approval`. */
+/**
+ * The status may not decide: that is for `approval`. Decisions stay as they are, unless one is added or taken away, which is refused
+ * later. Source: preserveConditionInstances.
+ */
 function statusConditions(
   status: Decoded<CertificateSigningRequestStatus> | undefined,
   before: Decoded<CertificateSigningRequestStatus>,
 ): Decoded<CertificateSigningRequestStatus>['conditions'] {
-  if (!before.conditions && !status?.conditions) return undefined;
-  const isDecision = ({ type }: { type?: string }): boolean => DECISIONS.includes(type ?? '');
-  return [
-    ...(before.conditions ?? []).filter(isDecision),
-    ...(status?.conditions ?? []).filter((condition) => !isDecision(condition)),
-  ];
+  const conditions = status?.conditions && [...status.conditions];
+  for (const decision of DECISIONS) {
+    const kept = (before.conditions ?? []).filter(({ type }) => type === decision);
+    const places = (conditions ?? []).flatMap(({ type }, index) => (type === decision ? [index] : []));
+    if (kept.length !== places.length) return conditions;
+    kept.forEach((condition, at) => conditions?.splice(places[at]!, 1, condition));
+  }
+  return conditions;
 }
 
 const MAX_DOMAIN = 253;

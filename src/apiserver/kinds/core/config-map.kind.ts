@@ -1,6 +1,6 @@
 import type { ConfigMap as IConfigMap } from '@rollkeeper/machinery/types/core-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { checkConfigMapKey, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkConfigMapKey, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -27,7 +27,7 @@ export const CONFIG_MAP_KIND = defineKind<ConfigMap>({
     if (old.immutable) {
       if (!object.immutable) errors.push(forbidden('immutable', IMMUTABLE));
       for (const field of ['data', 'binaryData'] as const)
-        if (!semanticEqual(object[field], old[field])) errors.push(forbidden(field, IMMUTABLE));
+        if (!sameMeaning(object[field], old[field])) errors.push(forbidden(field, IMMUTABLE));
     }
     validate(object, errors);
   },

@@ -1,9 +1,4 @@
-import {
-  FIELD_IMMUTABLE,
-  checkQualifiedName,
-  nanosOf,
-  semanticEqual,
-} from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, checkQualifiedName, nanosOf, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type {
   PersistentVolumeClaim,
@@ -34,7 +29,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldError
   validateClaimSpec(spec, 'spec', errors, { allowsAnyGroup });
   const fixed = changeable(spec, before, claim.status?.phase === 'Bound');
   const compared = before.volumeName ? before : { ...before, volumeName: spec.volumeName };
-  if (!semanticEqual(fixed, compared))
+  if (!sameMeaning(fixed, compared))
     errors.push(
       forbidden('spec', `${IMMUTABLE}\n${internalDiff('core.PersistentVolumeClaimSpec', compared, fixed)}`),
     );

@@ -1,4 +1,4 @@
-import { FIELD_IMMUTABLE, isOneOf, NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, isOneOf, NANOS, nanosOf, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceQuota as IResourceQuota, ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -38,7 +38,7 @@ export const RESOURCE_QUOTA_KIND = defineKind<ResourceQuota>({
     validateSpec(object.spec ?? {}, errors);
     const scopes = new Set(object.spec?.scopes);
     const before = new Set(old.spec?.scopes);
-    if (!semanticEqual([...scopes].sort(), [...before].sort()))
+    if (!sameMeaning([...scopes].sort(), [...before].sort()))
       errors.push(invalid('spec.scopes', object.spec?.scopes, FIELD_IMMUTABLE));
   },
 });
@@ -57,14 +57,18 @@ const COMPUTE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): void {
   validateAmounts(spec.hard, 'spec.hard', errors);
   const scopes = [...new Set(spec.scopes)];
-  for (const scope of scopes)
-    validateScope(scope, { field: 'spec.scopes', value: scopes, all: scopes }, spec, errors);
+  for (const scope of scopes) {
+    if (SCOPES.includes(scope))
+      validateNarrowed(scope, spec, { field: 'spec.scopes', value: scopes }, errors);
+    else errors.push(invalid('spec.scopes', scopes, 'unsupported scope'));
+  }
   const selected = spec.scopeSelector?.matchExpressions ?? [];
   const names = selected.map(({ scopeName = '' }) => scopeName);
   const path = 'spec.scopeSelector.matchExpressions';
   selected.forEach(({ scopeName = '', operator, values = [] }) => {
-    const shown = { field: `${path}.scopeName`, value: scopeName, all: names };
-    validateScope(scopeName, shown, spec, errors);
+    if (SCOPES.includes(scopeName))
+      validateNarrowed(scopeName, spec, { field: path, value: shownScopes(selected) }, errors);
+    else errors.push(invalid(`${path}.scopeName`, scopeName, 'unsupported scope'));
     const needsExists = !['PriorityClass', 'VolumeAttributesClass'].includes(scopeName);
     if (needsExists && operator !== 'Exists' && SCOPES.includes(scopeName))
       errors.push(
@@ -104,26 +108,28 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
       if (pair.every((scope) => isOneOf(scope, all))) errors.push(invalid(field, all, 'conflicting scopes'));
 }
 
-function validateScope(
+/** Which resources a scope may narrow. Source: IsResourceQuotaScopeValidForResource in pkg/apis/core/helper. */
+function isNarrowedBy(scope: string, resource: string): boolean {
+  switch (scope) {
+    case 'BestEffort':
+      return resource === 'pods';
+    case 'VolumeAttributesClass':
+      return resource === 'persistentvolumeclaims' || resource === 'requests.storage';
+    default:
+      return resource === 'pods' || COMPUTE.has(resource.replace(/^(?:requests|limits)\./, ''));
+  }
+}
+
+/** An error for each resource that a scope has nothing to do with. */
+function validateNarrowed(
   scope: string,
-  { all, field, value }: { readonly all: readonly string[]; readonly field: string; readonly value: unknown },
   { hard }: Decoded<ResourceQuotaSpec>,
+  { field, value }: { readonly field: string; readonly value: unknown },
   errors: FieldError[],
 ): void {
-  if (!SCOPES.includes(scope)) {
-    errors.push(invalid(field, value, 'unsupported scope'));
-    return;
-  }
-  for (const name of Object.keys(hard ?? {}).filter(isQuotaResource)) {
-    const bare = name.replace(/^(requests|limits)\./, '');
-    const isOfPods = name === 'pods' || COMPUTE.has(bare);
-    const isAllowed =
-      scope === 'BestEffort' ? name === 'pods' : isOfPods || scope === 'VolumeAttributesClass';
-    if (!isAllowed) {
-      errors.push(invalid(field, all, 'unsupported scope applied to resource'));
-      return;
-    }
-  }
+  for (const name of Object.keys(hard ?? {}).filter(isQuotaResource))
+    if (!isNarrowedBy(scope, name))
+      errors.push(invalid(field, value, 'unsupported scope applied to resource'));
 }
 
 function validateAmounts(amounts: Amounts | undefined, path: string, errors: FieldError[]): void {
@@ -132,9 +138,31 @@ function validateAmounts(amounts: Amounts | undefined, path: string, errors: Fie
     const amount = amounts[name] ?? '0';
     validateQuotaResourceName(name, field, errors);
     validateNonNegativeAmount(amount, field, errors);
-    if (isIntegerResource(name) && nanosOf(amount) % NANOS !== 0n)
+    if (isIntegerResource(name) && !isWhole(nanosOf(amount)))
       errors.push(invalid(field, String(amount), 'must be an integer'));
   }
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+const MILLI = NANOS / 1000n;
+
+/** A genuine server counts in thousandths, of which the most that it can count is no whole number. */
+function isWhole(nanos: bigint): boolean {
+  const thousandths = nanos / MILLI;
+  return nanos % NANOS === 0n && thousandths <= MAX_INT64;
+}
+
+type Requirements = NonNullable<NonNullable<Decoded<ResourceQuotaSpec>['scopeSelector']>['matchExpressions']>;
+
+/** As Kubernetes has it inside. */
+function shownScopes(requirements: Requirements): object {
+  return {
+    MatchExpressions: requirements.map(({ scopeName = '', operator = '', values }) => ({
+      ScopeName: scopeName,
+      Operator: operator,
+      Values: values ?? null,
+    })),
+  };
 }
 
 /** `pods: 1/10, cpu: 0/4`. */

@@ -4,7 +4,7 @@ import {
   checkConfigMapKey,
   isJsonObject,
   ownField,
-  semanticEqual,
+  sameMeaning,
   setField,
 } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
@@ -48,7 +48,7 @@ export const SECRET_KIND = defineKind<Secret>({
     if (object.type !== old.type) errors.push(invalid('type', object.type, FIELD_IMMUTABLE));
     if (old.immutable) {
       if (!object.immutable) errors.push(forbidden('immutable', IMMUTABLE));
-      if (!semanticEqual(object.data, old.data)) errors.push(forbidden('data', IMMUTABLE));
+      if (!sameMeaning(object.data, old.data)) errors.push(forbidden('data', IMMUTABLE));
     }
     validate(object, errors);
   },

@@ -4,7 +4,7 @@ import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 
-export const SERVICE_ACCOUNT_KIND = defineKind({
+export const SERVICE_ACCOUNT_KIND = defineKind<DecodedObject<ServiceAccount>>({
   type: SERVICE_ACCOUNTS,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ServiceAccount',
@@ -12,4 +12,12 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   shortNames: ['sa'],
   subresources: ['token'],
   ...printed<DecodedObject<ServiceAccount>>(NAME, AGE),
+  prepareForCreate: keepNamesOfSecrets,
+  prepareForUpdate: keepNamesOfSecrets,
 });
+
+/** Of a secret, the name alone says which one it is. Source: cleanSecretReferences in pkg/registry/core/serviceaccount. */
+function keepNamesOfSecrets(account: DecodedObject<ServiceAccount>): void {
+  if (account.secrets)
+    account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
+}

@@ -118,6 +118,10 @@ function validateSubject(subject: Part<'subjects'>, at: string, errors: FieldErr
   else if (!subject[own])
     errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
   else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
+  if (own !== undefined)
+    for (const [other, field] of SUBJECT_FIELDS)
+      if (other !== kind && subject[field])
+        errors.push(forbidden(`${at}.${field}`, `${field} is forbidden when subject kind is not '${other}'`));
   const account = subject.serviceAccount;
   if (kind !== 'ServiceAccount' || !account) return;
   if (account.name && account.name !== ALL)

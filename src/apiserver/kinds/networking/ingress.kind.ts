@@ -14,6 +14,7 @@ import type {
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { validateIngressStatus, withLoadBalancerStatus } from '../common/load-balancer-status.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { asWritten } from '../../schema/index.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkIp } from '../validation/addresses.js';
@@ -89,7 +90,13 @@ function classWarnings({ metadata, spec }: Readonly<Ingress>): string[] {
 function validateSpec(spec: Decoded<IngressSpec>, errors: FieldError[]): void {
   const { rules = [], defaultBackend, ingressClassName, tls } = spec;
   if (rules.length === 0 && !defaultBackend)
-    errors.push(invalid('spec', spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified'));
+    errors.push(
+      invalid(
+        'spec',
+        asWritten(spec, 'rules') ?? null,
+        'either `defaultBackend` or `rules` must be specified',
+      ),
+    );
   if (defaultBackend) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
   rules.forEach((rule, index) => validateRule(rule, `spec.rules[${index}]`, errors));
   tls?.forEach(({ hosts, secretName }, index) => {

@@ -10,7 +10,7 @@ import { formatSelector } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { checkCidr, isStrictSubset, parseCidr } from '../validation/addresses.js';
+import { checkCidr, hasHostBits, isStrictSubset, parseCidr } from '../validation/addresses.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
@@ -34,6 +34,7 @@ export const NETWORK_POLICY_KIND = defineKind<NetworkPolicy>({
   schema: 'io.k8s.api.networking.v1.NetworkPolicy',
   shortNames: ['netpol'],
   generationOf: ({ spec }) => spec,
+  tellsEmptyFromNone: true,
   ...printed<NetworkPolicy>(
     NAME,
     shown('Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)),
@@ -47,20 +48,28 @@ export const NETWORK_POLICY_KIND = defineKind<NetworkPolicy>({
     if (!spec.policyTypes?.length)
       spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress'];
   },
-  validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
+  validate: ({ spec }, errors) => validateSpec(spec ?? {}, new Set(), errors),
+  validateUpdate: ({ spec }, old, _subresource, errors) =>
+    validateSpec(spec ?? {}, networksOf(old.spec ?? {}), errors),
 });
 
-function validateSpec(spec: Spec, errors: FieldError[]): void {
+/** What an older release let pass can stay. Source: ValidationOptionsForNetworking. */
+function networksOf({ egress = [], ingress = [] }: Spec): ReadonlySet<string> {
+  const peers = [...egress.flatMap(({ to }) => to ?? []), ...ingress.flatMap(({ from }) => from ?? [])];
+  return new Set(peers.flatMap(({ ipBlock }) => [ipBlock?.cidr ?? [], ipBlock?.except ?? []].flat()));
+}
+
+function validateSpec(spec: Spec, known: ReadonlySet<string>, errors: FieldError[]): void {
   if (spec.podSelector) validateLabelSelector(spec.podSelector, 'spec.podSelector', errors);
   spec.ingress?.forEach(({ ports, from }, index) => {
     const path = `spec.ingress[${index}]`;
     ports?.forEach((port, at) => validatePort(port, `${path}.ports[${at}]`, errors));
-    from?.forEach((peer, at) => validatePeer(peer, `${path}.from[${at}]`, errors));
+    from?.forEach((peer, at) => validatePeer(peer, known, `${path}.from[${at}]`, errors));
   });
   spec.egress?.forEach(({ ports, to }, index) => {
     const path = `spec.egress[${index}]`;
     ports?.forEach((port, at) => validatePort(port, `${path}.ports[${at}]`, errors));
-    to?.forEach((peer, at) => validatePeer(peer, `${path}.to[${at}]`, errors));
+    to?.forEach((peer, at) => validatePeer(peer, known, `${path}.to[${at}]`, errors));
   });
   const types = spec.policyTypes ?? [];
   if (types.length > TYPES.length)
@@ -98,12 +107,13 @@ function validatePort(
 
 function validatePeer(
   { podSelector, namespaceSelector, ipBlock }: Decoded<NetworkPolicyPeer>,
+  known: ReadonlySet<string>,
   path: string,
   errors: FieldError[],
 ): void {
   if (podSelector) validateLabelSelector(podSelector, `${path}.podSelector`, errors);
   if (namespaceSelector) validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`, errors);
-  if (ipBlock) validateBlock(ipBlock, `${path}.ipBlock`, errors);
+  if (ipBlock) validateBlock(ipBlock, known, `${path}.ipBlock`, errors);
   const isSelector = podSelector !== undefined || namespaceSelector !== undefined;
   if (!isSelector && !ipBlock) errors.push(required(path, 'must specify a peer'));
   if (isSelector && ipBlock) errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
@@ -111,6 +121,7 @@ function validatePeer(
 
 function validateBlock(
   { cidr, except }: NonNullable<Decoded<NetworkPolicyPeer>['ipBlock']>,
+  known: ReadonlySet<string>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -123,11 +134,17 @@ function validateBlock(
     validateSyntax(cidr, checkCidr, `${path}.cidr`, errors);
     return;
   }
+  const validateBits = (network: string, field: string): void => {
+    if (!known.has(network) && hasHostBits(network))
+      errors.push(invalid(field, network, 'must not have bits set beyond the prefix length'));
+  };
+  validateBits(cidr, `${path}.cidr`);
   except?.forEach((part, index) => {
     const field = `${path}.except[${index}]`;
     const inner = parseCidr(part);
     if (!inner) validateSyntax(part, checkCidr, field, errors);
-    else if (!isStrictSubset(outer, inner))
+    else validateBits(part, field);
+    if (inner && !isStrictSubset(outer, inner))
       errors.push(invalid(field, part, 'must be a strict subset of `cidr`'));
   });
 }

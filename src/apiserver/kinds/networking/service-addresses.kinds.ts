@@ -4,7 +4,7 @@ import {
   checkDns1123Subdomain,
   checkPathSegment,
   FIELD_IMMUTABLE,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -87,7 +87,7 @@ export const IP_ADDRESS_KIND = defineKind<Address>({
   validateUpdate(object, old, _subresource, errors) {
     validateParent(object, errors);
     const parent = object.spec?.parentRef;
-    if (!semanticEqual(parent, old.spec?.parentRef))
+    if (!sameMeaning(parent, old.spec?.parentRef))
       errors.push(invalid('spec.parentRef', parent && internalParent(parent), FIELD_IMMUTABLE));
   },
 });

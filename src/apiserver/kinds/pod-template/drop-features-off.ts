@@ -44,10 +44,24 @@ export function dropperOfFeaturesOff({
 }: ResourceType): ((object: UnstructuredObject) => void) | undefined {
   const podSpecOf = POD_SPEC_OF[`${group}/${kind}`];
   if (!podSpecOf) return undefined;
+  const isPod = group === '' && kind === 'Pod';
   return (object) => {
     const spec = podSpecOf(object);
     if (spec) dropFeaturesOff(spec);
+    const { status }: DecodedObject<Pod> = object;
+    if (isPod && status) dropFromStatus(status);
   };
+}
+
+const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+
+function dropFromStatus(status: NonNullable<DecodedObject<Pod>['status']>): void {
+  // DRANodeAllocatableResources
+  delete status.nodeAllocatableResourceClaimStatuses;
+  for (const list of STATUS_LISTS)
+    for (const { volumeMounts } of status[list] ?? [])
+      // ImageVolumeWithDigest
+      for (const mount of volumeMounts ?? []) delete mount.volumeStatus;
 }
 
 function dropFeaturesOff(spec: Decoded<PodSpec>): void {

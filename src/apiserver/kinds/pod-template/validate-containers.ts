@@ -60,6 +60,7 @@ export function validateContainers(
     validateInitContainer(container, context, `${path}.initContainers[${index}]`, errors),
   );
   validateEphemeralContainers(context, path, errors);
+  if (spec.hostNetwork) validatePortsOfHost(spec, path, errors);
 }
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -161,7 +162,6 @@ function validateContainer(
   if (!container.image) errors.push(required(`${path}.image`));
   validateWords(container, WORDS, path, errors);
   validatePorts(container.ports, `${path}.ports`, errors);
-  if (spec.hostNetwork) validatePortsOfHost(container, path, errors);
   validateEnv(container, path, errors);
   if (container.volumeMounts) validateVolumeMounts(container, volumes, path, errors);
   if (container.volumeDevices) validateVolumeDevices(container, volumes, path, errors);
@@ -181,15 +181,18 @@ function validateContainer(
 }
 
 /** Source: validateHostNetwork. A port that names none gets its own when the pod is made, so a template may leave it out. */
-function validatePortsOfHost({ ports }: Decoded<Container>, path: string, errors: FieldError[]): void {
-  ports?.forEach(({ containerPort, hostPort }, index) => {
-    if (hostPort && hostPort !== containerPort)
-      errors.push(
-        invalid(
-          `${path}.ports[${index}].hostPort`,
-          hostPort,
-          'must match `containerPort` when `hostNetwork` is true',
-        ),
-      );
-  });
+function validatePortsOfHost(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
+  for (const list of ['containers', 'initContainers'] as const)
+    spec[list]?.forEach(({ ports }, container) =>
+      ports?.forEach(({ containerPort, hostPort }, index) => {
+        if (hostPort && hostPort !== containerPort)
+          errors.push(
+            invalid(
+              `${path}.${list}[${container}].ports[${index}].hostPort`,
+              hostPort,
+              'must match `containerPort` when `hostNetwork` is true',
+            ),
+          );
+      }),
+    );
 }

@@ -1,8 +1,14 @@
-import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '@rollkeeper/machinery/kubernetes';
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkConfigMapKey,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkEnvName,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { Container, EnvVarSource } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
+import { invalid, notFound, required } from '../validation/field-errors.js';
+import { validateLocalFile } from '../validation/paths.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-field-refs.js';
 
@@ -45,6 +51,7 @@ function validateValueFrom(
     if (!ref.key) errors.push(required(`${path}.${field}.key`));
     else validateSyntax(ref.key, checkConfigMapKey, `${path}.${field}.key`, errors);
   }
+  if (fileKeyRef) validateFileKeyRef(fileKeyRef, `${path}.fileKeyRef`, errors);
   const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(
     (source) => source,
   );
@@ -61,4 +68,43 @@ function validateValueFrom(
   } else if (sources.length > 1) {
     errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
   }
+}
+
+/** Printable ASCII without the sign that ends a key. */
+const FILE_KEY = /^[ -<>-~]+$/;
+
+/** Source: validateFileKeySelector. */
+function validateFileKeyRef(
+  { key = '', path: file = '', volumeName = '' }: NonNullable<Decoded<EnvVarSource>['fileKeyRef']>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (volumeName === '') errors.push(required(`${path}.volumeName`));
+  else validateSyntax(volumeName, checkDns1123Label, `${path}.volumeName`, errors);
+  if (file === '') errors.push(required(`${path}.path`));
+  else validateLocalFile(file, `${path}.path`, errors);
+  if (key === '') errors.push(required(`${path}.key`));
+  else if (!FILE_KEY.test(key))
+    errors.push(
+      invalid(
+        `${path}.key`,
+        key,
+        "a valid environment variable name must consist only of printable ASCII characters other than '='",
+      ),
+    );
+}
+
+/** The volumes that hold variables of containers have to be there. Source: validateFileKeyRefVolumes. */
+export function validateFileKeyVolumes(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
+  const names = new Set(spec.volumes?.map(({ name }) => name));
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
+    spec[list]?.forEach(({ env }, container) =>
+      env?.forEach(({ valueFrom }, index) => {
+        const name = valueFrom?.fileKeyRef?.volumeName;
+        if (name && !names.has(name))
+          errors.push(
+            notFound(`${path}.${list}[${container}].env[${index}].valueFrom.fileKeyRef.volumeName`, name),
+          );
+      }),
+    );
 }

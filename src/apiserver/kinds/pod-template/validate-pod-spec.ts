@@ -11,6 +11,7 @@ import { validateLabels } from '../validation/labels.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateAffinity } from './validate-affinity.js';
+import { validateFileKeyVolumes } from './validate-env.js';
 import { validateContainers } from './validate-containers.js';
 import { validateDns } from './validate-dns.js';
 import { validatePodResources } from './validate-pod-resources.js';
@@ -78,6 +79,7 @@ export function validatePodSpec(
   validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
   validateHostProcesses(spec, path, errors);
   validateHostUsers(spec, path, errors);
+  validateFileKeyVolumes(spec, path, errors);
   for (const { field, check } of NAMES) {
     const name = spec[field];
     if (name) validateSyntax(name, check, `${path}.${field}`, errors);

@@ -9,7 +9,7 @@ import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import {
   shownSelector,
-  sortedMap,
+  shownMap,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
@@ -71,7 +71,7 @@ export function validateSelects(
   errors.push(
     invalid(
       'spec.template.metadata.labels',
-      sortedMap(labels),
+      shownMap(template.metadata, 'labels'),
       '`selector` does not match template `labels`',
     ),
   );

@@ -39,6 +39,14 @@ function validateToleration(toleration: Decoded<Toleration>, path: string, error
     if (value !== '') {
       errors.push(invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"));
     }
-  } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']));
+  } else errors.push(notSupported(`${path}.operator`, operator, operatorsFor(operator)));
   if (effect && !EFFECTS.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, EFFECTS));
+}
+
+const OPERATORS = ['Equal', 'Exists'];
+/** Their feature is off by default in 1.36, and a genuine server names them in the refusal of themselves alone. */
+const COMPARISONS = ['Lt', 'Gt'];
+
+function operatorsFor(refused: string): readonly string[] {
+  return COMPARISONS.includes(refused) ? [...OPERATORS, ...COMPARISONS] : OPERATORS;
 }

@@ -72,13 +72,13 @@ export const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNull
     validateItems(items, `${path}.items`, errors);
   },
   azureFile: requires('secretName', 'shareName'),
-  azureDisk: validateAzureDisk,
   vsphereVolume: requires('volumePath'),
   photonPersistentDisk: requires('pdID'),
   portworxVolume: requires('volumeID'),
-  scaleIO: requires('gateway', 'system', 'volumeName'),
+  azureDisk: validateAzureDisk,
   storageos: requires('volumeName'),
   projected: validateProjected,
+  scaleIO: requires('gateway', 'system', 'volumeName'),
   csi({ driver, nodePublishSecretRef }, path, errors) {
     validateCsiDriverName(driver, `${path}.driver`, errors);
     if (nodePublishSecretRef && !nodePublishSecretRef.name)

@@ -10,7 +10,7 @@ import { defineKind } from '../define-kind.js';
 import { validateMetaConditions } from '../validation/conditions.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/labels.js';
+import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
 
@@ -62,10 +62,10 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
 
 /** As Kubernetes has it inside. */
 function shownSpec(spec: Decoded<PodDisruptionBudgetSpec>): Record<string, unknown> {
-  const { minAvailable, maxUnavailable, selector = null, unhealthyPodEvictionPolicy = null } = spec;
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy = null } = spec;
   return {
     MinAvailable: minAvailable,
-    Selector: selector,
+    Selector: shownSelector(selector) ?? null,
     MaxUnavailable: maxUnavailable,
     UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy,
   };

@@ -1,6 +1,6 @@
 import type { ClusterRoleBinding, RoleBinding } from '@rollkeeper/machinery/types/rbac-v1';
 import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { checkPathSegment, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
@@ -38,7 +38,7 @@ function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 
     validate: (object, errors) => validateBinding(object, isNamespaced, errors),
     validateUpdate(object, old, _subresource, errors) {
       validateBinding(object, isNamespaced, errors);
-      if (!semanticEqual(object.roleRef, old.roleRef))
+      if (!sameMeaning(object.roleRef, old.roleRef))
         errors.push(invalid('roleRef', internalRef(object.roleRef), 'cannot change roleRef'));
     },
   };

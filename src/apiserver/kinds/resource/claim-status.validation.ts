@@ -8,7 +8,7 @@ import {
   FIELD_IMMUTABLE,
   checkDns1123Subdomain,
   canonicalJson,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
@@ -68,7 +68,7 @@ export function validateClaimStatus(
   }
   if (!allocation) return;
   if (old.allocation) {
-    if (!semanticEqual(allocation, old.allocation))
+    if (!sameMeaning(allocation, old.allocation))
       errors.push(invalid('status.allocation', allocation, FIELD_IMMUTABLE));
   } else validateAllocation(allocation, names, 'status.allocation', errors);
 }

@@ -3,7 +3,7 @@ import type {
   ResourceClaim,
   ResourceClaimTemplate,
 } from '@rollkeeper/machinery/types/resource-v1';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -45,7 +45,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   validate: ({ spec }, errors) => validateDeviceClaim(spec?.devices ?? {}, 'spec.devices', errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateClaimStatus(object, old, errors);
-    else if (!semanticEqual(object.spec, old.spec))
+    else if (!sameMeaning(object.spec, old.spec))
       errors.push(invalid('spec', internalForm('resource.ResourceClaimSpec', object.spec), FIELD_IMMUTABLE));
   },
 });
@@ -79,7 +79,7 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
   validateUpdate(object, old, _subresource, errors) {
     const { spec } = object;
     validateTemplate(object, errors);
-    if (!semanticEqual(spec, old.spec))
+    if (!sameMeaning(spec, old.spec))
       errors.push(invalid('spec', internalForm('resource.ResourceClaimTemplateSpec', spec), FIELD_IMMUTABLE));
   },
 });

@@ -7,7 +7,7 @@ import {
   checkQualifiedName,
   DEFAULT_STORAGE_CLASS,
   FIELD_IMMUTABLE,
-  semanticEqual,
+  sameMeaning,
   stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -21,6 +21,7 @@ import {
   required,
   tooLong,
 } from '../validation/field-errors.js';
+import { shownMap } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
 import { repeatedPlaces } from '../validation/repeated-places.js';
 
@@ -69,8 +70,8 @@ export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors);
     for (const field of ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'] as const)
-      if (!semanticEqual(object[field], old[field]))
-        errors.push(invalid(field, object[field] ?? null, FIELD_IMMUTABLE));
+      if (!sameMeaning(object[field], old[field]))
+        errors.push(invalid(field, shownMap(object, field), FIELD_IMMUTABLE));
   },
 });
 
@@ -91,12 +92,16 @@ function validateProvisioner(name: string | undefined, field: string, errors: Fi
   else validateSyntax(name.toLowerCase(), checkQualifiedName, field, errors);
 }
 
-/** Each term has other keys or values than those before it; an empty one is never let in. */
+/**
+ * Each term has other keys or values than those before it; an empty one is never let in. A genuine server compares each with a list
+ * of as many places as there are terms, and those that are not filled yet equal an empty term. Source: validateAllowedTopologies.
+ */
 function validateTopologies(
   terms: NonNullable<StorageClass['allowedTopologies']>,
   errors: FieldError[],
 ): void {
-  const seen = new Set(['[]']);
+  const seen = new Map<string, number>();
+  const empty = '[]';
   terms.forEach(({ matchLabelExpressions = [] }, index) => {
     const path = `allowedTopologies[${index}].matchLabelExpressions`;
     const valuesByKey = new Map<string, readonly string[]>();
@@ -107,8 +112,10 @@ function validateTopologies(
       valuesByKey.set(key, [...new Set(values)].sort());
     });
     const identity = stringifyJson([...valuesByKey].sort(([one], [other]) => (one < other ? -1 : 1)));
-    if (seen.has(identity)) errors.push(duplicate(path, ''));
-    seen.add(identity);
+    const before = seen.get(identity) ?? 0;
+    const equal = before + (identity === empty ? terms.length - index : 0);
+    for (let count = 0; count < equal; count++) errors.push(duplicate(path, ''));
+    seen.set(identity, before + 1);
   });
 }
 
@@ -155,7 +162,7 @@ export const VOLUME_ATTRIBUTES_CLASS_KIND = defineKind<AttributesClass>({
   validate: validateAttributesClass,
   validateUpdate(object, old, _subresource, errors) {
     for (const field of ['driverName', 'parameters'] as const)
-      if (!semanticEqual(object[field], old[field]))
+      if (!sameMeaning(object[field], old[field]))
         errors.push(forbidden(field, `updates to ${field} are forbidden.`));
     validateAttributesClass(object, errors);
   },

@@ -1,16 +1,21 @@
-import type { CSIDriver, CSINode, CSIStorageCapacity } from '@rollkeeper/machinery/types/storage-v1';
-import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import type {
+  CSIDriver,
+  CSINode,
+  CSINodeDriver,
+  CSIStorageCapacity,
+} from '@rollkeeper/machinery/types/storage-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import {
   checkDns1123Subdomain,
   checkQualifiedName,
   FIELD_IMMUTABLE,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, CREATED_AT, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/labels.js';
+import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegativeAmount } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
@@ -37,6 +42,8 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.CSIDriver',
+  generationOf: ({ spec }) => spec,
+  firstGeneration: 0,
   ownershipFrom: 'creation',
   answersDeleted: true,
   needsVersionOnUpdate: true,
@@ -75,7 +82,7 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
   validateUpdate(object, old, _subresource, errors) {
     validateDriverSpec(object, errors);
     for (const field of ['attachRequired', 'volumeLifecycleModes'] as const)
-      if (!semanticEqual(object.spec?.[field], old.spec?.[field]))
+      if (!sameMeaning(object.spec?.[field], old.spec?.[field]))
         errors.push(invalid(`spec.${field}`, object.spec?.[field] ?? null, FIELD_IMMUTABLE));
   },
 });
@@ -140,11 +147,21 @@ export const CSI_NODE_KIND = defineKind<NodeInfo>({
     const known = Map.groupBy(old.spec?.drivers ?? [], ({ name }) => name);
     for (const driver of object.spec?.drivers ?? []) {
       const before = known.get(driver.name)?.[0];
-      if (before && !semanticEqual({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 }))
-        errors.push(invalid('spec.drivers', object.spec?.drivers, FIELD_IMMUTABLE));
+      if (before && !sameMeaning({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 }))
+        errors.push(invalid('spec.drivers', shownDriver(driver), FIELD_IMMUTABLE));
     }
   },
 });
+
+/** As Kubernetes has it inside. */
+function shownDriver({ allocatable, name, nodeID, topologyKeys }: Decoded<CSINodeDriver>): object {
+  return {
+    Name: name,
+    NodeID: nodeID,
+    TopologyKeys: topologyKeys ?? null,
+    Allocatable: allocatable ? { Count: allocatable.count ?? null } : null,
+  };
+}
 
 function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): void {
   const names = new Set<string>();
@@ -185,8 +202,14 @@ export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
   validateUpdate(object, old, _subresource, errors) {
     validateCapacity(object, errors);
     for (const field of ['nodeTopology', 'storageClassName'] as const)
-      if (!semanticEqual(object[field], old[field]))
-        errors.push(invalid(field, object[field] ?? null, FIELD_IMMUTABLE));
+      if (!sameMeaning(object[field], old[field]))
+        errors.push(
+          invalid(
+            field,
+            field === 'nodeTopology' ? shownSelector(object.nodeTopology) : (object[field] ?? ''),
+            FIELD_IMMUTABLE,
+          ),
+        );
   },
 });
 

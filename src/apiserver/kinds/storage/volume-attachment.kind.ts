@@ -1,6 +1,6 @@
 import type { VolumeAttachment } from '@rollkeeper/machinery/types/storage-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, FIELD_IMMUTABLE, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { ALL_BUT_STATUS } from '../kind-definition.js';
@@ -42,7 +42,7 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
   validate,
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors);
-    if (!semanticEqual(object.spec, old.spec))
+    if (!sameMeaning(object.spec, old.spec))
       errors.push(
         invalid('spec', internalForm('storage.VolumeAttachmentSpec', object.spec), FIELD_IMMUTABLE),
       );

@@ -7,7 +7,17 @@ const CIDR_PROBLEM = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8:
 const OK: readonly string[] = [];
 
 export function checkIp(text: string): readonly string[] {
-  return isIP(text) === 0 ? [IP_PROBLEM] : OK;
+  if (isIP(text) !== 0) return OK;
+  return [isSloppyIp(text) ? 'must not have leading 0s' : IP_PROBLEM];
+}
+
+/** What older releases read as an address, others in another way: `010.0.0.1`. */
+export function isSloppyIp(text: string): boolean {
+  return isIP(text) !== 0 || isIP(text.split('.').map(withoutZeros).join('.')) === 4;
+}
+
+function withoutZeros(part: string): string {
+  return part.replace(/^0+(?=\d)/, '');
 }
 
 export function checkCidr(text: string): readonly string[] {
@@ -34,6 +44,12 @@ export function parseCidr(text: string): Cidr | undefined {
     base: (addressNumber(address) >> hostBits) << hostBits,
     bits: Number(bits),
   };
+}
+
+/** Whether a network has an address of one of its hosts: `10.0.0.1/8`. */
+export function hasHostBits(network: string): boolean {
+  const cidr = parseCidr(network);
+  return cidr !== undefined && addressNumber(network.split('/')[0] ?? '') !== cidr.base;
 }
 
 /** Of an address that is one. */

@@ -5,7 +5,8 @@ import type { FieldError } from '../kind-definition.js';
 /**
  * Makers of field errors in the words of k8s.io/apimachinery/pkg/util/validation/field.
  */
-const MAX_SHOWN_LENGTH = 2048;
+/** Characters of a value that an error repeats: a genuine server repeats all of it. */
+const MAX_SHOWN_LENGTH = 32 * 1024;
 /** Limits of the collected errors, by number and by characters: one object can have an error on every line. */
 const MAX_ERRORS = 500;
 const MAX_ERRORS_LENGTH = 128 * 1024;

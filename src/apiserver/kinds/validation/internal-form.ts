@@ -1,5 +1,6 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
-
+import { asWritten } from '../../schema/index.js';
+import { shownSelector } from './labels.js';
 import { readGenerated } from '../../read-generated.js';
 
 const FILE = new URL('../generated/internal.json', import.meta.url);
@@ -52,10 +53,16 @@ export function internalForm(type: string, value: unknown): Fields {
   const converted = CONVERSIONS[type]?.(given) ?? given;
   const shown: Record<string, unknown> = {};
   for (const [inside, name, held] of fields) {
-    if (inside !== '') shown[inside] = formOf(held, converted[name]);
+    if (inside !== '') shown[inside] = formOf(held, converted[name] ?? emptyAsWritten(held, given, name));
     else Object.assign(shown, embedded(held, converted));
   }
   return shown;
+}
+
+/** An empty list or map that was written is shown as such. */
+function emptyAsWritten(held: Held, given: Fields, name: string): unknown {
+  const holds = typeof held === 'object' && held !== null;
+  return holds && ('list' in held || 'map' in held) ? asWritten(given, name) : undefined;
 }
 
 /** The fields of a decoded struct or map, which is there or not. */
@@ -110,5 +117,5 @@ function formOf(held: Held, value: unknown): unknown {
     return Object.fromEntries(
       Object.entries(fieldsOf(byKey(value))).map(([key, item]) => [key, formOf(held.map, item)]),
     );
-  return value;
+  return isJsonObject(value) && isJsonObject(value.matchLabels) ? shownSelector(value) : value;
 }

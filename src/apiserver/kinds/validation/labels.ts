@@ -1,5 +1,6 @@
-import { checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import { checkLabelValue, checkQualifiedName, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { asWritten } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from './field-errors.js';
 
@@ -86,6 +87,12 @@ export function sortedMap<T>(
   map: Readonly<Record<string, T>> | undefined,
 ): Readonly<Record<string, T>> | undefined {
   return map && Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A field that is a map, as it appears in error messages: sorted by key, and `{}` only if it was written like that. */
+export function shownMap(struct: object | undefined, field: string): unknown {
+  const map = asWritten(struct, field);
+  return isJsonObject(map) ? sortedMap(map) : (map ?? null);
 }
 
 /** A selector as it appears in error messages. */

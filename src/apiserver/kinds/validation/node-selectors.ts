@@ -7,6 +7,7 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
+import { internalForm } from './internal-form.js';
 import { validateSyntax } from './words.js';
 
 /** Source: ValidateNodeSelector in pkg/apis/core/validation/validation.go. */
@@ -99,21 +100,10 @@ function validateField(
 }
 
 /** A selector with its fields as they are called inside a genuine server, which messages show. */
-export function internalNodeSelector({ nodeSelectorTerms }: Decoded<NodeSelector>): object {
-  return { NodeSelectorTerms: nodeSelectorTerms?.map(internalNodeSelectorTerm) ?? null };
+export function internalNodeSelector(selector: Decoded<NodeSelector>): object {
+  return internalForm('core.NodeSelector', selector);
 }
 
-export function internalNodeSelectorTerm({
-  matchExpressions,
-  matchFields,
-}: Decoded<NodeSelectorTerm>): object {
-  const internal = ({ key = '', operator = '', values }: Decoded<NodeSelectorRequirement>): object => ({
-    Key: key,
-    Operator: operator,
-    Values: values ?? null,
-  });
-  return {
-    MatchExpressions: matchExpressions?.map(internal) ?? null,
-    MatchFields: matchFields?.map(internal) ?? null,
-  };
+export function internalNodeSelectorTerm(term: Decoded<NodeSelectorTerm>): object {
+  return internalForm('core.NodeSelectorTerm', term);
 }

@@ -6,7 +6,7 @@ import {
   checkQualifiedName,
   FIELD_IMMUTABLE,
   NON_NEGATIVE,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import { shortened } from '../../errors/index.js';
 import type { FieldError } from '../kind-definition.js';
@@ -167,7 +167,7 @@ export function validateObjectMetaUpdate(
   const meta = object.metadata;
   const before = old.metadata;
   const immutable = (field: keyof ObjectMeta): void => {
-    if (!semanticEqual(meta[field], before[field])) {
+    if (!sameMeaning(meta[field], before[field])) {
       errors.push(invalid(`metadata.${field}`, meta[field], FIELD_IMMUTABLE));
     }
   };

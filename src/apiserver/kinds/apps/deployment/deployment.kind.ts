@@ -1,4 +1,4 @@
-import { DEPLOYMENTS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
@@ -62,8 +62,8 @@ export const DEPLOYMENT_KIND = defineKind<DecodedObject<Deployment>>({
     carryOver(object, old, 'status');
     // Annotations steer a Deployment too (revision, rollback), so a change of them counts.
     const isSame =
-      semanticEqual(object.spec, old.spec) &&
-      semanticEqual(object.metadata.annotations, old.metadata.annotations);
+      sameMeaning(object.spec, old.spec) &&
+      sameMeaning(object.metadata.annotations, old.metadata.annotations);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
   warnings: templateOwnerWarnings<DecodedObject<Deployment>>(({ metadata, spec }) => [

@@ -5,7 +5,7 @@ import type {
   DeploymentSpec,
   DeploymentStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
@@ -59,7 +59,7 @@ export function validateDeploymentUpdate(
     return;
   }
   validateDeployment(deployment, errors, old);
-  if (!semanticEqual(deployment.spec?.selector, old.spec?.selector)) {
+  if (!sameMeaning(deployment.spec?.selector, old.spec?.selector)) {
     errors.push(invalid('spec.selector', shownSelector(deployment.spec?.selector), FIELD_IMMUTABLE));
   }
 }

@@ -1,4 +1,4 @@
-import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
@@ -56,7 +56,7 @@ export const REPLICA_SET_KIND = defineKind<DecodedObject<ReplicaSet>>({
   prepareForUpdate(object, old, subresource) {
     const isStatus = subresource === 'status';
     carryOver(object, old, isStatus ? 'spec' : 'status');
-    const isSame = isStatus || semanticEqual(object.spec, old.spec);
+    const isSame = isStatus || sameMeaning(object.spec, old.spec);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
   warnings: templateOwnerWarnings<DecodedObject<ReplicaSet>>(({ metadata, spec }) => [

@@ -1,5 +1,5 @@
 import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
@@ -38,7 +38,7 @@ export function validateReplicaSetUpdate(
     return;
   }
   validateReplicaSet(replicaSet, errors, old);
-  if (!semanticEqual(replicaSet.spec?.selector, old.spec?.selector)) {
+  if (!sameMeaning(replicaSet.spec?.selector, old.spec?.selector)) {
     errors.push(invalid('spec.selector', shownSelector(replicaSet.spec?.selector), FIELD_IMMUTABLE));
   }
 }

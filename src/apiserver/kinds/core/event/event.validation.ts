@@ -4,7 +4,7 @@ import {
   FIELD_IMMUTABLE,
   checkDns1123Subdomain,
   checkQualifiedName,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { invalid, required } from '../../validation/field-errors.js';
@@ -97,6 +97,8 @@ const FIXED = [
   'firstTimestamp',
   'lastTimestamp',
   'count',
+  // Once more, as in a genuine server.
+  'reason',
   'type',
   'eventTime',
   'action',
@@ -112,9 +114,9 @@ export function validateEventUpdate(
   errors: FieldError[],
 ): void {
   validateEvent(event, errors, 'reportingController');
-  if (!semanticEqual(event.series, old.series)) validateSeries(event.series, errors);
+  if (!sameMeaning(event.series, old.series)) validateSeries(event.series, errors);
   for (const field of FIXED)
-    if (!semanticEqual(event[field], old[field]))
+    if (!sameMeaning(event[field], old[field]))
       errors.push(
         invalid(
           field === 'reportingComponent' ? 'reportingController' : field,

@@ -19,8 +19,13 @@ export const NODE_KIND = defineKind<DecodedObject<Node>>({
     else if (spec?.podCIDRs?.length) spec.podCIDR = spec.podCIDRs[0];
     if (status?.capacity) status.allocatable ??= { ...status.capacity };
   },
+  prepareForCreate(object) {
+    delete object.spec?.configSource;
+  },
   prepareForUpdate(object, old, subresource) {
     carryOver(object, old, subresource === '' ? 'status' : 'spec');
+    // DynamicKubeletConfig is gone; what an older server kept of it stays.
+    if (!old.spec?.configSource) delete object.spec?.configSource;
   },
   validate: (object, errors) => validateNode(object, errors),
   validateUpdate(object, old, subresource, errors) {

@@ -1,5 +1,5 @@
 import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
-import { checkLabelValue, checkQualifiedName, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkLabelValue, checkQualifiedName, goQuote, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
@@ -27,6 +27,9 @@ export function validateNode({ spec, status }: DecodedObject<Node>, errors: Fiel
     errors.push(invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family'));
 }
 
+/** `MyFeature/mySubFeature` */
+const FEATURE = /^[A-Z][\dA-Za-z]*(?:\/[\dA-Za-z]+)*$/;
+
 type NodeStatus = NonNullable<DecodedObject<Node>['status']>;
 
 /** Source: ValidateNodeResources. */
@@ -39,6 +42,16 @@ function validateAmounts(status: NodeStatus, errors: FieldError[]): void {
 /** What a kubelet may say of its node. Source: ValidateNodeUpdate, as far as it is about the status. */
 export function validateNodeStatus({ status = {} }: DecodedObject<Node>, errors: FieldError[]): void {
   validateAmounts(status, errors);
+  status.declaredFeatures?.forEach((feature, index) => {
+    if (FEATURE.test(feature)) return;
+    errors.push(
+      invalid(
+        `status.declaredFeatures[${index}]`,
+        feature,
+        `invalid feature name ${goQuote(feature)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+      ),
+    );
+  });
   const seen = new Set<string>();
   status.addresses?.forEach((address, index) => {
     const identity = `${address.type} ${address.address}`;
@@ -73,12 +86,13 @@ export function validateNodeUpdate(
   const spec = node.spec ?? {};
   const before = old.spec ?? {};
   validateNode(node, errors);
-  if (before.podCIDRs?.length && !semanticEqual(spec.podCIDRs, before.podCIDRs))
+  if (before.podCIDRs?.length && !sameMeaning(spec.podCIDRs, before.podCIDRs))
     errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
   if (before.providerID && spec.providerID !== before.providerID)
     errors.push(
       forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'),
     );
+  if (spec.externalID !== before.externalID) errors.push(forbidden('spec.externalID', 'may not be updated'));
   const fixed = (one: NodeSpec): object => ({
     ...one,
     taints: undefined,
@@ -88,8 +102,9 @@ export function validateNodeUpdate(
     podCIDRs: undefined,
     podCIDR: undefined,
     providerID: undefined,
+    externalID: undefined,
   });
-  if (!semanticEqual(fixed(spec), fixed(before)))
+  if (!sameMeaning(fixed(spec), fixed(before)))
     errors.push(
       forbidden(
         // The genuine server names no field, and an empty name shows like this.

@@ -3,16 +3,17 @@ import {
   checkDns1123Label,
   checkDns1123Subdomain,
   FIELD_IMMUTABLE,
-  semanticEqual,
+  sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeSpec, SecretReference } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { sortedMap } from '../../validation/labels.js';
+import { shownMap } from '../../validation/labels.js';
 import { internalNodeSelector, validateNodeSelector } from '../../validation/node-selectors.js';
 import { validateNoBacksteps } from '../../validation/paths.js';
 import { validateBasicAmount, validatePositiveAmount } from '../../validation/quantities.js';
 import { internalDiff } from '../../validation/unified-diff.js';
+import { moreThanOneSource, ruleField } from '../../volumes/source-fields.js';
 import { validateSyntax } from '../../validation/words.js';
 import { VOLUME_MODES, validateAccessModes } from '../../volumes/claim-spec.js';
 import {
@@ -56,14 +57,14 @@ const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNullable<So
   hostPath: validateHostPath,
   gcePersistentDisk: validatePartitioned('pdName'),
   awsElasticBlockStore: validatePartitioned('volumeID'),
-  nfs: validateNfs,
-  iscsi: validateIscsi,
   glusterfs: requires('endpoints', 'path'),
   flocker: validateFlocker,
+  nfs: validateNfs,
   rbd: validateRbd,
-  cinder: requires('volumeID'),
-  cephfs: validateCeph,
   quobyte: validateQuobyte,
+  cephfs: validateCeph,
+  iscsi: validateIscsi,
+  cinder: requires('volumeID'),
   fc: validateFc,
   flexVolume: requires('driver'),
   azureFile(source, path, errors) {
@@ -71,16 +72,16 @@ const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNullable<So
     if (source.secretNamespace === '')
       errors.push(invalid(`${path}.secretNamespace`, '', 'must not be empty'));
   },
-  azureDisk: validateAzureDisk,
   vsphereVolume: requires('volumePath'),
   photonPersistentDisk: requires('pdID'),
   portworxVolume: requires('volumeID'),
+  azureDisk: validateAzureDisk,
   scaleIO: requires('gateway', 'system', 'volumeName'),
-  storageos: requires('volumeName'),
   local({ path: folder }, path, errors) {
     if (!folder) errors.push(required(`${path}.path`));
     else validateNoBacksteps(folder, `${path}.path`, errors);
   },
+  storageos: requires('volumeName'),
   csi(csi, path, errors) {
     validateCsiDriverName(csi.driver, `${path}.driver`, errors);
     if (!csi.volumeHandle) errors.push(required(`${path}.volumeHandle`));
@@ -112,7 +113,7 @@ export function validateVolume(spec: Spec, errors: FieldError[]): void {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy } = spec;
   if (accessModes.length === 0) errors.push(required('spec.accessModes'));
   validateAccessModes(accessModes, 'spec.accessModes', errors);
-  validateCapacity(spec.capacity, errors);
+  validateCapacity(spec, errors);
   if (policy && !POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, POLICIES));
   validateNodeAffinity(spec, errors);
@@ -125,13 +126,23 @@ export function validateVolume(spec: Spec, errors: FieldError[]): void {
     validateSyntax(spec.storageClassName, checkDns1123Subdomain, 'spec.storageClassName', errors);
   if (spec.volumeMode !== undefined && !VOLUME_MODES.includes(spec.volumeMode))
     errors.push(notSupported('spec.volumeMode', spec.volumeMode, VOLUME_MODES));
+  validateAttributesClass(spec, errors);
 }
 
-function validateCapacity(capacity: Spec['capacity'], errors: FieldError[]): void {
+function validateAttributesClass({ csi, volumeAttributesClassName: name }: Spec, errors: FieldError[]): void {
+  if (name === undefined) return;
+  const field = 'spec.volumeAttributesClassName';
+  if (name === '') errors.push(required(field, 'an empty string is disallowed'));
+  else validateSyntax(name, checkDns1123Subdomain, field, errors);
+  if (!csi) errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'));
+}
+
+function validateCapacity(spec: Spec, errors: FieldError[]): void {
+  const { capacity } = spec;
   const names = Object.keys(capacity ?? {});
   if (names.length === 0) errors.push(required('spec.capacity'));
   if (names.length !== 1 || names[0] !== 'storage')
-    errors.push(notSupported('spec.capacity', sortedMap(capacity), ['storage']));
+    errors.push(notSupported('spec.capacity', shownMap(spec, 'capacity'), ['storage']));
   for (const name of names) {
     validateBasicAmount(capacity?.[name], `spec.capacity[${name}]`, errors);
     validatePositiveAmount(capacity?.[name], `spec.capacity[${name}]`, errors);
@@ -145,19 +156,23 @@ function validateNodeAffinity({ nodeAffinity }: Spec, errors: FieldError[]): voi
   else validateNodeSelector(nodeAffinity.required, path, errors);
 }
 
+/** In the order in which a genuine server looks for them. */
+const SOURCES = Object.keys(SOURCE_RULES) as (keyof Sources)[];
+
 function sourcesOf(spec: Spec): (keyof Sources)[] {
-  return Object.keys(spec).filter((name): name is keyof Sources => name in SOURCE_RULES);
+  return SOURCES.filter((name) => spec[name] !== undefined);
 }
 
 function validateSources(spec: Spec, errors: FieldError[]): void {
   const sources = sourcesOf(spec);
   if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'));
   sources.forEach((name, index) => {
-    if (index > 0) {
-      errors.push(forbidden(`spec.${name}`, 'may not specify more than 1 volume type'));
+    // Of this one alone nobody asks whether it is the only one.
+    if (index > 0 && name !== 'flexVolume') {
+      errors.push(moreThanOneSource('spec', name));
       return;
     }
-    (SOURCE_RULES[name] as SourceRule<unknown>)(spec[name], `spec.${name}`, errors);
+    (SOURCE_RULES[name] as SourceRule<unknown>)(spec[name], `spec.${ruleField(name)}`, errors);
     if (name === 'local' && !spec.nodeAffinity)
       errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'));
   });
@@ -170,7 +185,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, errors: FieldError[]
   validateVolume(spec, errors);
   const source = withoutNewSecret(sourceOf(spec), old.csi);
   const before = sourceOf(old);
-  if (!semanticEqual(source, before))
+  if (!sameMeaning(source, before))
     errors.push(
       forbidden(
         'spec.persistentvolumesource',
@@ -181,7 +196,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, errors: FieldError[]
     errors.push(invalid('volumeMode', spec.volumeMode ?? null, FIELD_IMMUTABLE));
   if (
     old.nodeAffinity &&
-    !semanticEqual(spec.nodeAffinity, withStableKeys(old.nodeAffinity, spec.nodeAffinity))
+    !sameMeaning(spec.nodeAffinity, withStableKeys(old.nodeAffinity, spec.nodeAffinity))
   )
     errors.push(
       invalid(

@@ -1,5 +1,5 @@
 import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden } from '../../validation/field-errors.js';
 
@@ -19,7 +19,7 @@ export function validateAddedContainers(
     const container = present.get(before.name)?.[0];
     if (!container)
       errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
-    else if (!semanticEqual(container, before))
+    else if (!sameMeaning(container, before))
       errors.push(forbidden(path, `existing ephemeral containers ${name} may not be changed\n`));
   }
 }

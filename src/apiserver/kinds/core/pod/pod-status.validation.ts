@@ -33,7 +33,7 @@ export function validatePodStatus(
     validateExtendedClaim(status.extendedResourceClaimStatus, pod.spec ?? {}, errors);
   validateAddresses(status.podIPs ?? [], before.podIPs ?? [], 'status.podIPs', errors);
   const [first] = status.hostIPs ?? [];
-  if (first && first.ip !== status.hostIP)
+  if (first && (first.ip ?? '') !== (status.hostIP ?? ''))
     errors.push(invalid('status.hostIPs[0].ip', first.ip ?? '', 'must be equal to `hostIP`'));
   validateAddresses(status.hostIPs ?? [], before.hostIPs ?? [], 'status.hostIPs', errors);
 }

@@ -1,6 +1,6 @@
 import type { Container, NodeSelectorTerm, Toleration } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { isMirrorPod, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { isMirrorPod, ownField, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateAddedContainers } from './ephemeral-containers.validation.js';
 import { validatePodStatus } from './pod-status.validation.js';
@@ -87,7 +87,7 @@ export function validatePodUpdate(
   validateGatesKept(spec, oldSpec, errors);
   const isGated = (oldSpec.schedulingGates?.length ?? 0) > 0;
   if (isGated) validateNarrowing(spec, oldSpec, errors);
-  const isSame = semanticEqual(fixedPart(spec, isGated), fixedPart(oldSpec, isGated));
+  const isSame = sameMeaning(fixedPart(spec, isGated), fixedPart(oldSpec, isGated));
   if (!areTolerationsKept || !isSame) errors.push(forbidden('spec', ONLY_THESE));
 }
 
@@ -199,7 +199,7 @@ function hasOnlyAdditions(term: Decoded<NodeSelectorTerm>, old: Decoded<NodeSele
     (matchExpressions?.length ?? 0) + (matchFields?.length ?? 0);
   if (sizeOf(old) === 0) return sizeOf(term) === 0;
   return (['matchExpressions', 'matchFields'] as const).every((list) =>
-    (old[list] ?? []).every((requirement, index) => semanticEqual(requirement, term[list]?.[index])),
+    (old[list] ?? []).every((requirement, index) => sameMeaning(requirement, term[list]?.[index])),
   );
 }
 

@@ -8,7 +8,12 @@ import { defineKind } from '../../define-kind.js';
 import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
 import { SERVICE_RESERVATIONS } from './service.reservations.js';
 import { serviceWarnings } from './service.warnings.js';
-import { validateService, validateServiceStatus, validateServiceUpdate } from './service.validation.js';
+import {
+  allocationProblems,
+  validateService,
+  validateServiceStatus,
+  validateServiceUpdate,
+} from './service.validation.js';
 
 export type Service = DecodedObject<IService>;
 
@@ -50,6 +55,7 @@ export const SERVICE_KIND = defineKind<Service>({
   warnings: ({ metadata, spec }) => {
     return serviceWarnings(metadata, spec ?? {});
   },
+  validateFirst: ({ spec }, subresource) => (subresource === '' ? allocationProblems(spec ?? {}) : []),
   validate: ({ spec }, errors) => validateService(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '') validateServiceUpdate(object.spec ?? {}, old.spec ?? {}, errors);

@@ -8,7 +8,7 @@ import {
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
-import { checkCidr, checkIp } from '../../validation/addresses.js';
+import { checkCidr, checkIp, isSloppyIp } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { internalForm } from '../../validation/internal-form.js';
 import { validateLabels } from '../../validation/labels.js';
@@ -37,15 +37,16 @@ const PROTOCOLS: readonly WordRule[] = [
 ];
 const MAX_AFFINITY_SECONDS = 86_400;
 
-/** Source: ValidateService in pkg/apis/core/validation/validation.go. */
-export function validateService(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
-  const early = addressProblems(spec);
-  if (early.length === 0) validateNodePortRange(spec, early);
-  errors.push(...early);
-  if (early.length === 0) validateRest(spec, errors);
+/** What addresses and ports are allocated by. Source: pkg/registry/core/service/storage/alloc.go. */
+export function allocationProblems(spec: Decoded<ServiceSpec>): readonly FieldError[] {
+  const errors = addressProblems(spec);
+  const hasNodePorts = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  if (errors.length === 0 && hasNodePorts) validateNodePortRange(spec, errors);
+  return errors;
 }
 
-function validateRest(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
+/** Source: ValidateService in pkg/apis/core/validation/validation.go. */
+export function validateService(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isHeadless = spec.clusterIP === 'None';
   if (!spec.ports?.length && !isHeadless && spec.type !== 'ExternalName') errors.push(required('spec.ports'));
   validateType(spec, errors);
@@ -183,7 +184,7 @@ function validateAffinity(
 
 /** Addresses that lead nowhere, or to oneself. Source: ValidateNonSpecialIP. */
 export function validateOrdinaryAddress(address: string, field: string, errors: FieldError[]): void {
-  if (checkIp(address).length > 0) {
+  if (!isSloppyIp(address)) {
     errors.push(invalid(field, address, 'must be a valid IP address'));
     return;
   }
@@ -231,10 +232,22 @@ function validateBalancer(spec: Decoded<ServiceSpec>, errors: FieldError[]): voi
     errors.push(
       forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"),
     );
-  if (spec.loadBalancerClass === undefined) return;
-  if (!isBalancer)
-    errors.push(forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'"));
-  validateSyntax(spec.loadBalancerClass, checkQualifiedName, 'spec.loadBalancerClass', errors);
+  validateBalancerClass(spec, errors);
+}
+
+/** Source: validateLoadBalancerClassField, which an update calls twice. */
+function validateBalancerClass(
+  { loadBalancerClass, type }: Decoded<ServiceSpec>,
+  errors: FieldError[],
+  old?: Decoded<ServiceSpec>,
+): void {
+  const field = 'spec.loadBalancerClass';
+  const isBalancer = type === 'LoadBalancer';
+  if (isBalancer && old?.type === 'LoadBalancer' && loadBalancerClass !== old.loadBalancerClass)
+    errors.push(invalid(field, loadBalancerClass ?? null, 'may not change once set'));
+  if (loadBalancerClass === undefined) return;
+  if (isBalancer) validateSyntax(loadBalancerClass, checkQualifiedName, field, errors);
+  else errors.push(forbidden(field, "may only be used when `type` is 'LoadBalancer'"));
 }
 
 /** Source: ValidateServiceUpdate. */
@@ -243,18 +256,8 @@ export function validateServiceUpdate(
   old: Decoded<ServiceSpec>,
   errors: FieldError[],
 ): void {
-  const early = addressProblems(spec);
-  if (early.length > 0) {
-    errors.push(...early);
-    return;
-  }
   validateAddressesUpdate(spec, old, errors);
-  if (
-    old.type === 'LoadBalancer' &&
-    spec.type === 'LoadBalancer' &&
-    spec.loadBalancerClass !== old.loadBalancerClass
-  )
-    errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set'));
+  validateBalancerClass(spec, errors, old);
   if (
     wantsHealthPort(spec) &&
     wantsHealthPort(old) &&
@@ -269,9 +272,10 @@ export function validateServiceStatus(
   { spec, status }: Readonly<DecodedObject<Service>>,
   errors: FieldError[],
 ): void {
-  validateLoadBalancerStatus(status?.loadBalancer?.ingress ?? [], errors);
-  if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
-  errors.push(
-    forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),
-  );
+  const ingress = status?.loadBalancer?.ingress ?? [];
+  if (spec?.type === 'LoadBalancer') validateLoadBalancerStatus(ingress, errors);
+  else if (ingress.length > 0)
+    errors.push(
+      forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),
+    );
 }

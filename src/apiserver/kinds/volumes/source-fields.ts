@@ -1,0 +1,15 @@
+import type { FieldError } from '../kind-definition.js';
+import { forbidden } from '../validation/field-errors.js';
+
+/** What a genuine server calls a source where it is refused as the second one. */
+const REFUSED_AS: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
+
+/** The complaint about a source of a volume that has another one already. */
+export function moreThanOneSource(path: string, source: string): FieldError {
+  return forbidden(`${path}.${REFUSED_AS[source] ?? source}`, 'may not specify more than 1 volume type');
+}
+
+/** What a genuine server calls a source in what it says of its fields. */
+export function ruleField(source: string): string {
+  return source === 'gcePersistentDisk' ? 'persistentDisk' : source;
+}
