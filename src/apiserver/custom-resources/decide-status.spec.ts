@@ -42,6 +42,23 @@ describe('the status of a definition', () => {
     expect(status?.acceptedNames).toEqual(aDefinition().spec?.names);
   });
 
+  it.each([
+    [undefined, 'False MissingAnnotation'],
+    ['nonsense', 'False InvalidAnnotation'],
+    ['unapproved, try it', 'False UnapprovedAnnotation'],
+    ['https://example.com/1', 'True ApprovedAnnotation'],
+  ])('says in a group of Kubernetes whether it is approved: %s', (approved, expected) => {
+    const definition = aDefinition();
+    definition.spec.group = 'things.k8s.io';
+    if (approved !== undefined) definition.metadata.annotations = { 'api-approved.kubernetes.io': approved };
+    const [first, ...others] = decideDefinitionStatus(definition, [], NOW)?.conditions ?? [];
+    expect([first?.type, `${first?.status} ${first?.reason}`, others.length]).toEqual([
+      'KubernetesAPIApprovalPolicyConformant',
+      expected,
+      2,
+    ]);
+  });
+
   it('is decided once', () => {
     const status = decideDefinitionStatus(aDefinition(), [], NOW);
     expect(decideDefinitionStatus(aDefinition(status), [], LATER)).toBeUndefined();
@@ -65,10 +82,11 @@ describe('the status of a definition', () => {
     definition.spec.group = 'networking.k8s.io';
     const status = decideDefinitionStatus(definition, [], LATER);
     expect(summary(status)).toEqual({
+      KubernetesAPIApprovalPolicyConformant: 'False MissingAnnotation',
       NamesAccepted: 'False Reserved',
       Established: 'False NotAccepted',
     });
-    expect(status?.conditions?.[0]?.message).toBe(
+    expect(status?.conditions?.[1]?.message).toBe(
       'the group "networking.k8s.io" is served by the API server itself, and no definition adds to it',
     );
     expect(status?.acceptedNames).toEqual({ plural: '', kind: '' });

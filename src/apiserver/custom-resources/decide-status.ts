@@ -1,8 +1,8 @@
 import type { CustomResourceDefinitionNames } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { sameJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
-import { refusalOf } from '../kinds/index.js';
-import type { Definition } from '../kinds/index.js';
+import { goQuote, sameJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { APPROVAL_ANNOTATION, approvalOfDefinition, refusalOf } from '../kinds/index.js';
+import type { Approval, Definition } from '../kinds/index.js';
 
 type Names = CustomResourceDefinitionNames;
 type Status = NonNullable<Definition['status']>;
@@ -28,6 +28,7 @@ export function decideDefinitionStatus(
       : { acceptedNames: NO_NAMES, refusal: refused('Reserved', reserved) };
   const wasEstablished = reserved === undefined && isEstablished(definition);
   const conditions = [
+    ...approvalConditions(definition).map((approval) => setCondition(definition, nowMs, approval)),
     setCondition(definition, nowMs, {
       type: 'NamesAccepted',
       ...(refusal ?? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }),
@@ -58,6 +59,37 @@ export function decideDefinitionStatus(
     conditions: [...conditions, ...others],
   };
   return sameJson(decided, status) ? undefined : decided;
+}
+
+/**
+ * Whether a definition in a group of Kubernetes itself has been approved.
+ * Source: calculateCondition in apiextensions-apiserver/pkg/controller/apiapproval, GetAPIApprovalState in pkg/apihelpers.
+ */
+function approvalConditions(definition: Readonly<Definition>): Omit<Condition, 'lastTransitionTime'>[] {
+  const approval = approvalOfDefinition(definition);
+  if (!approval) return [];
+  const { reason, status, message } = approvalText(
+    approval,
+    definition.metadata.annotations?.[APPROVAL_ANNOTATION] ?? '',
+  );
+  return [{ type: 'KubernetesAPIApprovalPolicyConformant', status, reason, message }];
+}
+
+function approvalText(approval: Approval, text: string): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const before = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`;
+  const after = ', see https://github.com/kubernetes/enhancements/pull/1111';
+  switch (approval) {
+    case 'approved':
+      return { status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${text}` };
+    case 'bypassed':
+      return { status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${goQuote(text)}` };
+    case 'missing':
+      return { status: 'False', reason: 'MissingAnnotation', message: `${before}${after}` };
+    case 'invalid': {
+      const message = `${before} with either a URL or a reason starting with "unapproved"${after}`;
+      return { status: 'False', reason: 'InvalidAnnotation', message };
+    }
+  }
 }
 
 /** The status of a deleted definition whose objects could not be deleted yet. */

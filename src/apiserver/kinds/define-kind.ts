@@ -89,6 +89,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     old: Readonly<T>,
     subresource: Subresource,
     errors: FieldError[],
+    /** Complains of `metadata` once more, for kinds that do so in the midst of the rest. */
+    validateMetaAgain: () => void,
   ): void;
   /** @default nothing */
   warnings?(object: Readonly<T>, old?: Readonly<T>): string[];
@@ -210,8 +212,9 @@ function checksOf(rules: KindRules) {
       return collectErrors((errors) => {
         errors.push(...(rules.validateFirst?.(object, subresource) ?? []));
         if (errors.length > 0) return;
-        validateMetaOfUpdate(object, old, { ...meta, kind: rules.type.kind, subresource }, errors);
-        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
+        const about = { ...meta, kind: rules.type.kind, subresource };
+        const validateMetaAgain = validateMetaOfUpdate(object, old, about, errors);
+        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors, validateMetaAgain);
         else if (subresource === '') rules.validate?.(object, errors);
       });
     },

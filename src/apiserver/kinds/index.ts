@@ -19,6 +19,11 @@ export { compileRequestExpression } from './admissionregistration/request-expres
 export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
 export type { Definition } from './custom/custom-kind.js';
+export {
+  APPROVAL_ANNOTATION,
+  approvalOfDefinition,
+} from './apiextensions/custom-resource-definition.validation.js';
+export type { Approval } from './apiextensions/custom-resource-definition.validation.js';
 export { refusalOf, reservationOf, storedResourceOf } from './apiextensions/reserved-groups.js';
 export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './custom/custom-kind.js';
 export { structuralType } from './custom/rules/rule-types.js';

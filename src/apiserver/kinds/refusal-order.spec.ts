@@ -293,3 +293,54 @@ describe('a service account', () => {
     expect(account.secrets).toEqual([{ name: 's' }, {}]);
   });
 });
+
+describe('what an update finds in metadata', () => {
+  it('is said in the midst of the rest by kinds that look at the whole first', () => {
+    const binding = (roleRef: Fields, labels: Fields = {}) => ({ metadata: { labels }, roleRef });
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
+    const after = binding({ ...roleRef, name: 'other' }, { a: 'é' });
+    const errors = changed(['rbac.authorization.k8s.io/v1', 'RoleBinding'], [binding(roleRef), after]);
+    expect(errors.map((error) => error.split(':')[0])).toEqual([
+      ...Array<string>(4).fill('metadata.labels'),
+      'roleRef',
+    ]);
+    const broken = changed(
+      ['rbac.authorization.k8s.io/v1', 'RoleBinding'],
+      [binding(roleRef), binding({ ...roleRef, name: '' }, { a: 'é' })],
+    );
+    expect(broken.map((error) => error.split(':')[0])).toEqual([
+      ...Array<string>(3).fill('metadata.labels'),
+      ...['roleRef.name', 'metadata.labels', 'roleRef'],
+    ]);
+  });
+});
+
+describe('a Job', () => {
+  it('keeps the labels by which it finds its pods', () => {
+    const kind = kindOf('batch/v1', 'Job');
+    const spec = { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } };
+    const old = read(kind, { metadata: { uid: 'u' }, spec });
+    kind.prepareForCreate(old);
+    const object = structuredClone(old);
+    const { metadata } = (object.spec as { template: { metadata: { labels: Record<string, string> } } })
+      .template;
+    delete metadata.labels['job-name'];
+    expect(texts(kind.validateUpdate(object, old, ''))[0]).toBe(
+      "spec.template.metadata.labels[job-name]: Required value: must be 'x'",
+    );
+  });
+});
+
+describe('a ResourceSlice', () => {
+  it('says when its taints were added, and has no lists of attributes', () => {
+    const kind = kindOf('resource.k8s.io/v1', 'ResourceSlice');
+    const taints = [{ key: 'bad', effect: 'NoSchedule' }];
+    const devices = [{ name: 'd', taints, attributes: { a: { string: 'x', strings: ['y'] } } }];
+    const slice = read(kind, { spec: { driver: 'd.x', devices } });
+    kind.prepareForCreate(slice, Date.parse('2026-01-01T00:00:00Z'));
+    expect(slice.spec).toMatchObject({
+      devices: [{ taints: [{ timeAdded: '2026-01-01T00:00:00Z' }], attributes: { a: { string: 'x' } } }],
+    });
+    expect(JSON.stringify(slice.spec)).not.toContain('strings');
+  });
+});

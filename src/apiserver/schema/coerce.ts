@@ -328,11 +328,14 @@ class Coercer implements CoerceResult {
     if (!Array.isArray(value)) return this.mismatch(value, field);
     const one = { ...field, goType: 'uint8' };
     const bytes = value.map((item: unknown) => {
-      if (item !== null && !isNumber(item)) return this.mismatch(item, one) ?? 0;
+      if (item !== null && !isNumber(item)) {
+        this.mismatch(item, one);
+        return 0;
+      }
       const byte = Number(item);
-      return Number.isInteger(byte) && byte >= 0 && byte <= 255
-        ? byte
-        : (this.mismatch(item, one, `number ${byte}`) ?? 0);
+      if (Number.isInteger(byte) && byte >= 0 && byte <= 255) return byte;
+      this.mismatch(item, one, `number ${byte}`);
+      return 0;
     });
     return Buffer.from(bytes).toString('base64');
   }

@@ -9,7 +9,7 @@ const emptied = new WeakMap<object, Emptied>();
 /** Notes that a field was written as an empty list or map, and was removed. */
 export function noteEmptied(struct: object, field: string, value: unknown): void {
   let fields = emptied.get(struct);
-  if (!fields) emptied.set(struct, (fields = new Map()));
+  if (!fields) emptied.set(struct, (fields = new Map<string, 'list' | 'map'>()));
   fields.set(field, Array.isArray(value) ? 'list' : 'map');
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
@@ -12,6 +11,7 @@ import {
 } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import { followLog } from './follow-log.js';
+import { LogCompactor } from './log-compactor.js';
 import type { LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
@@ -28,17 +28,22 @@ import type {
   StoredObject,
 } from './storage.js';
 
+const MAX_LOG_AGE_MS = 5 * 60_000;
+
 export interface MemoryStorageOptions {
   /** @default the system's */
   clock?: Clock;
   /** How many writes the watch log keeps. @default 12000 */
   maxLogEntries?: number;
+  /** How long the watch log keeps them, milliseconds. @default five minutes, after which etcd is compacted, too */
+  maxLogAgeMs?: number;
 }
 
 /** The contract of {@link Storage} in its plainest form; for tests, and to hold other implementations against. */
 export class MemoryStorage implements Storage {
   private readonly clock: Clock;
   private readonly maxLogEntries: number;
+  private readonly maxLogAgeMs: number;
   private readonly resourceMaps = new Map<string, Map<string, StoredText>>();
   private revision: Revision = 1;
   /** Consecutive revisions; the last is `revision`. */
@@ -50,6 +55,7 @@ export class MemoryStorage implements Storage {
   constructor(options: MemoryStorageOptions = {}) {
     this.clock = options.clock ?? new SystemClock();
     this.maxLogEntries = options.maxLogEntries ?? 12_000;
+    this.maxLogAgeMs = options.maxLogAgeMs ?? MAX_LOG_AGE_MS;
   }
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
@@ -139,7 +145,8 @@ export class MemoryStorage implements Storage {
   async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('the storage has been run already');
     this.hasRun = true;
-    await aborted(signal);
+    // Nothing in memory can fail.
+    await new LogCompactor(this.clock, this.maxLogAgeMs, this, () => undefined).run(signal);
   }
 
   async secret(): Promise<Buffer> {

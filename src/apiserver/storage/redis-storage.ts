@@ -22,7 +22,7 @@ import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, toStoredObject, toWrittenObject } from './object-text.js';
 import { RedisKeys, parseStored, streamId } from './redis-layout.js';
 import { RedisLister } from './redis-lister.js';
-import { RedisLogCompactor } from './redis-log-compactor.js';
+import { LogCompactor } from './log-compactor.js';
 import { RedisLogReader } from './redis-log-reader.js';
 import { RedisLog } from './redis-log.js';
 import { RedisOpener } from './redis-opener.js';
@@ -187,7 +187,7 @@ export class RedisStorage implements Storage {
     if (this.state !== 'new') throw new IllegalStateError('the storage has been run already');
     this.state = 'running';
     const { clock, maxLogAgeMs, logger } = this.options;
-    const compactor = new RedisLogCompactor(clock, maxLogAgeMs, this, (error) =>
+    const compactor = new LogCompactor(clock, maxLogAgeMs, this, (error) =>
       logger.warn('compacting the watch log failed', { error: errorMessage(error) }),
     );
     const disconnect = (): void => this.disconnect();

@@ -26,7 +26,13 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 export function compileSchedule(text: string, timeZone: string): Schedule {
   const trimmed = text.trim();
   if (trimmed.startsWith(EVERY)) return everySchedule(trimmed.slice(EVERY.length));
-  const cron = new Cron(trimmed, { paused: true, timezone: timeZone, mode: '5-part' });
+  const cron = new Cron(withShortSteps(trimmed), {
+    paused: true,
+    timezone: timeZone,
+    mode: '5-part',
+    // `5/15` is from 5 to the end.
+    sloppyRanges: true,
+  });
   return {
     next(afterMs) {
       let next = cron.nextRun(new Date(afterMs));
@@ -35,6 +41,17 @@ export function compileSchedule(text: string, timeZone: string): Schedule {
       return next?.getTime();
     },
   };
+}
+
+/** The longest steps of minutes, hours, days, months and days of the week: a longer one leads nowhere either. */
+const LONGEST_STEPS = [60, 24, 31, 12, 7];
+
+function withShortSteps(schedule: string): string {
+  if (!schedule.includes('/')) return schedule;
+  const fields = schedule.split(/\s+/);
+  const shorten = (field: string, index: number): string =>
+    field.replace(/\/(\d+)/g, (_, step: string) => `/${Math.min(Number(step), LONGEST_STEPS[index] ?? 1)}`);
+  return fields.map(shorten).join(' ');
 }
 
 /** Relative to the last time, in whole seconds. */

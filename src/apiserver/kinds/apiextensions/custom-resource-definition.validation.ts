@@ -22,7 +22,7 @@ type Spec = Decoded<CustomResourceDefinitionSpec>;
 type Version = Decoded<CustomResourceDefinitionVersion>;
 
 const SCOPES = ['Cluster', 'Namespaced'];
-const APPROVAL = 'api-approved.kubernetes.io';
+export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io';
 const PROTECTED = /(^|\.)(k8s\.io|kubernetes\.io)$/;
 
 /**
@@ -117,7 +117,14 @@ function validateStoredVersions(
   });
 }
 
-type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
+export type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
+
+/** What a definition in a group of Kubernetes itself says of its approval; undefined for one of another group. */
+export function approvalOfDefinition({ metadata, spec }: Readonly<Definition>): Approval | undefined {
+  return PROTECTED.test(spec?.group ?? '')
+    ? approvalOf(metadata.annotations?.[APPROVAL_ANNOTATION] ?? '')
+    : undefined;
+}
 
 function approvalOf(annotation: string): Approval {
   if (annotation === '') return 'missing';
@@ -133,12 +140,12 @@ function validateApproval(
   errors: FieldError[],
 ): void {
   if (!PROTECTED.test(group)) return;
-  const text = annotations?.[APPROVAL] ?? '';
+  const text = annotations?.[APPROVAL_ANNOTATION] ?? '';
   const approval = approvalOf(text);
-  if (old && approvalOf(old.metadata.annotations?.[APPROVAL] ?? '') === approval) return;
-  const field = `metadata.annotations[${APPROVAL}]`;
+  if (old && approvalOf(old.metadata.annotations?.[APPROVAL_ANNOTATION] ?? '') === approval) return;
+  const field = `metadata.annotations[${APPROVAL_ANNOTATION}]`;
   const [before, after] = [
-    `protected groups must have approval annotation "${APPROVAL}"`,
+    `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`,
     ', see https://github.com/kubernetes/enhancements/pull/1111',
   ];
   if (approval === 'missing') errors.push(required(field, `${before}${after}`));

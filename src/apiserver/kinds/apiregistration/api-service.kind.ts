@@ -51,7 +51,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
     if (spec?.service) spec.service.port ??= 443;
   },
   prepareForCreate(object) {
-    object.status = { conditions: [availability(object)] };
+    object.status = object.spec?.service ? {} : { conditions: [localAvailability(object)] };
   },
   validate(object, errors) {
     const { name = '' }: Partial<ObjectMeta> = object.metadata;
@@ -59,16 +59,13 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   },
 });
 
-/** An extension API server is never called from here, and its APIService says so. */
-function availability({ metadata, spec }: ApiService) {
-  const isLocal = !spec?.service;
+/** What the server serves itself is available from the beginning. That of a Service is looked at later: `ExtensionGroups`. */
+function localAvailability({ metadata }: ApiService) {
   return {
     type: 'Available',
-    status: isLocal ? 'True' : 'False',
-    reason: isLocal ? 'Local' : 'FailedDiscoveryCheck',
-    message: isLocal
-      ? 'Local APIServices are always available'
-      : 'this API server does not forward requests to extension API servers',
+    status: 'True',
+    reason: 'Local',
+    message: 'Local APIServices are always available',
     ...(metadata.creationTimestamp && { lastTransitionTime: metadata.creationTimestamp }),
   };
 }

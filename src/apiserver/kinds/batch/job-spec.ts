@@ -36,17 +36,22 @@ export function defaultFailurePolicy(spec: Decoded<IJobSpec>): void {
 }
 
 /** Labels by which a job finds its own pods; the older two are for clients that still use them. */
+export function generatedLabels(name: string, uid: string): Record<string, string> {
+  return {
+    'controller-uid': uid,
+    'job-name': name,
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+  };
+}
+
+/** Gives a job's pods the labels by which it finds them, and selects them. */
 export function generateSelector(object: KubernetesObject, spec: Decoded<IJobSpec>): void {
   const uid = object.metadata.uid ?? '';
   const metadata = ((spec.template ??= {}).metadata ??= {});
   const labels = (metadata.labels ??= {});
   const { name = '' } = object.metadata;
-  Object.assign(labels, {
-    'job-name': name,
-    'batch.kubernetes.io/job-name': name,
-    'controller-uid': uid,
-    'batch.kubernetes.io/controller-uid': uid,
-  });
+  Object.assign(labels, generatedLabels(name, uid));
   const selector = (spec.selector ??= {});
   (selector.matchLabels ??= {})['batch.kubernetes.io/controller-uid'] = uid;
 }

@@ -15,9 +15,9 @@ import {
 import { validateSelects } from '../pod-template/validate-template.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
-import { validateLabelSelector } from '../validation/labels.js';
+import { sortedMap, validateLabelSelector } from '../validation/labels.js';
 import { validateJobStatus } from './job-status.validation.js';
-import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
+import { defaultJobSpec, generatedLabels, generateSelector, validateJobSpec } from './job-spec.js';
 
 type Job = DecodedObject<IJob>;
 type Spec = Decoded<JobSpec>;
@@ -68,14 +68,16 @@ export const JOB_KIND = defineKind<Job>({
     validate(object.spec ?? {}, errors);
     validatePodNames(object, errors);
   },
-  validateUpdate(object, old, subresource, errors) {
+  validateUpdate(object, old, subresource, errors, validateMetaAgain) {
     if (subresource === 'status') {
       validateJobStatus(object, old, errors);
       return;
     }
     const spec: Spec = object.spec ?? {};
+    validateGenerated(object, old, errors);
     validate(spec, errors, old.spec);
     // The update looks at the whole of it once more.
+    validateMetaAgain();
     validate(spec, errors, old.spec);
     validateSpecUpdate(spec, old.spec ?? {}, errors);
   },
@@ -90,6 +92,24 @@ export const JOB_KIND = defineKind<Job>({
 function defaultLabels({ metadata, spec }: Job): void {
   const labels = spec?.template?.metadata?.labels;
   if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+}
+
+/** The labels by which a job finds its pods stay with them. Source: validateGeneratedSelector. */
+function validateGenerated(
+  { metadata, spec = {} }: Readonly<Job>,
+  old: Readonly<Job>,
+  errors: FieldError[],
+): void {
+  if (spec.manualSelector === true || !spec.selector) return;
+  const { labels } = spec.template?.metadata ?? {};
+  const before = old.spec?.template?.metadata?.labels ?? {};
+  const { name, uid = '' } = metadata;
+  for (const [label, value] of Object.entries(generatedLabels(name, uid))) {
+    const field = `spec.template.metadata.labels[${label}]`;
+    if (before[label] === undefined || labels?.[label] === value) continue;
+    if (labels?.[label] === undefined) errors.push(required(field, `must be '${value}'`));
+    else errors.push(invalid(field, sortedMap(labels), `must be '${value}'`));
+  }
 }
 
 /** Selects no pod: what an absent selector does. */

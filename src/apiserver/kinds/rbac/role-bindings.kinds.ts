@@ -36,8 +36,9 @@ function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 
       }
     },
     validate: (object, errors) => validateBinding(object, isNamespaced, errors),
-    validateUpdate(object, old, _subresource, errors) {
+    validateUpdate(object, old, _subresource, errors, validateMetaAgain) {
       validateBinding(object, isNamespaced, errors);
+      validateMetaAgain();
       if (!sameMeaning(object.roleRef, old.roleRef))
         errors.push(invalid('roleRef', internalRef(object.roleRef), 'cannot change roleRef'));
     },

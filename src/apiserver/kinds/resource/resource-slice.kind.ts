@@ -33,6 +33,7 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     shown('Pool', ({ spec }) => spec?.pool?.name ?? ''),
     AGE,
   ),
+  applyDefaults: ({ spec }) => dropLists(spec),
   prepareForCreate: stampTaints,
   prepareForUpdate: (object, _old, _subresource, nowMs = 0) => stampTaints(object, nowMs),
   validate: (object, errors) => validate(object, errors),
@@ -51,6 +52,13 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     'spec.driver': spec?.driver ?? '',
   }),
 });
+
+/** DRAListTypeAttributes, which is off by default in 1.36. */
+function dropLists(spec: Slice['spec']): void {
+  for (const { attributes = {} } of spec?.devices ?? [])
+    for (const attribute of Object.values(attributes))
+      for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list];
+}
 
 /** Tolerations for some seconds count from then. Source: SetDefaults_DeviceTaint in pkg/apis/resource/v1/defaults.go. */
 function stampTaints({ spec }: Slice, nowMs: number): void {

@@ -19,32 +19,41 @@ const WHOLE_ONLY: ReadonlySet<string> = new Set([
   ...['CSINode', 'FlowSchema', 'LimitRange', 'MutatingWebhookConfiguration', 'PriorityLevelConfiguration'],
   ...['ValidatingAdmissionPolicy', 'VolumeAttachment'],
 ]);
+/** Kinds that look at the whole object first, and then at what the update changes: metadata among it. */
+const IN_TWO_PARTS: ReadonlySet<string> = new Set(['ClusterRoleBinding', 'Job', 'RoleBinding']);
 const NEITHER: ReadonlySet<string> = new Set(['PodDisruptionBudget']);
 
 /**
  * What an update finds in `metadata`: what holds for every kind, and what the rules of the kind find once more.
  * Source: BeforeUpdate in apiserver/pkg/registry/rest, and the ValidateUpdate of each kind's strategy.
+ * @returns what the rules of the kind find in `metadata` in the midst of the rest
  */
 export function validateMetaOfUpdate(
   object: Readonly<UnstructuredObject>,
   old: Readonly<UnstructuredObject>,
   rules: MetaRules & { readonly kind: string; readonly subresource: Subresource },
   errors: FieldError[],
-): void {
+): () => void {
   const { kind, subresource } = rules;
+  const nothing = (): void => undefined;
   // The name is that of an object that is there.
   const whole = (): void => validateObjectMeta(object, rules, errors, 'known name');
   const changes = (): void => validateObjectMetaUpdate(object, old, errors);
   const before = errors.length;
   whole();
   changes();
-  if (errors.length === before || NEITHER.has(kind)) return;
+  if (errors.length === before || NEITHER.has(kind)) return nothing;
   if (kind === 'PersistentVolume') {
     whole();
     whole();
-    return;
+    return nothing;
+  }
+  if (subresource === '' && IN_TWO_PARTS.has(kind)) {
+    whole();
+    return changes;
   }
   const isOnly = WHOLE_ONLY.has(kind);
   if (!isOnly) changes();
   if (subresource === '' && (isOnly || WHOLE_AGAIN.has(kind))) whole();
+  return nothing;
 }

@@ -167,7 +167,7 @@ function validateSources(spec: Spec, errors: FieldError[]): void {
   const sources = sourcesOf(spec);
   if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'));
   sources.forEach((name, index) => {
-    // Of this one alone nobody asks whether it is the only one.
+    // A genuine server never refuses this one as the second.
     if (index > 0 && name !== 'flexVolume') {
       errors.push(moreThanOneSource('spec', name));
       return;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { RedisLogCompactor } from './redis-log-compactor.js';
+import { LogCompactor } from './log-compactor.js';
 import { compileRedisStorageOptions } from './redis-storage.options.js';
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ it('lets a page expire between five and six minutes after it was read, and not b
     currentRevision: async () => revision,
     compact: async (to: number) => void compacted.push(to),
   };
-  const compactor = new RedisLogCompactor(clock, maxLogAgeMs, log, (error) => {
+  const compactor = new LogCompactor(clock, maxLogAgeMs, log, (error) => {
     throw error;
   });
   const stop = new AbortController();

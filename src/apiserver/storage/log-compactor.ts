@@ -12,7 +12,7 @@ interface Sample {
  * Lets writes leave the watch log by age, as the Kubernetes API server does with etcd: notes the revision now and
  * then, and compacts to the newest note that is old enough. Several processes may do so at once.
  */
-export class RedisLogCompactor {
+export class LogCompactor {
   private samples: Sample[] = [];
 
   constructor(
