@@ -148,7 +148,7 @@ function firstProblem(
 ): DecodeError {
   if (made === undefined) return found;
   try {
-    normalizeObject(uncheckedObject(sortedKeys(parseJson(made)) as object), schemas, schema);
+    normalizeObject(uncheckedObject(sortedKeys(parseJson(made))), schemas, schema);
   } catch (error) {
     if (error instanceof DecodeError) return error;
   }
