@@ -36,10 +36,12 @@ export class EpochsChecker {
    * @param terms what Redis noted, read after `lines`
    */
   check(lines: readonly JournalLine[], terms: readonly TermLine[]): Violation[] {
-    if (terms.some(({ what }) => what === 'lost')) this.leads.clear();
+    // A lease of before a loss may give another replica an epoch again; the queues let one of the two add (docs/REDIS.md).
+    const isLost = terms.some(({ what }) => what === 'lost');
+    if (isLost) this.leads.clear();
     return [
       ...terms.flatMap((line) => this.checkTerm(line)),
-      ...lines.flatMap((line) => this.checkLine(line)),
+      ...lines.filter(({ e }) => !isLost || e !== 'lead').flatMap((line) => this.checkLine(line)),
     ];
   }
 

@@ -103,6 +103,9 @@ describe('the checkers of a chaos run', () => {
     expect(new EpochsChecker().check([enqueued(2)], terms)).toHaveLength(1);
     expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 1, 1), lead(9, 2, 2)], [])).toEqual([]);
     expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)], [])).toHaveLength(1);
+    // Redis has lost its data in between.
+    const lost = { ...term('begin', 0, '-'), what: 'lost' } as const;
+    expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)], [lost])).toEqual([]);
   });
 
   it('(b) see a write that a leader without a Redis decided before another one led', () => {
