@@ -65,13 +65,18 @@ export function decideMissingSources(pod: ReadablePod, lookup: SourceLookup): Mi
 type Kind = 'configmap' | 'secret';
 
 class Sources {
+  /** Thousands of variables may read one object, which may have thousands of keys. */
+  private readonly known = new Map<string, ReadonlySet<string> | undefined>();
+
   constructor(
     readonly namespace: string,
     private readonly lookup: SourceLookup,
   ) {}
 
   keysOf(kind: Kind, name: string): ReadonlySet<string> | undefined {
-    return this.lookup.keysOf(kind, this.namespace, name);
+    const source = `${kind}/${name}`;
+    if (!this.known.has(source)) this.known.set(source, this.lookup.keysOf(kind, this.namespace, name));
+    return this.known.get(source);
   }
 
   /** The problem with a whole source, if it is not optional. */

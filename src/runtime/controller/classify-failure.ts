@@ -24,14 +24,15 @@ const JUDGED_BY_CONTENT: ReadonlySet<number> = new Set([400, 405, 406, 413, 415,
  * Messages of a 403 that time or others may resolve; any other 403 comes from a policy. Sources: k/k
  * plugin/pkg/admission/resourcequota and priority, pkg/admission/plugin/runtimeclass, and `forbiddenMessage` in
  * apiserver endpoints/handlers/responsewriters. Authorizers also deny every request for a moment after the server
- * starts.
+ * starts. Each is a text, or two texts with any name between them. No patterns: users choose the names, which may repeat
+ * the first text thousands of times.
  */
-const BLOCKED_BY_OTHERS: readonly RegExp[] = [
-  /exceeded quota: /,
-  /status unknown for quota: /,
-  /^User ".*" cannot |: User ".*" cannot /,
-  /no PriorityClass with name .* was found/,
-  /RuntimeClass ".*" not found/,
+const BLOCKED_BY_OTHERS: readonly (readonly [string, string])[] = [
+  ['exceeded quota: ', ''],
+  ['status unknown for quota: ', ''],
+  [': User "', '" cannot '],
+  ['no PriorityClass with name ', ' was found'],
+  ['RuntimeClass "', '" not found'],
 ];
 
 /** A missing service account is created with its namespace, a moment later. */
@@ -43,9 +44,17 @@ export function classifyFailure(error: unknown): FailureClass {
   const { code = 0, message = '' } = apiStatusOf(error) ?? {};
   if (JUDGED_BY_CONTENT.has(code)) return 'refused';
   if (code !== 403 || MISSING_SERVICE_ACCOUNT.test(message)) return 'transient';
+  // A refusal may begin with the user.
+  const text = `: ${message}`;
   const isBlocked =
-    isNamespaceTerminating(error) || BLOCKED_BY_OTHERS.some((pattern) => pattern.test(message));
+    isNamespaceTerminating(error) || BLOCKED_BY_OTHERS.some((texts) => hasInOrder(text, ...texts));
   return isBlocked ? 'blocked' : 'refused';
+}
+
+/** At a cost that grows no faster than the message. */
+function hasInOrder(message: string, first: string, second: string): boolean {
+  const at = message.indexOf(first);
+  return at >= 0 && message.lastIndexOf(second) >= at + first.length;
 }
 
 /** Limit of the error's length, so that the note stays within the 1024 characters of newer event APIs. Characters. */
