@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UnsecuredJWT, generateKeyPair } from 'jose';
+import type { JWK, JWTHeaderParameters } from 'jose';
+import { UnsecuredJWT, exportJWK, generateKeyPair } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FakeClock } from '../../src/machinery/clock/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
@@ -293,6 +294,15 @@ describe('a browser that signs in by an identity provider', () => {
       });
     });
 
+    /** By a key that is not the provider's, with a header that is made of it. */
+    const forgedWithOwnKey = async (
+      header: (jwk: JWK) => Partial<JWTHeaderParameters>,
+    ): Promise<TestIdentityProvider['forge']> => {
+      const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+      const fields = header(await exportJWK(publicKey));
+      return { token: (claims) => provider.signAs(fields, claims, privateKey) };
+    };
+
     it.each<[what: string, forge: () => Promise<TestIdentityProvider['forge']>]>([
       ['another nonce', async () => ({ claims: (usual) => ({ ...usual, nonce: 'another' }) })],
       ['no nonce', async () => ({ claims: ({ nonce: _nonce, ...usual }) => usual })],
@@ -323,6 +333,30 @@ describe('a browser that signs in by an identity provider', () => {
         'a signature that was cut off',
         async () => ({ token: async (claims) => (await provider.sign(claims)).replace(/\.[^.]*$/, '.') }),
       ],
+      [
+        'a signature by the public key as a secret (HS256)',
+        async () => {
+          const secret = Buffer.from(await provider.publicKey());
+          return { token: (claims) => provider.signAs({ alg: 'HS256' }, claims, secret) };
+        },
+      ],
+      ['a key that it brings along (jwk)', () => forgedWithOwnKey((jwk) => ({ jwk }))],
+      [
+        'the address of its own keys (jku)',
+        () => forgedWithOwnKey(() => ({ jku: `${provider.issuer}/foreign-keys` })),
+      ],
+      ['a path as the name of its key', () => forgedWithOwnKey(() => ({ kid: '../../../../dev/null' }))],
+      ['the name of no key', () => forgedWithOwnKey(() => ({ kid: 'another' }))],
+      [
+        'fields in its header that must be understood (crit)',
+        async () => ({
+          token: (claims) => provider.signAs({ crit: ['b64'], b64: true }, claims),
+        }),
+      ],
+      [
+        'a time before which it is not valid',
+        async () => ({ claims: (usual) => ({ ...usual, nbf: Number(usual.iat) + 3600 }) }),
+      ],
       ['no form of a token', async () => ({ token: async () => 'not-a-token' })],
     ])('by an ID token with %s', async (_what, forge) => {
       provider.forge = await forge();
@@ -330,6 +364,14 @@ describe('a browser that signs in by an identity provider', () => {
       expect(status).toBe(401);
       expect(body).not.toHaveProperty('session');
       expect(String(body['error'])).toContain('identity provider');
+      expect(provider.requests).not.toContain('GET /foreign-keys');
+    });
+
+    it('by an answer of more bytes than anything is that a provider says', async () => {
+      provider.forge = { token: async () => 'x'.repeat(2 * 1024 * 1024) };
+      const { body, status } = await signIn();
+      expect(status).toBe(401);
+      expect(body['error']).toBe('the answer of the identity provider has more than 1048576 bytes');
     });
 
     it.each([

@@ -136,6 +136,26 @@ describe('checks over HTTP', () => {
     expect(seen).toEqual([]);
   });
 
+  it('connect to no allowed name that resolves to this machine, also if it resolved elsewhere before', async () => {
+    const hosts = parseHostRules('*.example.com', 'check-hosts');
+    const addresses = ['127.0.0.1', '::ffff:169.254.169.254'];
+    const rebinding = new UndiciSender(
+      new SystemClock(),
+      (url) => hostProblem(url, hosts),
+      (_hostname, callback) => callback(null, [{ address: addresses.shift() ?? '127.0.0.1', family: 4 }]),
+    );
+    try {
+      for (const shown of ['127.0.0.1', '169.254.169.254', '127.0.0.1']) {
+        const url = `http://metrics.example.com:${port}/`;
+        const asked = rebinding.send({ method: 'GET', url, timeoutMs: 5000 }, signal);
+        await expect(asked).rejects.toThrow(shown);
+      }
+      expect(seen).toEqual([]);
+    } finally {
+      await rebinding.close();
+    }
+  });
+
   it('tell a webhook what they are about, signed, and take its status for the answer', async () => {
     const parsed = parseCheck(JSON.stringify({ webhook: { url: `http://127.0.0.1:${port}/gate?x=1` } }));
     const check = ('check' in parsed ? parsed.check : undefined) as WebhookCheck;

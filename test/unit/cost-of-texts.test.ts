@@ -5,7 +5,7 @@ import { growth, processorTime } from '../support/growth/measure.js';
 
 const CHARACTERS = 32 * 1024;
 
-const TEXTS: readonly { readonly name: string; readonly unit: string; read(text: string): unknown }[] = [
+const TEXTS: readonly { readonly name: string; readonly unit: string; read: (text: string) => unknown }[] = [
   ': User "',
   'no PriorityClass with name ',
   'RuntimeClass "',

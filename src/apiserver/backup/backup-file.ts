@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StorageRecord } from '../storage/index.js';
+import { linesIn } from './lines-in.js';
 
 const FORMAT = 'rollkeeper-backup';
 /** Grows when an older program could not read the file any more. */
 const VERSION = 1;
+
+/** A line of a real backup is one object, which a request has brought. Characters. */
+const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 
 /** First line of a backup. The file is JSON lines, compressed by gzip: header, one line for each object, trailer. */
 export interface BackupHeader {
@@ -120,7 +123,10 @@ export async function* readBackupFile(path: string): AsyncGenerator<StorageRecor
       assertReadable(path, value);
       isHeaderRead = true;
     } else if (isRecord(value)) {
-      const { object, ...key } = value;
+      const { name, namespace, object, resource } = value;
+      const key = { resource, namespace, name };
+      const problem = recordProblem({ key, object });
+      if (problem !== undefined) throw broken(path, problem);
       const id = `${key.resource}\0${key.namespace}\0${key.name}`;
       if (seen.has(id)) throw broken(path, `${key.resource} ${key.namespace}/${key.name} is in it twice`);
       seen.add(id);
@@ -144,7 +150,7 @@ async function* readLines(path: string): AsyncGenerator<string> {
   // The lines end where the text does, and say nothing of why.
   const piped = pipeline(file, text).catch((error: Error) => (failure = error));
   try {
-    yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY });
+    yield* linesIn(text.setEncoding('utf8') as AsyncIterable<string>, MAX_LINE_LENGTH);
   } catch (error) {
     failure ??= error as Error;
   } finally {
@@ -157,6 +163,7 @@ async function* readLines(path: string): AsyncGenerator<string> {
 
 function describeFailure(path: string, error: NodeJS.ErrnoException): Error {
   const { code } = error;
+  if (error instanceof RangeError) return broken(path, error.message);
   if (code === 'Z_BUF_ERROR') return broken(path, 'its end is missing');
   if (code === 'Z_DATA_ERROR')
     return new BackupFileError(`${path} is no backup of Rollkeeper, or it is damaged: ${error.message}`);
@@ -179,6 +186,33 @@ function assertReadable(path: string, header: Record<string, unknown>): void {
   throw new BackupFileError(
     `${path} is a backup of version ${String(header['version'])}, written by Rollkeeper ${String(header['rollkeeper'])}; this program reads version ${VERSION}`,
   );
+}
+
+/** What separates the parts of a store's keys, and what no name has. */
+const NO_PART_OF_A_NAME = /[/\p{Cc}]/u;
+
+/**
+ * Why a record is none that a server has stored. The file may come from elsewhere, and the store keeps an object under
+ * the key of its record: under another key it would be found by requests of another namespace.
+ */
+function recordProblem({
+  key,
+  object,
+}: {
+  readonly key: object;
+  readonly object: unknown;
+}): string | undefined {
+  const { name, namespace, resource } = key as Readonly<Record<string, unknown>>;
+  const isKey = [name, namespace, resource].every(
+    (part) => typeof part === 'string' && !NO_PART_OF_A_NAME.test(part),
+  );
+  if (!isKey || name === '' || resource === '') return 'a record in it has no valid key';
+  const { metadata } = isJsonObject(object) ? object : {};
+  const isItself =
+    isJsonObject(metadata) && metadata['name'] === name && (metadata['namespace'] ?? '') === namespace;
+  return isItself
+    ? undefined
+    : `the record of ${String(resource)} ${String(namespace)}/${String(name)} has another object`;
 }
 
 function isRecord(value: object): value is StorageRecord['key'] & Pick<StorageRecord, 'object'> {

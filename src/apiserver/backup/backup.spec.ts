@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -180,6 +181,28 @@ describe('a backup', () => {
         spoil: () => writeFileSync(file, 'apiVersion: v1\n'),
         message: 'is no backup of Rollkeeper, or it is damaged',
       },
+      ...[
+        { name: 'whose record has another object', change: { name: 'other' } },
+        { name: 'whose record has another namespace', change: { namespace: 'kube-system' } },
+        { name: 'whose record has a path for a name', change: { name: '../p0' } },
+        { name: 'whose record has a separator in its namespace', change: { namespace: 'default\u0000x' } },
+        { name: 'whose record has no name', change: { name: '' } },
+        { name: 'whose record has a number for a resource', change: { resource: 5 } },
+        { name: 'whose record has no object', change: { object: 'text' } },
+        { name: 'whose record has an object without metadata', change: { object: { kind: 'Pod' } } },
+      ].map(({ change, name }) => ({
+        name,
+        spoil: () =>
+          rewrite((lines) => {
+            const changed = lines.map((line, index) =>
+              index === 2 ? JSON.stringify({ ...(JSON.parse(line) as object), ...change }) : line,
+            );
+            const content = changed.slice(0, -1).map((line) => `${line}\n`);
+            const sha256 = createHash('sha256').update(content.join('')).digest('hex');
+            return [...changed.slice(0, -1), JSON.stringify({ objects: content.length - 1, sha256 })];
+          }),
+        message: 'nothing was changed',
+      })),
       { name: 'that is empty', spoil: () => writeFileSync(file, gzipSync('')), message: 'it is empty' },
       { name: 'that is not there', spoil: () => rmSync(file), message: 'cannot be read: ENOENT' },
     ])('from a file $name changes nothing', async ({ message, spoil }) => {

@@ -205,7 +205,7 @@ export class OpenIdProvider implements IdentityProvider {
         ...(signal && { signal }),
         body: body instanceof URLSearchParams ? body.toString() : body,
       });
-      const answer = await response.arrayBuffer();
+      const answer = await readBounded(response.body);
       const { headers: answered, status } = response;
       return new Response(answer, { status, headers: Object.fromEntries(answered) });
     };
@@ -228,6 +228,22 @@ function issuedIn(
     expiresMs: claims.exp * 1000,
     ...(tokens.refresh_token !== undefined && { refreshToken: tokens.refresh_token }),
   };
+}
+
+/** What a provider says of itself, its keys and a token are a fraction of it. Bytes. */
+const MOST_BYTES = 1024 * 1024;
+
+async function readBounded(body: AsyncIterable<Uint8Array> | null): Promise<Buffer<ArrayBuffer> | null> {
+  if (!body) return null;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > MOST_BYTES)
+      throw new SignInRefusedError(`the answer of the identity provider has more than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Whether the provider was reached, and said no or something wrong. */

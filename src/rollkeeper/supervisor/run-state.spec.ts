@@ -34,6 +34,25 @@ describe('the note of what runs', () => {
     expect(await readRunState(folder)).toBeUndefined();
   });
 
+  it('leads to no other machine, although such addresses are written there', async () => {
+    const replica = { identity: 'r', pid: 7, adminUrl: 'http://127.0.0.1:1' };
+    const planted = {
+      ...state,
+      redis: { url: 'redis://evil.example:6379', pid: 7 },
+      apiServer: { pid: 7, url: 'https://evil.example' },
+      replicas: [{ ...replica, adminUrl: 'https://evil.example' }, replica],
+    };
+    await writeRunState(folder, planted);
+    expect(await readRunState(folder)).toEqual({ ...state, replicas: [replica] });
+    const own = {
+      ...state,
+      redis: { url: 'redis://redis.example:6379' },
+      apiServer: { pid: 7, url: 'https://127.0.0.1:6443' },
+    };
+    await writeRunState(folder, own);
+    expect(await readRunState(folder)).toEqual(own);
+  });
+
   it('leads to the kubeconfig of an API server that runs, unless others may read that file', async () => {
     const kubeconfig = join(folder, 'kubeconfig');
     const running = { ...state, supervisorPid: process.pid, apiServer: { pid: process.pid } };

@@ -1,4 +1,5 @@
 import { rm, stat } from 'node:fs/promises';
+import { isOfThisMachine } from './is-of-this-machine.js';
 import { join } from 'node:path';
 import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 import { errorCode } from '@rollkeeper/machinery/errors';
@@ -30,17 +31,32 @@ export interface RunState {
 const FILE = 'run.json';
 
 /**
- * The last written state, or undefined if nothing was started here (or we may not read the file).
+ * The last written state, or undefined if nothing was started here (or we may not read the file). Without the parts whose
+ * address is not of this machine: a folder that came from elsewhere may hold a file of its own, and tokens and passwords
+ * are sent to the addresses in it.
  * @throws UntrustedFileError if another user may have written it: the admin token is sent to the addresses in it
  */
 export async function readRunState(dataDir: string): Promise<RunState | undefined> {
   try {
     const state = JSON.parse((await readOwnFile(join(dataDir, FILE))) ?? 'null') as RunState | null;
-    return state?.version === 1 ? state : undefined;
+    return state?.version === 1 ? ofThisMachine(state) : undefined;
   } catch (error) {
     if (error instanceof UntrustedFileError) throw error;
     return undefined;
   }
+}
+
+function ofThisMachine({ apiServer, redis, replicas, ...rest }: RunState): RunState {
+  // What has no process is the Redis of others, and is only shown.
+  const isOwnRedis = redis !== undefined && (redis.pid === undefined || isOfThisMachine(redis.url));
+  const isOwnServer =
+    apiServer !== undefined && (apiServer.url === undefined || isOfThisMachine(apiServer.url));
+  return {
+    ...rest,
+    ...(isOwnRedis && { redis }),
+    ...(isOwnServer && { apiServer }),
+    replicas: replicas.filter(({ adminUrl }) => isOfThisMachine(adminUrl)),
+  };
 }
 
 /** The state of what runs there now; undefined where nothing does. @throws UntrustedFileError */

@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { JWTPayload } from 'jose';
-import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+import type { JWTHeaderParameters, JWTPayload } from 'jose';
+import { SignJWT, exportJWK, exportSPKI, generateKeyPair } from 'jose';
 import type { Clock } from '../../../src/machinery/clock/index.js';
 
 /** What a provider says about the person who signs in. */
@@ -88,7 +88,21 @@ export class TestIdentityProvider {
 
   /** As a token of this provider, by whatever key. */
   async sign(claims: JWTPayload, key = this.keys.privateKey): Promise<string> {
-    return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: KEY_ID }).sign(key);
+    return this.signAs({}, claims, key);
+  }
+
+  /** The same with other fields in the header, by any key or secret. */
+  async signAs(
+    header: Partial<JWTHeaderParameters>,
+    claims: JWTPayload,
+    key: Keys['privateKey'] | Uint8Array = this.keys.privateKey,
+  ): Promise<string> {
+    return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: KEY_ID, ...header }).sign(key);
+  }
+
+  /** What anyone may know of its key. PEM. */
+  publicKey(): Promise<string> {
+    return exportSPKI(this.keys.publicKey);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

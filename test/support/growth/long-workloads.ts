@@ -27,7 +27,7 @@ function object(apiVersion: string, kind: string, fields: Fields, metadata: Fiel
     metadata: { name: 'long', namespace: NAMESPACE, ...metadata },
     ...fields,
   };
-  return whole as unknown as KubernetesObject;
+  return whole;
 }
 
 function deployment(spec: Fields, metadata: Fields = {}): KubernetesObject[] {

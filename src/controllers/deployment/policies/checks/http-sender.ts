@@ -3,6 +3,11 @@ import { errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import { VERSION } from '@rollkeeper/machinery/version';
+import type { Resolve } from './guarded-lookup.js';
+import { guardedLookup } from './guarded-lookup.js';
+import { NoAnswerError } from './no-answer-error.js';
+
+export { NoAnswerError };
 
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
@@ -17,9 +22,6 @@ export interface IncomingAnswer {
   readonly body: string;
 }
 
-/** There was no answer, or none that could be read. */
-export class NoAnswerError extends Error {}
-
 /** Sends a request once. Rejects with {@link NoAnswerError} where there is no answer in time, with the signal's reason once it aborts. */
 export interface HttpSender {
   send(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingAnswer>;
@@ -29,15 +31,25 @@ export interface HttpSender {
 const MOST_BYTES = 1024 * 1024;
 const IDLE_MS = 10_000;
 
-/** Follows no redirect, and uses no proxy and no credentials of the process. */
+/**
+ * Follows no redirect, and uses no proxy and no credentials of the process. Connects to no name that resolves to the machine
+ * itself, or to where a cloud has its credentials.
+ */
 export class UndiciSender implements HttpSender {
-  private readonly agent = new Agent({ connections: 8, pipelining: 1, keepAliveTimeout: IDLE_MS });
+  private readonly agent: Agent;
 
-  /** @param problemOf why no request may go to a URL */
+  /**
+   * @param problemOf why no request may go to a URL
+   * @param resolve @default the system's resolver
+   */
   constructor(
     private readonly clock: Pick<Clock, 'setTimeout'>,
     private readonly problemOf: (url: string) => string | undefined,
-  ) {}
+    resolve?: Resolve,
+  ) {
+    const connect = { lookup: guardedLookup(resolve) };
+    this.agent = new Agent({ connections: 8, pipelining: 1, keepAliveTimeout: IDLE_MS, connect });
+  }
 
   async send(outgoing: OutgoingRequest, signal: AbortSignal): Promise<IncomingAnswer> {
     const problem = this.problemOf(outgoing.url);
