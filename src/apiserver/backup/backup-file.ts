@@ -13,6 +13,9 @@ const FORMAT = 'rollkeeper-backup';
 /** Grows when an older program could not read the file any more. */
 const VERSION = 1;
 
+/** Not readable by clients. */
+const NODE_PORTS = 'nodeports.internal';
+
 /** A line of a real backup is one object, which a request has brought. Characters. */
 const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 
@@ -123,8 +126,8 @@ export async function* readBackupFile(path: string): AsyncGenerator<StorageRecor
       assertReadable(path, value);
       isHeaderRead = true;
     } else if (isRecord(value)) {
-      const { name, namespace, object, resource } = value;
-      const key = { resource, namespace, name };
+      const { namespace, object, resource } = value;
+      const key = { resource, namespace, name: nameIn(value.name, resource) };
       const problem = recordProblem({ key, object });
       if (problem !== undefined) throw broken(path, problem);
       const id = `${key.resource}\0${key.namespace}\0${key.name}`;
@@ -209,10 +212,17 @@ function recordProblem({
   if (!isKey || name === '' || resource === '') return 'a record in it has no valid key';
   const { metadata } = isJsonObject(object) ? object : {};
   const isItself =
-    isJsonObject(metadata) && metadata['name'] === name && (metadata['namespace'] ?? '') === namespace;
+    isJsonObject(metadata) &&
+    nameIn(metadata['name'] as string, resource) === name &&
+    (metadata['namespace'] ?? '') === namespace;
   return isItself
     ? undefined
     : `the record of ${String(resource)} ${String(namespace)}/${String(name)} has another object`;
+}
+
+/** Reservations of ports of nodes have keys in lower case; up to 0.2.1 their objects, and so backups, had not. */
+function nameIn(name: string, resource: unknown): string {
+  return resource === NODE_PORTS && typeof name === 'string' ? name.toLowerCase() : name;
 }
 
 function isRecord(value: object): value is StorageRecord['key'] & Pick<StorageRecord, 'object'> {

@@ -71,13 +71,14 @@ function addressReservation(address: string, index: number, owner: Owner): Reser
 
 /** Stored beside the kinds: not readable by clients. */
 function portReservation(port: number, protocol: string, field: string, owner: Owner): Reservation {
+  const name = `${port}-${protocol.toLowerCase()}`;
   return {
     resource: 'nodeports.internal',
-    name: `${port}-${protocol.toLowerCase()}`,
+    name,
     object: {
       apiVersion: 'internal/v1',
       kind: 'NodePort',
-      metadata: { name: `${port}-${protocol}` },
+      metadata: { name },
       spec: owner,
     },
     owner,
