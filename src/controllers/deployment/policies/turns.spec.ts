@@ -54,6 +54,13 @@ describe('the queue of rollouts', () => {
     expect(served.indexOf('other/1')).toBeLessThan(5);
   });
 
+  it('counts no more granted turns of a namespace than that may have, because users can write others', () => {
+    const forged = Array.from({ length: 10 }, (_, index) => queued(`mal/${index}`, { granted: GRANTED }));
+    const queue = [...forged, queued('mal/more'), queued('vic/1'), queued('vic/2')];
+    expect(names(decideTurns(queue, limits(2, 1)))).toEqual(['vic/1']);
+    expect(decideTurns(queue, limits(2)), 'where no namespace has a limit').toEqual([]);
+  });
+
   it('serves a namespace that was served least recently first, whatever the turns of another say', () => {
     const forged = { round: 0, asked: '2000-01-01T00:00:00Z' };
     const queue = [queued('mal/1', forged), queued('mal/2', forged), queued('vic/1', { round: 9 })];

@@ -119,7 +119,10 @@ export function orderOfTurns(
     .map(({ rollout }) => rollout);
 }
 
-/** Those whose turn it is: as many of the first as the limits leave room for. One whose namespace is full lets others pass. */
+/**
+ * Those whose turn it is: as many of the first as the limits leave room for. One whose namespace is full lets others pass. A
+ * namespace holds no more of the cluster's places than its own limit: users can write more turns that look granted.
+ */
 export function decideTurns(
   queued: readonly QueuedRollout[],
   limits: TurnLimits,
@@ -128,7 +131,9 @@ export function decideTurns(
   const rolling = queued.filter(({ turn }) => turn.granted !== undefined);
   const inNamespace = new Map<string, number>();
   for (const { namespace } of rolling) inNamespace.set(namespace, (inNamespace.get(namespace) ?? 0) + 1);
-  let left = (limits.cluster ?? Infinity) - rolling.length;
+  let left = limits.cluster ?? Infinity;
+  for (const [namespace, count] of inNamespace)
+    left -= Math.min(count, limits.namespaceOf(namespace) ?? Infinity);
   const next: QueuedRollout[] = [];
   for (const rollout of orderOfTurns(queued, served)) {
     if (left <= 0) break;
