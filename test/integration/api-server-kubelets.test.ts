@@ -123,6 +123,44 @@ describe('kubelets', () => {
     expect(answer).toContain(problem);
   });
 
+  it('reach no pod of another node by the other ways to its status, and change nothing but the status of their own', async () => {
+    const applied = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'there' },
+      status: { phase: 'Failed' },
+    };
+    const there = (await server.call('GET', `${API}/pods/there`)).body as object;
+    const headers = { authorization: 'Bearer token-of-n1' };
+    const onlyOwn = 'node "n1" can only update pod status for pods with spec.nodeName set to itself';
+    const refused = [
+      await server.call('PATCH', `${API}/pods/there/status?fieldManager=n&force=true`, applied, {
+        ...headers,
+        'content-type': 'application/apply-patch+yaml',
+      }),
+      await server.call('PATCH', `${API}/pods/there/status`, applied, {
+        ...headers,
+        'content-type': 'application/strategic-merge-patch+json',
+      }),
+      // As if it were a pod of its own.
+      await n1('PUT', `${API}/pods/there/status`, { ...there, spec: { nodeName: 'n1', containers: [] } }),
+    ];
+    for (const answer of refused) expect(told(answer)).toContain(onlyOwn);
+    expect(
+      told(await n1('PATCH', `${API}/pods/here/status`, { metadata: { labels: { app: 'other' } } })),
+    ).toContain('cannot update labels through pod status');
+    await n1('PATCH', `${API}/pods/here/status`, {
+      metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
+      spec: { nodeName: 'n2', serviceAccountName: 'other' },
+    });
+    const { body } = await server.call('GET', `${API}/pods/here`);
+    expect([body.metadata.ownerReferences, body.metadata.labels, body.spec.nodeName]).toEqual([
+      undefined,
+      (aPod('here').metadata as { labels?: object }).labels,
+      'n1',
+    ]);
+  });
+
   it('keep up their own node, its Lease, and the status of the pods on it', async () => {
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
     const answers = [
