@@ -1,9 +1,7 @@
-import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Objects that controllers, the scheduler and nodes work with, with one list of so many entries. */
-export type LongWorkload = (length: number) => KubernetesObject[];
+export type LongWorkload = (length: number) => Fields[];
 
 const LABELS = { app: 'long' };
 const NAMESPACE = 'default';
@@ -20,7 +18,7 @@ const podTerm = (index: number) => ({
   labelSelector: { matchLabels: { app: `other-${index}` } },
 });
 
-function object(apiVersion: string, kind: string, fields: Fields, metadata: Fields = {}): KubernetesObject {
+function object(apiVersion: string, kind: string, fields: Fields, metadata: Fields = {}): Fields {
   const whole = {
     apiVersion,
     kind,
@@ -30,7 +28,7 @@ function object(apiVersion: string, kind: string, fields: Fields, metadata: Fiel
   return whole;
 }
 
-function deployment(spec: Fields, metadata: Fields = {}): KubernetesObject[] {
+function deployment(spec: Fields, metadata: Fields = {}): Fields[] {
   const template = {
     metadata: { labels: LABELS, ...metadata },
     spec: { containers: [container()], ...spec },
