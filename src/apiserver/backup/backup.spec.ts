@@ -195,7 +195,7 @@ describe('a backup', () => {
         name,
         spoil: () =>
           rewrite((lines) => {
-            const changed = lines.map((line, index) =>
+            const changed = lines.map((line) =>
               line.includes('"name":"p0"')
                 ? JSON.stringify({ ...(JSON.parse(line) as object), ...change })
                 : line,

@@ -88,6 +88,19 @@ describe('strategicMerge', () => {
       result: { containers: [b] },
     },
     {
+      name: 'deletes several items, beside one that is not there and one that is new',
+      original: { containers: [a, b, { name: 'c', image: 'c:1' }] },
+      patch: {
+        containers: [
+          { name: 'a', $patch: 'delete' },
+          { name: 'none', $patch: 'delete' },
+          { name: 'd', image: 'd:1' },
+          { name: 'c', $patch: 'delete' },
+        ],
+      },
+      result: { containers: [b, { name: 'd', image: 'd:1' }] },
+    },
+    {
       name: 'replaces a list by $patch: replace',
       original: { containers: [a, b] },
       patch: { containers: [{ $patch: 'replace' }, { name: 'c', image: 'c:1' }] },

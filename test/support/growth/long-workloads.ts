@@ -1,7 +1,9 @@
+import type { ManifestObject } from '../../../src/testing/cluster/manifests.js';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Objects that controllers, the scheduler and nodes work with, with one list of so many entries. */
-export type LongWorkload = (length: number) => Fields[];
+export type LongWorkload = (length: number) => ManifestObject[];
 
 const LABELS = { app: 'long' };
 const NAMESPACE = 'default';
@@ -18,7 +20,7 @@ const podTerm = (index: number) => ({
   labelSelector: { matchLabels: { app: `other-${index}` } },
 });
 
-function object(apiVersion: string, kind: string, fields: Fields, metadata: Fields = {}): Fields {
+function object(apiVersion: string, kind: string, fields: Fields, metadata: Fields = {}): ManifestObject {
   const whole = {
     apiVersion,
     kind,
@@ -28,7 +30,7 @@ function object(apiVersion: string, kind: string, fields: Fields, metadata: Fiel
   return whole;
 }
 
-function deployment(spec: Fields, metadata: Fields = {}): Fields[] {
+function deployment(spec: Fields, metadata: Fields = {}): ManifestObject[] {
   const template = {
     metadata: { labels: LABELS, ...metadata },
     spec: { containers: [container()], ...spec },

@@ -232,6 +232,15 @@ describe('RuntimeClass', () => {
     ['after its own', [{ key: 'c' }], [...own, { key: 'c' }]],
     ['but for those that its own include', [{ key: 'a', value: 'x' }], own],
     [
+      'one of equal ones',
+      [
+        { key: 'c', operator: 'Exists' },
+        { key: 'c', operator: 'Exists' },
+      ],
+      [...own, { key: 'c', operator: 'Exists' }],
+    ],
+    ['as one that tolerates everything', [{ operator: 'Exists' }], [{ operator: 'Exists' }]],
+    [
       'instead of those that they include',
       [{ key: 'b', operator: 'Exists' }],
       [own[0], { key: 'b', operator: 'Exists' }],

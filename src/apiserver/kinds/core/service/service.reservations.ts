@@ -122,7 +122,7 @@ const MOST_TWINS = 10;
 /** Ports of the same number and different protocols may share one of the node's. */
 function chooseNodePorts(ports: readonly Decoded<ServicePort>[], random: RandomSource): boolean {
   let hasChosen = false;
-  const taken = new Set(ports.map(({ nodePort }) => nodePort));
+  const taken = new Set(ports.flatMap(({ nodePort }) => nodePort || []));
   const byNumber = Map.groupBy(ports, ({ port }) => port);
   for (const port of ports) {
     if (port.nodePort) continue;

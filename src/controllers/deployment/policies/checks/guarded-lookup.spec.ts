@@ -44,9 +44,12 @@ describe('the lookup of a host that users choose', () => {
     expect(lookUp('metrics.example.com', true, '10.1.2.3', '2001:db8::1').address).toEqual(found);
   });
 
-  it.each(['localhost', 'LOCALHOST', 'prometheus.localhost', 'localhost.'])('finds this machine by %s', (name) => {
-    expect(lookUp(name, false, '127.0.0.1').address).toBe('127.0.0.1');
-  });
+  it.each(['localhost', 'LOCALHOST', 'prometheus.localhost', 'localhost.'])(
+    'finds this machine by %s',
+    (name) => {
+      expect(lookUp(name, false, '127.0.0.1').address).toBe('127.0.0.1');
+    },
+  );
 
   it('takes no other name for the machine’s own', () => {
     for (const name of ['localhost.example.com', 'notlocalhost', 'localhost.evil'])
