@@ -65,9 +65,11 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
   const selected = spec.scopeSelector?.matchExpressions ?? [];
   const names = selected.map(({ scopeName = '' }) => scopeName);
   const path = 'spec.scopeSelector.matchExpressions';
+  // Made once: each requirement may be complained about, and each complaint shows all of them.
+  const selector = shownScopes(selected);
   selected.forEach(({ scopeName = '', operator, values = [] }) => {
     if (SCOPES.includes(scopeName))
-      validateNarrowed(scopeName, spec, { field: path, value: shownScopes(selected) }, errors);
+      validateNarrowed(scopeName, spec, { field: path, value: selector }, errors);
     else errors.push(invalid(`${path}.scopeName`, scopeName, 'unsupported scope'));
     const needsExists = !['PriorityClass', 'VolumeAttributesClass'].includes(scopeName);
     if (needsExists && operator !== 'Exists' && SCOPES.includes(scopeName))
