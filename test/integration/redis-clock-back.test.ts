@@ -89,12 +89,12 @@ describe('a timer whose server’s clock went back by an hour', () => {
 
   /** @param isOfAll whether the clocks of those who add, by which BullMQ dates its jobs, went back as well */
   async function goBack(byMs: number, isOfAll = false): Promise<void> {
-    for (const key of await redis.zrange(stateKey('timers'), 0, -1))
+    for (const key of await redis.zrange(stateKey('timers'), '0', '-1'))
       await redis.zincrby(stateKey('timers'), byMs, key);
     await redis.incrby(stateKey('clock'), byMs);
     const delayed = (await queue.bullQueue()).toKey('delayed');
     if (!isOfAll) return;
-    for (const job of await redis.zrange(delayed, 0, -1)) await redis.zincrby(delayed, byMs * 4096, job);
+    for (const job of await redis.zrange(delayed, '0', '-1')) await redis.zincrby(delayed, byMs * 4096, job);
   }
 
   async function dueInMs(key: string): Promise<number> {
@@ -133,8 +133,8 @@ describe('a timer whose server’s clock went back by an hour', () => {
     expect(dueMs).toBeGreaterThan(2 * HOUR_MS - 60_000);
     const [, score, ...more] = await redis.zrange(
       (await queue.bullQueue()).toKey('delayed'),
-      0,
-      -1,
+      '0',
+      '-1',
       'WITHSCORES',
     );
     expect(more).toEqual([]);

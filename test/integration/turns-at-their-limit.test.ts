@@ -104,7 +104,7 @@ describe('the turns of namespaces in a queue whose virtual time is at the limit 
     }
     for (const field of ['v1', 'v3', '2:first', '3:last']) await redis.hincrby(state('fair'), field, by);
     const scores = `${prefix}:${name}:prioritized`;
-    for (const job of await redis.zrange(scores, 0, -1)) {
+    for (const job of await redis.zrange(scores, '0', '-1')) {
       const score = Number(await redis.zscore(scores, job));
       const last = 2 ** 32 * Math.floor(score / 2 ** 32 + 1) - 1;
       await redis.zadd(scores, Math.min(score + by, last), job);
