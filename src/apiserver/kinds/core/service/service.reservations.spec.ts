@@ -4,7 +4,11 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { NODE_PORTS, SERVICE_RESERVATIONS } from './service.reservations.js';
 
 interface Ports extends UnstructuredObject {
-  readonly spec: { readonly ports: readonly { readonly port: number; readonly nodePort?: number }[] };
+  readonly spec: {
+    readonly type: string;
+    readonly clusterIP: string;
+    readonly ports: readonly { readonly port: number; readonly nodePort?: number }[];
+  };
 }
 
 const ALL = NODE_PORTS.last - NODE_PORTS.first + 1;
