@@ -1,4 +1,5 @@
 import type { QueueAnswer } from '../admin/index.js';
+import { FREE_QUOTA, isOfQuota } from '../explain/index.js';
 import type { Asked, Finding } from './finding.js';
 import { ok, orElse, skipped, warning } from './finding.js';
 
@@ -31,9 +32,16 @@ function decideParked({ controller, counts, parked = [] }: QueueFacts): readonly
     warning(
       'queues',
       `${counts.parked} ${counts.parked === 1 ? 'key' : 'keys'} of ${controller} ${counts.parked === 1 ? 'is' : 'are'} parked: ${keys}`,
-      `correct the object that fails, then \`rollkeeper queue requeue ${controller} ${parked[0]?.key ?? 'KEY'}\``,
+      remedyOf(controller, parked),
     ),
   ];
+}
+
+/** Of the first key that someone has to bring back. */
+function remedyOf(controller: string, parked: NonNullable<QueueFacts['parked']>): string {
+  const byHand = parked.find(({ error }) => !isOfQuota(error));
+  if (parked.length > 0 && !byHand) return FREE_QUOTA;
+  return `correct the object that fails, then \`rollkeeper queue requeue ${controller} ${byHand?.key ?? 'KEY'}\``;
 }
 
 function decideDepth({ controller, counts }: QueueFacts): readonly Finding[] {

@@ -254,6 +254,17 @@ describe('what is said of the leader', () => {
 describe('what is said of queues', () => {
   const counts = { waiting: 2, active: 0, delayed: 0, parked: 0 };
 
+  it('asks for no requeue of keys that a quota has refused, which comes by itself', () => {
+    const of = (key: string, error: string) => ({ key, error, parkedAtMs: 1, retries: 9 });
+    const quota = of('a/b', 'pods "b" is forbidden: exceeded quota: q');
+    const remedyOf = (...parked: ReturnType<typeof of>[]) =>
+      decideQueues(
+        answered([{ controller: 'replicaset', counts: { ...counts, parked: parked.length }, parked }]),
+      )[0]?.remedy;
+    expect(remedyOf(quota)).toMatch(/^raise the ResourceQuota, .* retried by itself$/);
+    expect(remedyOf(quota, of('c/d', 'no'))).toContain('rollkeeper queue requeue replicaset c/d');
+  });
+
   it('names the keys that are parked with their errors, and how to go on', () => {
     const parked = [{ key: 'a/b', error: 'quota', parkedAtMs: 1, retries: 9 }];
     const findings = decideQueues(

@@ -95,3 +95,13 @@ describe('why a rollout is where it is', () => {
     expect(input).toEqual(before);
   });
 });
+
+it('a key that a quota has parked is brought back by the quota, and by nobody', () => {
+  const error = 'replicasets.apps "web-1" is forbidden: exceeded quota: q';
+  const queue = { parked: { error, retries: 15, parkedAtMs: NOW_MS - 5000 } };
+  const { waitsFor } = explainDeployment({ ...stuckOn(ready()), queue });
+  const parked = waitsFor.find(({ cause }) => cause === 'parked');
+  expect(parked?.unblockedBy).toEqual([
+    'raise the ResourceQuota, or reduce the usage: the key is then retried by itself',
+  ]);
+});

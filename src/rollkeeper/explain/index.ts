@@ -4,6 +4,7 @@ export { explainDeployment } from './explain-deployment.js';
 export type { ControlKnowledge, ExplainInput, QueueKnowledge } from './explain-input.js';
 export type { CauseCode, Explanation, ExplanationState, Finding, NamedPod, Severity } from './explanation.js';
 export { countOf, named } from './named-pods.js';
+export { FREE_QUOTA, isOfQuota } from './queue-findings.js';
 export { podTroubleFindings } from './pod-findings.js';
 export { notReadyNodes } from './not-ready-nodes.js';
 export { renderExplanation } from './render-explanation.js';

@@ -52,10 +52,9 @@ function failureFindings(
         cause: 'parked',
         severity: 'blocked',
         summary: `${whose} key has been parked for ${seconds(parked.parkedAtMs, nowMs)} after ${parked.retries} retries${next}: ${parked.error}`,
-        unblockedBy: [
-          broughtBackBy,
-          `rollkeeper queue unpark ${controller} ${key}, once the cause is resolved`,
-        ],
+        unblockedBy: isOfQuota(parked.error)
+          ? [FREE_QUOTA]
+          : [broughtBackBy, `rollkeeper queue unpark ${controller} ${key}, once the cause is resolved`],
       },
     ];
   }
@@ -64,6 +63,14 @@ function failureFindings(
   const why = retry.error === undefined ? '' : `: ${retry.error}`;
   const summary = `${whose} sync failed ${retry.failures} times in a row${when}${why}`;
   return [{ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] }];
+}
+
+/** A quota that has room again brings back what it refused. */
+export const FREE_QUOTA = 'raise the ResourceQuota, or reduce the usage: the key is then retried by itself';
+
+/** Whether a quota refused a write, as the API words it. */
+export function isOfQuota(error: string): boolean {
+  return /exceeded quota: /i.test(error);
 }
 
 /** Why the ReplicaSet controller delays its next attempt to create pods. */
