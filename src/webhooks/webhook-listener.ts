@@ -39,7 +39,10 @@ const LONGEST_MS = 30_000;
 export class WebhookListener {
   private readonly server = createServer({ ...SERVER_PROTOCOLS }, (request, response) => {
     this.noteRequest(request, response);
-    void this.serve(request, response);
+    this.serve(request, response).catch((error: unknown) => {
+      this.parts.logger.error('a request of a webhook failed', { error: errorMessage(error) });
+      response.destroy();
+    });
   });
   /** Open connections by their peer, with the number of requests under way. */
   private readonly connections = new Map<string, { readonly socket: Socket; requests: number }>();
@@ -121,7 +124,9 @@ export class WebhookListener {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://webhooks');
+    const target = URL.parse(request.url ?? '/', 'https://webhooks');
+    if (!target) return finish(response, 400, 'the request target is no path\n');
+    const { pathname, searchParams } = target;
     const answer = this.answers.get(pathname);
     if (!answer) {
       const isHealth = pathname === '/healthz' && request.method === 'GET';
