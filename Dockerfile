@@ -27,8 +27,9 @@ FROM base AS build
 COPY --from=manifests /app ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
-COPY scripts/bundle.mjs scripts/inline-lua.mjs scripts/place-packages.mjs ./scripts/
+COPY scripts/bundle.mjs scripts/generate-types.mjs scripts/inline-lua.mjs scripts/place-packages.mjs ./scripts/
 COPY scripts/lib/workspaces.mjs ./scripts/lib/
+COPY scripts/lib/schemas/group-versions.mjs ./scripts/lib/schemas/
 COPY src ./src
 RUN npm run build \
   && find dist -type f \( -name '*.map' -o -name '*.d.ts' \) -delete \

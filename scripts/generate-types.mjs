@@ -1,18 +1,28 @@
 /**
- * Writes the types of the API's objects, one module for a group and version, to src/machinery/generated/types, from the definitions of
- * `kubernetes-models`, which nothing needs at run time or beside them.
- * Run after an update of it: `node scripts/generate-types.mjs`
+ * Generates the types of the API's objects, one module for a group and version, in src/machinery/generated/types, from the
+ * definitions of `kubernetes-models`, which nothing needs at run time. They are not in the repository: `npm install` and the
+ * build run this, which takes two seconds, and nothing if they are there for the installed version.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { GROUP_VERSIONS } from './lib/schemas/group-versions.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const models = path.join(root, 'node_modules', 'kubernetes-models');
 const machinery = path.join(root, 'node_modules', '@kubernetes-models', 'apimachinery');
 const output = path.join(root, 'src', 'machinery', 'generated', 'types');
+const stamp = path.join(output, '.generated-from');
+
+if (!existsSync(models)) {
+  // Installed without what a build needs (`npm install --omit=dev`).
+  console.log('kubernetes-models is not installed, so no types are generated');
+  process.exit(0);
+}
+const origin = fingerprint();
+if (isUpToDate()) process.exit(0);
+const { default: ts } = await import('typescript');
 
 /** By module, by name: the text of a type, and what it takes from other modules. */
 const modules = new Map();
@@ -28,9 +38,28 @@ for (const file of queue) take(file);
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 for (const [name, types] of modules) writeFileSync(path.join(output, `${name}.ts`), textOf(name, types));
+writeFileSync(stamp, [origin, ...modules.keys()].join('\n'));
 console.log(
   `${[...modules.values()].reduce((sum, { size }) => sum + size, 0)} types in ${modules.size} modules`,
 );
+
+/** A checkout of an earlier commit, which had the types in the repository, may have taken some of them away. */
+function isUpToDate() {
+  if (!existsSync(stamp)) return false;
+  const [from, ...names] = readFileSync(stamp, 'utf8').split('\n');
+  return from === origin && names.every((name) => existsSync(path.join(output, `${name}.ts`)));
+}
+
+/** Identifies what the types are generated from: the versions of the definitions, and this script. */
+function fingerprint() {
+  const versions = [models, machinery].map((folder) => readFileSync(path.join(folder, 'package.json')));
+  const scripts = ['generate-types.mjs', 'lib/schemas/group-versions.mjs'].map((file) =>
+    readFileSync(path.join(root, 'scripts', file)),
+  );
+  const hash = createHash('sha256');
+  for (const part of [...versions, ...scripts]) hash.update(part);
+  return hash.digest('hex');
+}
 
 /** `apps/v1` → `apps-v1`, `rbac.authorization.k8s.io/v1` → `rbac-v1`, `v1` → `core-v1`; what they all use is `meta-v1`. */
 function moduleOf(file) {

@@ -18,6 +18,7 @@ const HELM = {
 };
 
 const BUILD_STEPS = [
+  ['generating types', 'scripts/generate-types.mjs'],
   ['compiling', 'node_modules/@nestjs/cli/bin/nest.js', 'build'],
   ['bundling', 'scripts/bundle.mjs'],
 ];
@@ -156,7 +157,9 @@ export async function ensureBuild(node) {
       'nest-cli.json',
       'package-lock.json',
       'scripts/bundle.mjs',
+      'scripts/generate-types.mjs',
       'scripts/inline-lua.mjs',
+      'scripts/lib/schemas/group-versions.mjs',
       'scripts/lib/workspaces.mjs',
       'scripts/place-packages.mjs',
     ].map((name) => join(ROOT, name)),
@@ -175,6 +178,7 @@ export async function ensureBuild(node) {
   }
 }
 
+const GENERATED_TYPES = join(ROOT, 'src', 'machinery', 'generated');
 const BUILD_TURN = join(ROOT, 'node_modules', '.build-turn');
 
 /** Two builds at once would move each other's folders. The turn of a process that is gone is over. */
@@ -248,8 +252,9 @@ function filesBelow(folder) {
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-      // What was built of the packages is beside their sources.
+      // Outputs of the build lie beside the sources: the compiled packages, and the generated types.
       .filter((file) => !/[\\/]src[\\/][^\\/]+[\\/]dist[\\/]/.test(file))
+      .filter((file) => !file.startsWith(GENERATED_TYPES))
       .sort()
   );
 }
