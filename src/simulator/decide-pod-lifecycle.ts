@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished, sameJson, toDouble, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
-import type { ContainerStatus } from './decide-container.js';
+import type { ContainerStatus } from './container-status.js';
 import { isStartedAgain } from './decide-container.js';
 import { stopped } from './container-status.js';
 import type { ContainersFacts } from './decide-containers.js';

@@ -9,7 +9,7 @@ import {
   writableCopy,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import type { ContainerStatus } from './decide-container.js';
+import type { ContainerStatus } from './container-status.js';
 import type { PodCondition } from './pod-conditions.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -2,7 +2,7 @@ import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 import type { EventNote } from '@rollkeeper/client/events';
 import { containerAnnotation, isSidecar } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import type { ContainerStatus } from './decide-container.js';
+import type { ContainerStatus } from './container-status.js';
 import { stopped } from './container-status.js';
 import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 import { EXIT_CODE_OF_KILLED, restartsAlways } from './pod-behaviour.js';

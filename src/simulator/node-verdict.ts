@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { transitionTime, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
-import type { ContainerStatus } from './decide-container.js';
+import type { ContainerStatus } from './container-status.js';
 import { stopped } from './container-status.js';
 import { EXIT_CODE_OF_KILLED } from './pod-behaviour.js';
 import { conditionsOfEnded, isConditionTrue } from './pod-conditions.js';

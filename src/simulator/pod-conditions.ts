@@ -1,6 +1,6 @@
 import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import type { ContainerStatus } from './decide-container.js';
+import type { ContainerStatus } from './container-status.js';
 
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,5 +1,6 @@
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { isUpToDate } from './draft.js';
+import type { RolloutDraft } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { isUpToDate } from './replica-set-draft.js';
 import { byRevision } from './revision.js';
 
 /** The API's largest int32 means "keep all". */

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollkeeper/runtime';
-import { sumAvailable, totalReplicas } from './draft.js';
+import { sumAvailable, totalReplicas } from './replica-set-draft.js';
 import type { RolloutDraft } from './draft.js';
 import { OWN_RULES } from './deployment.options.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';

@@ -1,5 +1,6 @@
-import type { CompleteRolloutSets, ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
-import { activeOf, isObserved, lastingAvailable, totalReplicas } from './draft.js';
+import type { CompleteRolloutSets, RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { activeOf, isObserved, lastingAvailable, totalReplicas } from './replica-set-draft.js';
 import type { RolloutRules } from './deployment.options.js';
 import { maxTotalReplicas, minAvailable } from './limits.js';
 

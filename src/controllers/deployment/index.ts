@@ -15,8 +15,9 @@ export type { DeploymentApi } from './deployment-api.js';
 export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';
 export { KUBERNETES_RULES, OWN_RULES } from './deployment.options.js';
 export type { DeploymentControllerOptions, RolloutRules } from './deployment.options.js';
-export { RolloutDraft, isObserved } from './draft.js';
-export type { ReplicaSetDraft } from './draft.js';
+export { RolloutDraft } from './draft.js';
+export { isObserved } from './replica-set-draft.js';
+export type { ReplicaSetDraft } from './replica-set-draft.js';
 export {
   isRollingUpdate,
   maxSurge,

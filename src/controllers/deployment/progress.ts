@@ -8,7 +8,8 @@ import type {
 import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
-import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
+import type { RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import {
   NEW_REPLICA_SET_AVAILABLE,
   PROGRESS_DEADLINE_EXCEEDED,

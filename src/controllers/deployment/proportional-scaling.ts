@@ -1,6 +1,7 @@
 import { DESIRED_REPLICAS, MAX_REPLICAS, sizeAnnotation } from './annotations.js';
-import { lastingAvailable, activeOf, byCreation, totalReplicas } from './draft.js';
-import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
+import { lastingAvailable, activeOf, byCreation, totalReplicas } from './replica-set-draft.js';
+import type { RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';

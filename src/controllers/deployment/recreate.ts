@@ -1,8 +1,9 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { cleanUpHistory } from './cleanup.js';
-import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
-import { activeOf, isUpToDate } from './draft.js';
+import type { RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { activeOf, isUpToDate } from './replica-set-draft.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';

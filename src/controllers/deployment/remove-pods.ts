@@ -4,8 +4,9 @@ import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubern
 import { PODS, isPodActive } from '@rollkeeper/machinery/kubernetes';
 import { FIRST_TO_GO, firstToGo, readFirstToGo, renderFirstToGo } from '../shared/index.js';
 import { DESIRED_REPLICAS, sizeAnnotation } from './annotations.js';
-import type { ReplicaSetDraft } from './draft.js';
-import { RolloutDraft, activeOf } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { RolloutDraft } from './draft.js';
+import { activeOf } from './replica-set-draft.js';
 import { REMOVE_PODS } from './policies/names.js';
 import { equalities } from './recheck-old-pods.js';
 import type { PodsOf } from './recreate.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OWN_RULES } from './deployment.options.js';
-import type { ReplicaSetDraft } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import {
   appendToHistory,
   byRevision,

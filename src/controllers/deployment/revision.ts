@@ -1,9 +1,9 @@
 import { parseInt64, setField } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
-import type { ReplicaSetDraft } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import type { RolloutRules } from './deployment.options.js';
-import { byCreation } from './draft.js';
+import { byCreation } from './replica-set-draft.js';
 import { isSetting } from './policies/names.js';
 
 /** Maximum length of the revision history on a ReplicaSet; the oldest are dropped (as in Kubernetes). */

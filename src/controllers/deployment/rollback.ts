@@ -1,7 +1,8 @@
 import type { Annotations } from './annotations.js';
 import { ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { RolloutRules } from './deployment.options.js';
-import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
+import type { RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';

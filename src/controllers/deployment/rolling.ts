@@ -1,5 +1,13 @@
-import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalReplicas } from './draft.js';
-import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
+import {
+  available,
+  lastingAvailable,
+  sumAvailable,
+  activeOf,
+  isObserved,
+  totalReplicas,
+} from './replica-set-draft.js';
+import type { RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
 import { isHeld, sizeBeside, sizeHeld } from './held-sizes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReplicaSetDraft } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { mergeLimits } from './rollout-limits.js';
 
 const [old, failed] = ['old', 'failed'].map((name) => ({ name, replicas: 4 }) as ReplicaSetDraft);

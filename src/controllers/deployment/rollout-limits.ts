@@ -1,5 +1,5 @@
 import type { PodDisruptionBudget } from '../shared/index.js';
-import type { ReplicaSetDraft } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
 
 /** How many pods a rollout may take from a ReplicaSet. A change of `replicas` is no rollout, and does not ask. */
 export interface ShrinkLimit {

@@ -2,8 +2,9 @@ import type { DeepReadonly, DeploymentStatus } from '@rollkeeper/machinery/kuber
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
 import { newCondition, withCondition } from './conditions.js';
 import { isCustomDeployment } from './deployment-api.js';
-import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
-import { totalReplicas } from './draft.js';
+import type { RolloutDraft, RolloutSets } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { totalReplicas } from './replica-set-draft.js';
 import { clampToInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reasons.js';

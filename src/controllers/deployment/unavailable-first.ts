@@ -1,5 +1,5 @@
-import type { ReplicaSetDraft } from './draft.js';
-import { isObserved, lastingAvailable } from './draft.js';
+import type { ReplicaSetDraft } from './replica-set-draft.js';
+import { isObserved, lastingAvailable } from './replica-set-draft.js';
 import { OWN_RULES } from './deployment.options.js';
 
 /** Proposed sizes when scaling down a rollout, and the constraints on them. */

@@ -1,4 +1,4 @@
-import type { ReplicaSetDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { isRolloutComplete } from '../progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import { checkFailure, mayBecomeGood } from './checks/may-become-good.js';

@@ -1,8 +1,9 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH, parseTimeMs } from '../../shared/index.js';
 import { OWN_RULES } from '../deployment.options.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { activeOf, isObserved, lastingAvailable } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { activeOf, isObserved, lastingAvailable } from '../replica-set-draft.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { isGood } from './revisions.js';
 import type { SelectingService } from './selecting-services.js';

@@ -1,6 +1,6 @@
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import type { RolloutDraft } from '../draft.js';
-import { activeOf } from '../draft.js';
+import { activeOf } from '../replica-set-draft.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { MANAGED_BY } from './names.js';
 import type { Services, WatchedServices } from './selecting-services.js';

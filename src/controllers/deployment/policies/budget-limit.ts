@@ -12,7 +12,8 @@ import {
   withGranted,
 } from '../../shared/index.js';
 import { isCustomDeployment } from '../deployment-api.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import type { ShrinkLimit } from '../rollout-limits.js';
 import type { PodsOf } from '../recreate.js';
 import type { Budget, BudgetSource } from './budgets.js';

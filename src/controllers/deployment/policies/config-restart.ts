@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { ownField } from '@rollkeeper/machinery/kubernetes';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import type { ConfigContents, Configuration } from './config-digests.js';
 import { isIgnored, isMarked } from './config-digests.js';
 import type { ConfigRecord, PendingChange, RecordedSource } from './config-record.js';

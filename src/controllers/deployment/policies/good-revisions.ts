@@ -1,5 +1,6 @@
 import { findCondition } from '../conditions.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
 import { parseTimeMs } from '../../shared/index.js';
 import { mayBecomeGood } from './checks/may-become-good.js';

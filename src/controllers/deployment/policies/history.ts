@@ -1,7 +1,8 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import { CHANGE_CAUSE, RESTARTED_AT, REVISION } from '../annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { isRolloutComplete } from '../progress.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';

@@ -1,7 +1,8 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ClassifiedPod } from '../../shared/index.js';
 import { classifyPod, describeReason, parseTimeMs, worstTrouble } from '../../shared/index.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { maxUnavailable } from '../limits.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import { stuckCause } from '../timeout-cause.js';

@@ -7,8 +7,8 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { FIRST_TO_GO, firstToGo, isPodAvailable, renderFirstToGo } from '../../shared/index.js';
 import { OWN_RULES } from '../deployment.options.js';
-import type { ReplicaSetDraft } from '../draft.js';
-import { activeOf, isObserved, lastingAvailable } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { activeOf, isObserved, lastingAvailable } from '../replica-set-draft.js';
 import { maxSurge } from '../limits.js';
 import { latestOf } from '../new-replica-set.js';
 import { lookAgainAfter } from './outcome.js';

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { RolloutLimits } from '../rollout-limits.js';
 import type { ChecksContext } from './checks/check-needs.js';

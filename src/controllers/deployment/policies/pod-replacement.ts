@@ -2,8 +2,9 @@ import type { DeepReadonly, DeploymentSpec } from '@rollkeeper/machinery/kuberne
 import { isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { PodReplacement } from '../../shared/index.js';
 import { POD_REPLACEMENT, POD_REPLACEMENT_OF_OWNER, TERMINATED } from '../../shared/index.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { isObserved } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { isObserved } from '../replica-set-draft.js';
 import {
   DEPLOYMENT_RESUMED,
   FOUND_NEW_REPLICA_SET,

@@ -1,4 +1,5 @@
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { withoutHash } from '../pod-template.js';
 import { restoredAnnotations } from '../rollback.js';
 import { retryFailedChecks } from './checks/retry-checks.js';

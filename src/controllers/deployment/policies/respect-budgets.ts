@@ -1,6 +1,7 @@
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import type { ShrinkLimit } from '../rollout-limits.js';
-import { isObserved, lastingAvailable } from '../draft.js';
+import { isObserved, lastingAvailable } from '../replica-set-draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { latestOf } from '../new-replica-set.js';
 import type { Refusal } from './budget-limit.js';

@@ -1,8 +1,9 @@
 import { REVISION } from '../annotations.js';
 import { findCondition } from '../conditions.js';
 import { templateHashOf } from '../deployment-api.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { activeOf } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { activeOf } from '../replica-set-draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
 import { revisionOf } from '../revision.js';
 import { isTime, parseTimeMs } from '../../shared/index.js';

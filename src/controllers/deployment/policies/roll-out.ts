@@ -1,5 +1,6 @@
 import { REVISION } from '../annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { isRolloutComplete } from '../progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';

@@ -1,5 +1,6 @@
 import { isCustomDeployment } from '../deployment-api.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { withoutHash } from '../pod-template.js';
 

@@ -2,8 +2,9 @@ import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { isCount, isShortText, isTime, readJson } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { OWN_RULES } from '../deployment.options.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { sumAvailable, totalReplicas } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { sumAvailable, totalReplicas } from '../replica-set-draft.js';
 import { maxTotalReplicas, minAvailable } from '../limits.js';
 import { SIZES } from './names.js';
 

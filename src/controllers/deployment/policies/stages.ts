@@ -1,7 +1,8 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { isCount, isShortText, isTime, parseTimeMs, readJson } from '../../shared/index.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
-import { isObserved, lastingAvailable } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
+import { isObserved, lastingAvailable } from '../replica-set-draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { lastServedRevision, revisionOf } from '../revision.js';
 import type { Annotations } from '../annotations.js';

@@ -1,5 +1,6 @@
 import { parseTimeMs } from '../../shared/index.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import { TURN, annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';

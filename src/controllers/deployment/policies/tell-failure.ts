@@ -1,5 +1,6 @@
 import { REVISION } from '../annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { RolloutDraft } from '../draft.js';
+import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import type { FailedTemplate } from './failed-templates.js';
 import { CONFIG_DIGEST, RETRY } from './names.js';

@@ -1,5 +1,6 @@
-import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
-import { available } from '../../draft.js';
+import type { RolloutDraft } from '../../draft.js';
+import type { ReplicaSetDraft } from '../../replica-set-draft.js';
+import { available } from '../../replica-set-draft.js';
 import { isRollingUpdate } from '../../limits.js';
 import { OWN_RULES } from '../../deployment.options.js';
 import { REVISION } from '../../annotations.js';

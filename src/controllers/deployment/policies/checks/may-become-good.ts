@@ -1,4 +1,4 @@
-import type { ReplicaSetDraft } from '../../draft.js';
+import type { ReplicaSetDraft } from '../../replica-set-draft.js';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { RolloutPolicy } from '../policy.js';
 import { isGood } from '../revisions.js';

@@ -1,4 +1,5 @@
-import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
+import type { RolloutDraft } from '../../draft.js';
+import type { ReplicaSetDraft } from '../../replica-set-draft.js';
 import { newRun } from './add-measurement.js';
 import { readResults, withResults } from './check-results.js';
 

@@ -2,8 +2,9 @@ import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { REVISION } from '../../annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
-import { byCreation, isObserved } from '../../draft.js';
+import type { RolloutDraft } from '../../draft.js';
+import type { ReplicaSetDraft } from '../../replica-set-draft.js';
+import { byCreation, isObserved } from '../../replica-set-draft.js';
 import { isRollingUpdate, minAvailable } from '../../limits.js';
 import { equalIgnoringHash, withoutHash } from '../../pod-template.js';
 import {

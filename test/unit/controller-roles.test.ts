@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { CONTROLLERS } from '../../controllers/registry.js';
-import { serviceAccountOf } from '../../rollkeeper/replica/controller-clients.js';
-import { CONTROLLER_RULES, CONTROLLER_RULES_IN_NAMESPACES } from './controller-roles.js';
-import { OWN_CONTROLLER_RULES, OWN_CONTROLLER_RULES_IN_NAMESPACES } from './own-controller-roles.js';
-import { defaultPolicy } from './ensure-default-policy.js';
+import { CONTROLLERS } from '../../src/controllers/registry.js';
+import { serviceAccountOf } from '../../src/rollkeeper/replica/controller-clients.js';
+import {
+  CONTROLLER_RULES,
+  CONTROLLER_RULES_IN_NAMESPACES,
+} from '../../src/apiserver/bootstrap/controller-roles.js';
+import {
+  OWN_CONTROLLER_RULES,
+  OWN_CONTROLLER_RULES_IN_NAMESPACES,
+} from '../../src/apiserver/bootstrap/own-controller-roles.js';
+import { defaultPolicy } from '../../src/apiserver/bootstrap/ensure-default-policy.js';
 
 const nameOf = (object: { kind: string; metadata: { name: string; namespace?: string } }): string =>
   [object.kind, object.metadata.namespace, object.metadata.name].filter(Boolean).join(' ');
