@@ -24,6 +24,8 @@ interface Term {
  */
 export class EpochsChecker {
   private readonly current = new Map<string, Term>();
+  /** Queues that have lost their term, and the epoch that they had: an older term may be there again. */
+  private readonly lostIn = new Map<string, number>();
   private readonly leads = new Map<number, number>();
   /** Per controller and epoch: adds that Redis let in, less those that leaders know of. */
   private readonly unclaimed = new Map<string, number>();
@@ -50,11 +52,13 @@ export class EpochsChecker {
     const isSame = current?.epoch === epoch && current.holder === holder;
     const found = (problem: string): Violation[] => [{ check: 'epochs', subject: controller, problem }];
     if (what === 'lost') {
+      this.lostIn.set(controller, Math.max(current?.epoch ?? 0, this.lostIn.get(controller) ?? 0));
       this.current.delete(controller);
       return [];
     }
     if (what === 'begin') {
       this.terms += 1;
+      this.lostIn.delete(controller);
       if (current && !isSame && epoch <= current.epoch)
         return found(`epoch ${epoch} of ${holder} began after epoch ${current.epoch} of ${current.holder}`);
       this.current.set(controller, { epoch, holder });
@@ -62,6 +66,11 @@ export class EpochsChecker {
     }
     this.adds += 1;
     this.claim(controller, epoch, 1);
+    // The first add after a loss shows which term came back with the older data.
+    if (!current && epoch <= (this.lostIn.get(controller) ?? -1)) {
+      this.current.set(controller, { epoch, holder });
+      return [];
+    }
     return isSame
       ? []
       : found(

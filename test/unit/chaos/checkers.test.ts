@@ -106,6 +106,11 @@ describe('the checkers of a chaos run', () => {
     // Redis has lost its data in between.
     const lost = { ...term('begin', 0, '-'), what: 'lost' } as const;
     expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)], [lost])).toEqual([]);
+    // The older data has a term of its own, and its leader may add until it notices.
+    const added = [term('begin', 2, 'b'), lost, term('add', 2, 'b')];
+    expect(new EpochsChecker().check([], [...added, term('add', 2, 'b')])).toEqual([]);
+    expect(new EpochsChecker().check([], [...added, term('add', 1, 'a')])).toHaveLength(1);
+    expect(new EpochsChecker().check([], [term('begin', 2, 'b'), lost, term('add', 3, 'c')])).toHaveLength(1);
   });
 
   it('(b) see a write that a leader without a Redis decided before another one led', () => {
