@@ -20,8 +20,8 @@ export type ApiWork<T> = (
 
 /** For a server that has said that it is not ready: it may never answer what depends on its store. */
 const IMPATIENT = { requestTimeoutMs: 1000, maxAttempts: 1 } as const;
-/** Beyond the limit of the first answer, so that this limit is the one that is reported, milliseconds. */
-const CONNECTS_LATER_MS = 700;
+/** Beyond the limit of the first answer, so that this limit is the one that is reported, milliseconds. The program ends after both. */
+const CONNECTS_LATER_MS = 100;
 
 /**
  * Runs `work` with a client for a kubeconfig (default: kubectl's rules; if these lead to no cluster, the one that `up` runs
