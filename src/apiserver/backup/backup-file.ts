@@ -191,7 +191,7 @@ function assertReadable(path: string, header: Record<string, unknown>): void {
   );
 }
 
-/** What separates the parts of a store's keys, and what no name has. */
+/** The parts of a store's keys are separated by this, and no name has it. */
 const NO_PART_OF_A_NAME = /[/\p{Cc}]/u;
 
 /**

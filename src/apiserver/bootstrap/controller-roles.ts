@@ -22,7 +22,7 @@ const WORKLOADS = [APPS, EXTENSIONS];
 /** The prefix of the roles that the accounts of controllers have. */
 export const CONTROLLER_ROLE_PREFIX = 'system:controller:';
 
-/** What the controllers of sets of pods do to the sets, beyond reading them, and to the pods. */
+/** The rights of a controller of sets of pods: it updates the sets, and makes and deletes their pods. */
 function keepsPods(groups: string | readonly string[], sets: string): PolicyRule[] {
   return [
     may(`${READ} update`, groups, sets),
@@ -269,7 +269,7 @@ export interface RulesInNamespace {
   readonly rules: readonly PolicyRule[];
 }
 
-/** What the accounts of controllers may do in one namespace alone: the Role `system:controller:ACCOUNT` there. */
+/** Rights that the accounts of controllers have in one namespace alone: the Role `system:controller:ACCOUNT` there. */
 export const CONTROLLER_RULES_IN_NAMESPACES: readonly RulesInNamespace[] = [
   {
     account: 'bootstrap-signer',

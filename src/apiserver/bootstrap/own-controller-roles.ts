@@ -9,7 +9,7 @@ export const OWN_CONTROLLER_ROLE_PREFIX = 'rollkeeper:controller:';
 /** A pod whose creation is refused because its name is taken is read. */
 const READS_PODS = may('get', CORE, 'pods');
 
-/** What no controller of Kubernetes does. The chart grants the same (`rollkeeper.rules.*`). */
+/** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`). */
 const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
   // Steps, checks, budgets, resizes, blue-green rollouts and the lasting history.
   'deployment-controller': [

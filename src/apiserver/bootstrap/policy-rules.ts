@@ -9,7 +9,7 @@ export const AUTHORIZATION = 'authorization.k8s.io';
 export const CERTIFICATES = 'certificates.k8s.io';
 export const COORDINATION = 'coordination.k8s.io';
 export const DISCOVERY = 'discovery.k8s.io';
-/** Where Deployments and others were before they had groups of their own. */
+/** Deployments and others were in this group before they had groups of their own. */
 export const EXTENSIONS = 'extensions';
 export const NETWORKING = 'networking.k8s.io';
 export const DEVICES = 'resource.k8s.io';

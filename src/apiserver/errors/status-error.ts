@@ -34,7 +34,7 @@ export interface StatusSubject {
 /** Limit of an error message: enough to read, and not a multiple of the request. */
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 const MAX_CAUSES_LENGTH = 64 * 1024;
-/** What each cause may have in any case. */
+/** Each cause may have at least this length, however many there are. */
 const MIN_CAUSE_LENGTH = 512;
 const MAX_CAUSES = 500;
 

@@ -14,7 +14,7 @@ export interface ReadDeleteOptions extends DeletionRequest {
   readonly asksForDependents: boolean;
 }
 
-/** What may become of dependents. */
+/** The fates that a deletion may give to dependents. */
 export const POLICIES: readonly string[] = ['Foreground', 'Background', 'Orphan'];
 
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */

@@ -96,7 +96,7 @@ describe('why a rollout is where it is', () => {
   });
 });
 
-it('a key that a quota has parked is brought back by the quota, and by nobody', () => {
+it('a key that a quota has parked comes back with the quota, without a requeue', () => {
   const error = 'replicasets.apps "web-1" is forbidden: exceeded quota: q';
   const queue = { parked: { error, retries: 15, parkedAtMs: NOW_MS - 5000 } };
   const { waitsFor } = explainDeployment({ ...stuckOn(ready()), queue });

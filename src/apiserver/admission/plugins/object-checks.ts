@@ -25,7 +25,7 @@ export interface ObjectCheck {
   /** Appended to each warning. @default nothing */
   readonly consequence?: string;
   /**
-   * What is wrong with a valid object. Pure, and its cost is proportional to the object.
+   * Names what is wrong with a valid object. Pure, and its cost is proportional to the object.
    * @param namespace the Namespace of the object, if it is in one that exists
    */
   problemsOf(
