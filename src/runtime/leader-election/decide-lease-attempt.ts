@@ -16,6 +16,8 @@ export interface LeaseAttemptView {
   readonly identity: string;
   /** Absent: there is no Lease. */
   readonly found?: LeaseFound | undefined;
+  /** The one before it, if that was deleted while it was held, and its holder has not been seen since. */
+  readonly heldWhenDeleted?: Pick<LeaseFound, 'record' | 'remainingMs'> | undefined;
   readonly deposing?: DeposedHolder | undefined;
   readonly epochAbove: number;
   readonly coordination?: {
@@ -44,7 +46,18 @@ const UNCOORDINATED_PATIENCE_MS = 6000;
 
 /** The action of one attempt at a Lease: client-go's `tryAcquireOrRenew`, or its `tryCoordinatedRenew`. */
 export function decideLeaseAttempt(view: LeaseAttemptView): LeaseAttemptPlan {
+  if (mayStillLead(view)) return { do: 'leave' };
   return view.coordination ? decideCoordinated(view, view.coordination) : decideAlone(view);
+}
+
+/**
+ * Whether the holder of a deleted Lease may still believe that it leads. Unlike client-go, which takes a missing Lease
+ * at once: the holder goes on until its next renewal, and that renewal creates the Lease again.
+ */
+function mayStillLead({ deposing, heldWhenDeleted, identity }: LeaseAttemptView): boolean {
+  if (!heldWhenDeleted || !isHeld(heldWhenDeleted)) return false;
+  const { record } = heldWhenDeleted;
+  return record.holderIdentity !== identity && !isDeposed(record, deposing);
 }
 
 function decideAlone({ deposing, epochAbove, found, identity }: LeaseAttemptView): LeaseAttemptPlan {
@@ -77,6 +90,6 @@ function decideCoordinated(
   return freeForMs >= patienceMs ? { do: 'hold', outcome: 'acquired' } : { do: 'leave' };
 }
 
-function isHeld(found: LeaseFound | undefined): found is LeaseFound {
+function isHeld<T extends Pick<LeaseFound, 'record' | 'remainingMs'>>(found: T | undefined): found is T {
   return found !== undefined && found.record.holderIdentity !== '' && found.remainingMs > 0;
 }

@@ -26,6 +26,7 @@ export interface ObservedLease {
  */
 export class LeaseObserver {
   private last: ObservedLease | undefined;
+  private vanished: ObservedLease | undefined;
 
   constructor(
     private readonly client: LeaseClient,
@@ -36,6 +37,14 @@ export class LeaseObserver {
   /** As last seen. */
   get observed(): ObservedLease | undefined {
     return this.last;
+  }
+
+  /**
+   * A Lease that was deleted although it was held and had not expired: its holder has not noticed that yet, perhaps.
+   * `undefined` once the holder has created it again.
+   */
+  get heldWhenDeleted(): ObservedLease | undefined {
+    return this.vanished;
   }
 
   /** Its remaining duration; 0 or less once it has expired. */
@@ -49,6 +58,7 @@ export class LeaseObserver {
       return this.observe(await this.client.get<Lease>(LEASES, this.ref, { signal }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
+      this.vanished = this.last ?? this.vanished;
       this.last = undefined;
       return undefined;
     }
@@ -77,6 +87,8 @@ export class LeaseObserver {
   /** Others' leases count from when we saw the change: never earlier than it happened. */
   private observe(lease: Lease): ObservedLease {
     const record = recordOf(lease);
+    if (this.last && this.last.lease.metadata.uid !== lease.metadata.uid) this.vanished = this.last;
+    if (this.vanished?.record.holderIdentity === record.holderIdentity) this.vanished = undefined;
     const isSame = this.last !== undefined && sameJson(this.last.record, record);
     const atMs = isSame && this.last ? this.last.atMs : this.clock.monotonicNow();
     this.last = { lease, record, atMs };

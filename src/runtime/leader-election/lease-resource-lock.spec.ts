@@ -114,13 +114,69 @@ describe('LeaseResourceLock', () => {
     expect(lease().metadata.labels).toEqual({ team: 'x' });
   });
 
-  it('takes a Lease that was deleted for a free one', async () => {
+  it('leaves a Lease that was deleted to its holder, who creates it again in a new epoch', async () => {
     const { cluster, lock } = setUp();
-    const a = lock('a');
+    const [a, b] = [lock('a'), lock('b')];
     await a.tryAcquireOrRenew(60_000);
+    await b.tryAcquireOrRenew(60_000);
     cluster.vanish(LEASES, 'ns/leader');
-    expect((await lock('b').tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
-    expect((await a.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+    expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({
+      outcome: 'held',
+      record: { holderIdentity: 'a' },
+      remainingMs: 60_000,
+    });
+    expect((await a.tryAcquireOrRenew(60_000, { epochAbove: 1 })).outcome).toBe('acquired');
+    expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({ record: { leaderTransitions: 2 } });
+  });
+
+  it('takes a Lease that was deleted once its holder has not come back for its duration', async () => {
+    const { clock, cluster, lock } = setUp();
+    const b = lock('b');
+    await lock('a').tryAcquireOrRenew(60_000);
+    await b.tryAcquireOrRenew(60_000);
+    cluster.vanish(LEASES, 'ns/leader');
+    await clock.advance(59_999);
+    expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({ outcome: 'held', remainingMs: 1 });
+    await clock.advance(1);
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('renewed');
+  });
+
+  it('takes a Lease that was deleted at once if its holder is known to be dead, had released it, or was never seen', async () => {
+    const { cluster, lock } = setUp();
+    const [a, b, c, d] = [lock('a'), lock('b'), lock('c'), lock('d')];
+    const { record } = await a.tryAcquireOrRenew(60_000, { witness: 'a-pod' });
+    await b.tryAcquireOrRenew(60_000);
+    cluster.vanish(LEASES, 'ns/leader');
+    expect((await b.tryAcquireOrRenew(60_000, { deposing: record })).outcome).toBe('acquired');
+    await c.tryAcquireOrRenew(60_000);
+    await b.release();
+    await c.get();
+    cluster.vanish(LEASES, 'ns/leader');
+    expect((await c.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+    cluster.vanish(LEASES, 'ns/leader');
+    expect((await d.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+  });
+
+  it('waits for the holder of a deleted Lease also if somebody has recreated it with nobody in it', async () => {
+    const { cluster, lease, lock } = setUp();
+    const [a, b] = [lock('a'), lock('b')];
+    await a.tryAcquireOrRenew(60_000);
+    await b.tryAcquireOrRenew(60_000);
+    const { resourceVersion: _, uid: __, ...metadata } = lease().metadata;
+    cluster.vanish(LEASES, 'ns/leader');
+    await cluster.create<Lease>(LEASES, {
+      ...lease(),
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata,
+      spec: {},
+    });
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+    expect((await a.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+    await a.release();
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
   });
 
   it('begins another term when its Lease was deleted and recreated, although it says the same', async () => {

@@ -38,7 +38,8 @@ const NOBODY: LeaderElectionRecord = {
  * decided on, so that only one of several concurrent writes succeeds, and a delayed one never does.
  *
  * Unlike client-go: the epoch (`leaseTransitions`) also grows when a holder takes its own lease again after it had
- * expired or was released; the first epoch is 1; and a release is noticed by a watch.
+ * expired or was released; the first epoch is 1; a release is noticed by a watch; and a Lease that is deleted while it is held is
+ * left to its holder, who creates it again, until it would have expired.
  *
  * With a candidacy, as in coordinated leader election (KEP-4355): the API server's coordinator names the holder.
  */
@@ -146,15 +147,18 @@ export class LeaseResourceLock implements ResourceLock {
       ...{ record: current.record, remainingMs: observer.remainingMs(current), preferredHolder },
       isCoordinated: Boolean(strategy),
     };
+    const deleted = observer.heldWhenDeleted;
+    const heldWhenDeleted = deleted && { record: deleted.record, remainingMs: observer.remainingMs(deleted) };
     const isFree = !found || found.record.holderIdentity === '' || found.remainingMs <= 0;
     this.freeSinceMs = isFree ? (this.freeSinceMs ?? clock.monotonicNow()) : undefined;
     const freeForMs = clock.monotonicNow() - (this.freeSinceMs ?? clock.monotonicNow());
     const coordination = isCoordinated ? { coordination: { freeForMs, isYielding } } : {};
-    return decideLeaseAttempt({ identity, found, deposing, epochAbove, ...coordination });
+    return decideLeaseAttempt({ identity, found, heldWhenDeleted, deposing, epochAbove, ...coordination });
   }
 
   /** A free lease that a coordinator has to assign has no known remaining time: we look again after our pause. */
-  private held(current: ObservedLease | undefined, leaseDurationMs: number): LeaseAttempt {
+  private held(found: ObservedLease | undefined, leaseDurationMs: number): LeaseAttempt {
+    const current = found ?? this.observer.heldWhenDeleted;
     const remainingMs = current ? this.observer.remainingMs(current) : 0;
     const record = current?.record ?? NOBODY;
     return { outcome: 'held', record, remainingMs: remainingMs > 0 ? remainingMs : leaseDurationMs };
