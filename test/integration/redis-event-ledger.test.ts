@@ -20,8 +20,8 @@ it('the replicas of one installation write a series under the name that was prop
   expect(await b!.nameOf('another', 'web.4')).toEqual({ name: 'web.4', isNew: true });
   const other = new RedisEventLedger({ redis: () => redis, keyPrefix: `${keyPrefix}-2` });
   expect(await other.nameOf('series', 'web.5')).toEqual({ name: 'web.5', isNew: true });
-  const keys = await redis.keys(`${keyPrefix}*`);
-  expect(keys).toHaveLength(3);
+  const keys = await redis.keys(`{${keyPrefix}*`);
+  expect(keys).toHaveLength(2);
   for (const key of keys) {
     const leftMs = await redis.pttl(key);
     expect(leftMs).toBeGreaterThan(0);
@@ -35,6 +35,29 @@ it('the replicas of one installation count similar series together, until none i
   expect(await a!.countSimilar('group', 60_000)).toBe(1);
   expect(await b!.countSimilar('group', 60_000)).toBe(2);
   expect(await b!.countSimilar('another', 60_000)).toBe(1);
-  const [key = ''] = await redis.keys(`${keyPrefix}:similar-events:*`);
+  const [key = ''] = await redis.keys(`{${keyPrefix}:similar-events}:*`);
   expect(await redis.pttl(key)).toBeGreaterThan(0);
+  for (const group of await redis.hkeys(key)) await redis.hset(key, group, `7 ${Date.now() - 60_001}`);
+  expect(await a!.countSimilar('group', 60_000)).toBe(1);
+  expect(await b!.countSimilar('group', 60_000)).toBe(2);
+});
+
+it('the one who named a series is told so again when its command is sent twice', async () => {
+  const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix: `test-${randomUUID()}` });
+  await ledger.nameOf('series', 'web.1');
+  expect(await ledger.nameOf('series', 'web.1')).toEqual({ name: 'web.1', isNew: true });
+});
+
+it('the ledger does not grow with the Events that ever were, and forgets no series that is in use', async () => {
+  const keyPrefix = `test-${randomUUID()}`;
+  const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix, remembered: 20 });
+  for (let each = 0; each < 500; each++) {
+    await ledger.nameOf(`series-${each}`, `web.${each}`);
+    await ledger.countSimilar(`group-${each}`, 60_000);
+    expect(await ledger.nameOf('used', `used.${each}`)).toMatchObject({ name: 'used.0' });
+    expect(await ledger.countSimilar('used', 60_000)).toBe(each + 1);
+  }
+  const keys = await redis.keys(`{${keyPrefix}*`);
+  expect(keys).toHaveLength(4);
+  for (const key of keys) expect(await redis.hlen(key)).toBeLessThanOrEqual(20);
 });

@@ -5,7 +5,8 @@
  */
 export interface EventLedger {
   /**
-   * Names the Event of a series. The name that was proposed first holds for as long as Events are usually kept.
+   * Names the Event of a series. The name that was proposed first holds for as long as the series is remembered: some
+   * thousand others may follow its last use.
    * @param series identifies the series, of any length
    */
   nameOf(series: string, proposed: string): Promise<SeriesName>;
@@ -20,6 +21,6 @@ export interface EventLedger {
 
 export interface SeriesName {
   readonly name: string;
-  /** No recorder had named the series. */
+  /** No other recorder had named the series. */
   readonly isNew: boolean;
 }

@@ -1,38 +1,55 @@
 import { createHash } from 'node:crypto';
 import type { EventLedger, SeriesName } from '@rollkeeper/client/events';
 import type { RedisConnection } from '../connection/index.js';
+import { LuaScript } from '../connection/index.js';
 
 export interface RedisEventLedgerOptions {
   /** Returns the connection. Called for each command. */
-  readonly redis: () => Pick<RedisConnection, 'multi' | 'set'>;
+  readonly redis: () => RedisConnection;
   /** Of the installation. */
   readonly keyPrefix: string;
+  /** How many series, and how many groups, are remembered at least; twice as many at most. @default 4096 */
+  readonly remembered?: number;
 }
 
-/** As long as an API server keeps Events by default (`--event-ttl`). Until then a series goes on under its first name. */
+/** As many as one recorder remembers (client-go: `maxLruCacheEntries`). */
+const REMEMBERED = 4096;
+/** As long as an API server keeps Events by default (`--event-ttl`). */
 const KEPT_MS = 3_600_000;
 
+const nameSeries = new LuaScript<string>(new URL('./lua/name-series-2.lua', import.meta.url));
+const countSimilar = new LuaScript<number>(new URL('./lua/count-similar-2.lua', import.meta.url));
+
 /**
- * The names of Events and the counts of similar ones, each in a key of its own that expires. One command for each series
- * that a replica begins, and one more if no replica has begun it before.
+ * The names of Events and the counts of similar ones, in four hashes of limited size that expire. One command for each
+ * series that a replica begins, and one more if no replica has begun it before.
  */
 export class RedisEventLedger implements EventLedger {
-  constructor(private readonly options: RedisEventLedgerOptions) {}
+  private readonly remembered: number;
+
+  constructor(private readonly options: RedisEventLedgerOptions) {
+    this.remembered = options.remembered ?? REMEMBERED;
+  }
 
   async nameOf(series: string, proposed: string): Promise<SeriesName> {
-    const known = await this.options
-      .redis()
-      .set(this.keyOf('event', series), proposed, 'PX', KEPT_MS, 'NX', 'GET');
-    return { name: known ?? proposed, isNew: known === null };
+    const args = [digest(series), proposed, this.remembered, KEPT_MS];
+    const name = await nameSeries.run(this.options.redis(), this.keysOf('events'), args);
+    return { name, isNew: name === proposed };
   }
 
-  async countSimilar(group: string, forgottenAfterMs: number): Promise<number> {
-    const key = this.keyOf('similar-events', group);
-    const replies = await this.options.redis().multi().incr(key).pexpire(key, forgottenAfterMs).exec();
-    return Number(replies?.[0]?.[1] ?? 0);
+  countSimilar(group: string, forgottenAfterMs: number): Promise<number> {
+    const args = [digest(group), this.remembered, forgottenAfterMs];
+    return countSimilar.run(this.options.redis(), this.keysOf('similar-events'), args);
   }
 
-  private keyOf(what: string, id: string): string {
-    return `${this.options.keyPrefix}:${what}:${createHash('sha256').update(id).digest('base64url')}`;
+  /** In a Redis Cluster, both are in one slot. */
+  private keysOf(what: string): string[] {
+    const key = `{${this.options.keyPrefix}:${what}}`;
+    return [`${key}:new`, `${key}:old`];
   }
+}
+
+/** Of a series that is as long as its message. */
+function digest(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
 }
