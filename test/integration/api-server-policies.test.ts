@@ -296,3 +296,35 @@ it('Who writes a policy must be able to read its parameters everywhere, and who 
   );
   expect((await asPol('POST', BINDINGS, aBinding('plain', 'of-admin'))).status).toBe(201);
 });
+
+it('Who binds a mutating policy must be able to read the parameters of that policy, and no others', async () => {
+  const type = (kind: string) => ({ apiVersion: 'admissionregistration.k8s.io/v1', kind });
+  await made(`${GROUP}/mutatingadmissionpolicies`, {
+    ...type('MutatingAdmissionPolicy'),
+    metadata: { name: 'with-maps' },
+    spec: {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      reinvocationPolicy: 'Never',
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
+        ],
+      },
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
+    },
+  });
+  await grant('mutating', {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['mutatingadmissionpolicybindings'],
+    verbs: ['*'],
+  });
+  await grant('own-maps', { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }, 'default');
+  const bound = (policyName: string, namespace: string) =>
+    asPol('POST', `${GROUP}/mutatingadmissionpolicybindings?dryRun=All`, {
+      ...type('MutatingAdmissionPolicyBinding'),
+      metadata: { name: 'bound' },
+      spec: { policyName, paramRef: { name: 'db', namespace, parameterNotFoundAction: 'Deny' } },
+    });
+  expect((await bound('with-maps', 'default')).status).toBe(201);
+  expect((await bound('missing', 'default')).status).toBe(422);
+});

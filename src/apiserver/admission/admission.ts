@@ -10,6 +10,7 @@ import {
 import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { VersionConverter } from '../conversion/version-converter.js';
+import type { FieldError } from '../errors/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { FollowedObjects, FollowedResources, Storage } from '../storage/index.js';
@@ -188,6 +189,14 @@ export class Admission {
   /** Lets the plug-ins of a subresource with another body complete the object behind it. */
   completeBehind(attributes: WriteAttributes): void {
     for (const plugin of this.pluginsOf(attributes)) plugin.mutateBehind?.(attributes);
+  }
+
+  /** What speaks against a complete new state; to be named before what its kind finds wrong with it. */
+  async problems(attributes: WriteAttributes): Promise<FieldError[]> {
+    const found: FieldError[] = [];
+    for (const plugin of this.pluginsOf(attributes))
+      found.push(...((await plugin.problems?.(attributes)) ?? []));
+    return found;
   }
 
   /** Checks with the plug-ins whether a complete and valid new state may be stored. @throws StatusError */

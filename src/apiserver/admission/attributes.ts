@@ -10,6 +10,8 @@ export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 /** The author of a write. */
 export interface Caller {
   readonly user: UserInfo;
+  /** The verb of the request, as rules name it. @default none: the server writes by itself */
+  readonly verb?: string;
   /** Adds a warning to the answer. */
   warn(text: string): void;
 }

@@ -10,6 +10,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { FieldError } from '../errors/index.js';
 import { refused } from './attributes.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import type { FollowedObjects, Storage } from '../storage/index.js';
@@ -32,6 +33,7 @@ import { checkRoomForResize } from './plugins/pod-resize.js';
 import { addTopologyLabels } from './plugins/pod-topology-labels.js';
 import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
+import { claimPlugins } from './plugins/resource-claims.js';
 import { admitRuntimeClass, checkOverhead } from './plugins/runtime-class.js';
 import type { RuntimeClass } from './plugins/runtime-class.js';
 import { admitServiceAccount } from './plugins/service-account.js';
@@ -52,6 +54,8 @@ export interface Plugin {
   mutate?(attributes: WriteAttributes): void | Promise<void>;
   /** Completes the object behind a subresource whose body is another one, such as a Scale, in place. */
   mutateBehind?(attributes: WriteAttributes): void;
+  /** What speaks against a complete new state; named before what its kind finds wrong with it, in the same refusal. */
+  problems?(attributes: WriteAttributes): Promise<readonly FieldError[]>;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError if the object may not be deleted */
@@ -112,6 +116,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
     },
     ...certificatePlugins(known),
+    ...claimPlugins(known),
     ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
   ];
 }

@@ -38,12 +38,15 @@ export class Authorizer {
   constructor({ followed, isOpen, kinds, nodes }: AuthorizerOptions) {
     this.isOpen = isOpen;
     this.nodes = nodes;
-    const policies = followed.objects<UnstructuredObject>(qualified(VALIDATING_POLICIES));
+    const policies = new Map(
+      [VALIDATING_POLICIES, MUTATING_POLICIES].map((resource) => [
+        resource,
+        followed.objects<UnstructuredObject>(qualified(resource)),
+      ]),
+    );
     this.params = {
       kinds,
-      // Of the other kind of policy this server has none.
-      policyNamed: (resource, name) =>
-        resource === VALIDATING_POLICIES ? policies.get('', name) : undefined,
+      policyNamed: (resource, name) => policies.get(resource)?.get('', name),
       may: (user, question) => this.decide(user, question).allowed,
     };
     for (const resource of POLICY_RESOURCES)
@@ -117,6 +120,7 @@ export class Authorizer {
 
 const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 const VALIDATING_POLICIES = 'validatingadmissionpolicies';
+const MUTATING_POLICIES = 'mutatingadmissionpolicies';
 const WITH_PARAMS = /^(validating|mutating)admission(policies|policybindings)$/;
 
 function qualified(resource: string): string {

@@ -205,6 +205,7 @@ export const CONTROLLER_RULES: Readonly<Record<string, readonly PolicyRule[]>> =
     may('update', CORE, 'pods/finalizers'),
     may(`create delete ${READ}`, DEVICES, 'resourceclaims'),
     may('patch update', DEVICES, 'resourceclaims resourceclaims/status'),
+    may('patch update', DEVICES, 'resourceclaims/binding'),
     may('patch update', CORE, 'pods/status'),
     EVENTS,
   ],

@@ -25,8 +25,12 @@ export function changedPartOf({ subresource }: ResourceCall): Subresource {
   return subresource as Subresource;
 }
 
+const VERBS: Readonly<Record<string, string>> = { PATCH: 'patch', POST: 'create', PUT: 'update' };
+
 /** On whose behalf a request writes. */
 export function callerOf({ request }: ResourceCall): Pick<CallOptions, 'caller'> {
   // A write that conflicts with another one is retried, and warns again: the request keeps only one of equal warnings.
-  return { caller: { user: request.user, warn: (text) => request.warn(text) } };
+  return {
+    caller: { user: request.user, verb: VERBS[request.method], warn: (text) => request.warn(text) },
+  };
 }

@@ -103,7 +103,7 @@ async function tryCreate(
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const target: ObjectTarget = { kind, namespace, name };
   context.guard?.(target, object);
-  const errors = kind.validateCreate(object);
+  const errors = [...(await context.admission.problems(attributes)), ...kind.validateCreate(object)];
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
   // What is allocated is allocated first.

@@ -90,9 +90,9 @@ async function tryOnce(
   const candidate = await tryUpdate(current);
   await work.giveWay();
   const asked = checkAskedVersion(target, candidate, current);
-  const attributes: WriteAttributes = {
+  const attributes = {
     ...target,
-    operation: 'UPDATE',
+    operation: 'UPDATE' as const,
     subresource: options.subresource,
     object: candidate,
     oldObject: current,
@@ -107,7 +107,7 @@ async function tryOnce(
   else if (admission !== 'done')
     context.admission.completeBehind({ ...attributes, subresource: admission.subresource });
   identifyUpdated(target, candidate, current);
-  const kept = prepareUpdate(context, target, candidate, current, options.subresource);
+  const kept = await prepareUpdate(context, target, attributes, options.subresource);
   for (const { field, message } of kept) attributes.caller.warn(`${field}: ${message}`);
   await work.giveWay();
   writeEmpties(candidate, context.schemas, target.kind.schema, current);
@@ -258,19 +258,22 @@ function withOwnersOf(
  * @returns what is wrong with it, and was before
  * @throws StatusError 422
  */
-function prepareUpdate(
+async function prepareUpdate(
   context: RegistryContext,
   target: ObjectTarget,
-  candidate: UnstructuredObject,
-  current: Readonly<UnstructuredObject>,
+  attributes: WriteAttributes & { readonly oldObject: Readonly<UnstructuredObject> },
   subresource: UpdatedPart,
-): readonly FieldError[] {
+): Promise<readonly FieldError[]> {
   const { kind, name } = target;
+  const { object: candidate, oldObject: current } = attributes;
   // A binding changes what its handler says, and nothing else.
   if (subresource === 'binding') return [];
   kind.prepareForUpdate(candidate, current, subresource, context.clock.now());
   context.guard?.(target, candidate, current);
-  const found = kind.validateUpdate(candidate, current, subresource);
+  const found = [
+    ...(await context.admission.problems(attributes)),
+    ...kind.validateUpdate(candidate, current, subresource),
+  ];
   const errors = found.filter(({ isKept }) => !isKept);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
   if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);

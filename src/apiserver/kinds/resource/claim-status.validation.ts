@@ -73,6 +73,17 @@ export function validateClaimStatus(
   } else validateAllocation(allocation, names, 'status.allocation', errors);
 }
 
+/** What is said of devices goes with their allocation. Source: dropDeallocatedStatusDevices in resourceclaim/strategy.go. */
+export function dropReleasedDevices({ status }: Claim, { status: old }: Readonly<Claim>): void {
+  if (!status?.devices) return;
+  const kept = new Set((status.allocation?.devices?.results ?? []).map(deviceKey));
+  const released = new Set(
+    (old?.allocation?.devices?.results ?? []).map(deviceKey).filter((key) => !kept.has(key)),
+  );
+  status.devices = status.devices.filter((device) => !released.has(deviceKey(device)));
+  if (status.devices.length === 0) delete status.devices;
+}
+
 function deviceKey({
   driver,
   pool,

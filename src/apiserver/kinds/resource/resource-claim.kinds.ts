@@ -12,7 +12,7 @@ import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
-import { validateClaimStatus } from './claim-status.validation.js';
+import { dropReleasedDevices, validateClaimStatus } from './claim-status.validation.js';
 import { validateDeviceClaim } from './device-claim.validation.js';
 import { RESOURCE_GROUP } from './lists.js';
 
@@ -41,6 +41,9 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   applyDefaults: ({ spec }) => defaultDevices(spec?.devices),
   prepareForCreate(object) {
     object.status = {};
+  },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === 'status') dropReleasedDevices(object, old);
   },
   validate: ({ spec }, errors) => validateDeviceClaim(spec?.devices ?? {}, 'spec.devices', errors),
   validateUpdate(object, old, subresource, errors) {
