@@ -1,7 +1,6 @@
 import { parseInt64 } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import { MAX_INT32 } from './int32.js';
-import { isUncopied } from './policies/names.js';
 
 /** Number of the rollout, on a ReplicaSet and the Deployment; shown by `kubectl rollout history`. */
 export const REVISION = 'deployment.kubernetes.io/revision';
@@ -35,9 +34,22 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 
 export type Annotations = Readonly<Record<string, string>>;
 
+/** How annotations other than Kubernetes' own go between a Deployment and its ReplicaSets. */
+export interface AnnotationRules {
+  /** Names that belong to the object that they are on, and are never copied. */
+  readonly uncopied: ReadonlySet<string>;
+  /** Names that a new ReplicaSet loses when its Deployment has lost them. Kubernetes leaves those that it copied before. */
+  readonly mirrored: ReadonlySet<string>;
+  /** A rollback leaves the names with this prefix as they are. @default it restores them as well */
+  readonly keptPrefix?: string;
+}
+
+/** Annotations go as in Kubernetes. */
+export const NO_ANNOTATION_RULES: AnnotationRules = { uncopied: new Set(), mirrored: new Set() };
+
 /** Whether an annotation belongs to one object, and is not copied from a Deployment to its new ReplicaSet. */
-export function isOwnAnnotation(name: string): boolean {
-  return NOT_COPIED.has(name) || isUncopied(name);
+export function isOwnAnnotation(name: string, { uncopied }: AnnotationRules): boolean {
+  return NOT_COPIED.has(name) || uncopied.has(name);
 }
 
 /** The int64 in an annotation: `undefined` if missing or invalid, which Kubernetes treats alike. */

@@ -10,12 +10,13 @@ import type {
 import { REPLICA_SETS, controllerOf, asSent } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { createErrorMessage, createErrorNote } from './events.js';
 import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
 import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
 import { equalIgnoringHash } from './pod-template.js';
-import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+import type { DeploymentPlan } from './pass-plan.js';
+import type { ReplicaSetWrite } from './plan.js';
 import { SIZES } from './policies/names.js';
 import { hasProgressDeadline } from './progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';

@@ -8,15 +8,16 @@ import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
 import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
-import type { DeploymentPlan } from './plan.js';
-import { isEmptyPlan, netPlan } from './plan.js';
+import type { DeploymentPlan } from './pass-plan.js';
+import { isEmptyPlan, planPass } from './pass-plan.js';
+import type { PolicyOutcome } from './policies/outcome.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import { surroundingsIn, type LivePods, type Surroundings } from './policies/pass.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { Unserved } from './recheck-service.js';
 import { unservedBy } from './recheck-service.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /** The input of a pass. */
 export interface ObservedPass {
@@ -84,7 +85,7 @@ export function decidePass(
     nowMs,
     templateManager,
   });
-  decideRollout(draft, {
+  const { outcome, writes } = decideRollout(draft, {
     ...surroundingsIn(dependencies),
     podsOf: ({ observed }) => podsOf(observed),
     rules,
@@ -92,16 +93,16 @@ export function decidePass(
     livePods,
     checks: checksContext(checkHosts, checks),
   });
-  const plan = netPlan(draft, release);
+  const plan = planPass(draft, release, writes);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
     unserved: unservedBy(draft),
-    ...(draft.policy?.checks && { checks: draft.policy.checks }),
-    ...(draft.policy?.readsPodsOf !== undefined && { readsPodsOf: draft.policy.readsPodsOf }),
-    recheckAfterMs: recheckAfterMs(draft),
+    ...(outcome?.checks && { checks: outcome.checks }),
+    ...(outcome?.readsPodsOf !== undefined && { readsPodsOf: outcome.readsPodsOf }),
+    recheckAfterMs: recheckAfterMs(draft, outcome),
     now: draft.now,
-    decision: describeDecision(draft, plan),
+    decision: describeDecision(draft, plan, outcome),
   };
 }
 
@@ -122,8 +123,7 @@ function checksContext(
 }
 
 /** No deadline runs while a policy waits. */
-function recheckAfterMs(draft: RolloutDraft): number | undefined {
-  const { policy } = draft;
+function recheckAfterMs(draft: RolloutDraft, policy: PolicyOutcome | undefined): number | undefined {
   const times = [policy?.recheckAfterMs, policy?.isWaiting ? undefined : progressCheckAfterMs(draft)];
   const known = times.filter((ms) => ms !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);

@@ -3,14 +3,15 @@ import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
 import { syncPausedCondition } from './progress.js';
 import { isScalingEvent, noteNewTotal, scaleToSpec } from './proportional-scaling.js';
-import type { PolicyContext } from './policies/play.js';
+import type { DecidedPolicies, PolicyContext } from './policies/play.js';
+import { ANNOTATION_RULES } from './policies/names.js';
 import { playUnderPolicies } from './policies/play.js';
 import { decideRemoval, handOverRemoval, refuseRemoval } from './remove-pods.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
 import { isRollingUpdate } from './limits.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { setStatus } from './status.js';
 import { tellTimeoutCause } from './timeout-cause.js';
 
@@ -28,12 +29,14 @@ export interface DecisionContext extends PolicyContext {
  * to a generation that the API has yet to number. Policies decide what the steps are played for; what Kubernetes' controller does
  * not say, is added last.
  */
-export function decideRollout(draft: RolloutDraft, context: DecisionContext): void {
+export function decideRollout(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
+  draft.limit({ annotationRules: ANNOTATION_RULES });
   const removal = decideRemoval(draft, context.podsOf, (scratch) => decideRollout(scratch, context));
   if (removal?.kind === 'refused') refuseRemoval(draft, removal.why);
-  playUnderPolicies(draft, context, () => playSteps(draft, context));
+  const decided = playUnderPolicies(draft, context, () => playSteps(draft, context));
   if (removal && removal.kind !== 'refused') handOverRemoval(draft, removal);
   tellTimeoutCause(draft, context.podsOf);
+  return decided;
 }
 
 /** The pass exactly as Kubernetes' controller performs it. */

@@ -1,14 +1,20 @@
 import type { Decision } from '@rollkeeper/runtime';
 import { sumAvailable, totalReplicas } from './replica-set-draft.js';
 import type { RolloutDraft } from './draft.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
-import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+import type { DeploymentPlan } from './pass-plan.js';
+import type { ReplicaSetWrite } from './plan.js';
+import type { PolicyOutcome } from './policies/outcome.js';
 
 /** The decision of a pass and its inputs, for people. */
-export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Decision {
+export function describeDecision(
+  draft: RolloutDraft,
+  plan: DeploymentPlan,
+  policy: PolicyOutcome | undefined,
+): Decision {
   const { spec } = draft;
-  const actions = draft.policy?.actions ?? [];
+  const actions = policy?.actions ?? [];
   const writes = plan.replicaSetWrites.length + plan.serviceWrites.length;
   const changes = writes > 0 || plan.deployment !== undefined || actions.length > 0;
   return {
@@ -27,15 +33,15 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
       ),
       'rollkeeper.observed.available': sumAvailable(draft.living, OWN_RULES),
       'rollkeeper.wanted.total': totalReplicas(draft.living),
-      ...(draft.policy?.standing ? { 'rollkeeper.policy': draft.policy.standing.code } : {}),
-      ...checksOf(draft),
+      ...(policy?.standing ? { 'rollkeeper.policy': policy.standing.code } : {}),
+      ...checksOf(policy),
       ...(plan.status ? { 'rollkeeper.status_write': true } : {}),
     },
   };
 }
 
 /** Which checks are measured with the pass. */
-function checksOf({ policy }: RolloutDraft): Record<string, string> {
+function checksOf(policy: PolicyOutcome | undefined): Record<string, string> {
   const due = policy?.checks?.due ?? [];
   return due.length === 0 ? {} : { 'rollkeeper.checks.measured': due.map(({ run }) => run.check).join(',') };
 }

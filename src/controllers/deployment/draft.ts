@@ -4,7 +4,6 @@ import type {
   Deployment,
   DeploymentSpec,
   DeploymentStatus,
-  Pod,
   PodTemplateSpec,
   ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
@@ -12,10 +11,8 @@ import { newControllerRef, semanticEqual } from '@rollkeeper/machinery/kubernete
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
-import type { PolicyOutcome } from './policies/outcome.js';
 import { byCreation, draftOf, type ReplicaSetDraft } from './replica-set-draft.js';
 import { mergeLimits, type RolloutLimits } from './rollout-limits.js';
-import type { ServiceWrite } from './policies/service-writes.js';
 
 /** A size decided by a step. */
 export interface SizeStep {
@@ -75,12 +72,6 @@ export class RolloutDraft implements Draft {
   keepsRevisions = false;
   /** A ReplicaSet should have grown, but pods that are ending take the room. */
   isHeldBack = false;
-  /** Pods that are resized in place, in their new form. */
-  readonly podResizes: Pod[] = [];
-  /** Writes to Services, in order. */
-  readonly serviceWrites: ServiceWrite[] = [];
-  /** What the policies have come to, where there are any. */
-  policy?: PolicyOutcome;
   private asked: RolloutLimits = {};
   private readonly sets: ReplicaSetDraft[];
   private changes = 0;
@@ -157,10 +148,6 @@ export class RolloutDraft implements Draft {
     this.annotations = annotations;
     if (template !== this.spec.template) this.spec = { ...this.spec, template };
     this.changes++;
-  }
-
-  writeService(write: ServiceWrite): void {
-    this.serviceWrites.push(write);
   }
 
   note(note: EventNote): void {

@@ -7,7 +7,7 @@ import { aDeployment } from '../../testing/deployment-builder.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { decideRollout } from './decide.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import { RolloutDraft } from './draft.js';
 import { MAX_INT32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';

@@ -6,7 +6,7 @@ import { JudgedRollout } from '../../testing/judged-rollout.js';
 import { BROKEN_IMAGE } from '../../testing/rollout-world.js';
 import { createDeploymentController } from './definition.js';
 import { minAvailable } from './limits.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import { isNightly } from '../../testing/property-runs.js';
 
 /** A settled rollout that cannot succeed, with this many pods. */

@@ -1,7 +1,7 @@
 import type { CompleteRolloutSets, RolloutDraft, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable, totalReplicas } from './replica-set-draft.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { maxTotalReplicas, minAvailable } from './limits.js';
 
 /** Whether a step keeps the new ReplicaSet smaller than all. */

@@ -13,8 +13,9 @@ export {
 } from './deployment-api.js';
 export type { DeploymentApi } from './deployment-api.js';
 export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';
-export { KUBERNETES_RULES, OWN_RULES } from './deployment.options.js';
-export type { DeploymentControllerOptions, RolloutRules } from './deployment.options.js';
+export { KUBERNETES_RULES, OWN_RULES } from './rollout-rules.js';
+export type { DeploymentControllerOptions } from './deployment.options.js';
+export type { RolloutRules } from './rollout-rules.js';
 export { RolloutDraft } from './draft.js';
 export { isObserved } from './replica-set-draft.js';
 export type { ReplicaSetDraft } from './replica-set-draft.js';
@@ -43,8 +44,9 @@ export { placeInQueue, queuedRollout } from './policies/turns.js';
 export type { QueuedRollout } from './policies/turns.js';
 export { decideRemoval, parseVictims, renderVictims } from './remove-pods.js';
 export type { NamedVictim, Removal } from './remove-pods.js';
-export { netPlan } from './plan.js';
-export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+export type { ReplicaSetWrite } from './plan.js';
+export { planPass } from './pass-plan.js';
+export type { DeploymentPlan } from './pass-plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
 export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
@@ -83,7 +85,7 @@ export {
   TOLD,
 } from './policies/names.js';
 export type { SelectingService, Services } from './policies/selecting-services.js';
-export type { ServiceWrite } from './policies/service-writes.js';
+export type { ServiceWrite } from './policies/service-write.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
   CHECK_FAILED,

@@ -1,4 +1,4 @@
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /** The largest count in the API's types. */
 export const MAX_INT32 = 2 ** 31 - 1;

@@ -8,7 +8,7 @@ import type { RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js'
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { sizeAnnotations } from './draft.js';
 import { totalReplicas } from './replica-set-draft.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { Int32Arithmetic } from './int32.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
@@ -37,7 +37,12 @@ export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutS
 }
 
 function syncAnnotations(draft: RolloutDraft, latest: ReplicaSetDraft, revision: bigint): void {
-  const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, revision);
+  const annotations = newReplicaSetAnnotations(
+    draft.annotations,
+    latest.annotations,
+    revision,
+    draft.limits.annotationRules,
+  );
   // If the revision is invalid, Kubernetes does not write for the annotations alone.
   if (servedRevision(latest.annotations) === undefined) draft.annotateLater(latest, annotations);
   else draft.annotate(latest, annotations);
@@ -127,7 +132,12 @@ function newReplicaSet(
     ),
     minReadySeconds: spec.minReadySeconds ?? 0,
     annotations: {
-      ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old, rules)),
+      ...newReplicaSetAnnotations(
+        draft.annotations,
+        {},
+        nextRevision(old, rules),
+        draft.limits.annotationRules,
+      ),
       ...sizeAnnotations(spec),
     },
     ownerReferences: [newControllerRef(draft.observed)],

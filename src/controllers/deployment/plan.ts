@@ -1,14 +1,11 @@
 import type { EventNote } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { RolloutDraft, SizeStep } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
-import type { PodDisruptionBudget } from '../shared/index.js';
+import type { SizeNotes } from './rollout-limits.js';
 import { scaledNote } from './events.js';
-import { SIZES } from './policies/names.js';
-import type { ServiceWrite } from './policies/service-writes.js';
-import { notesOfWrites } from './policies/size-steps.js';
 
 /** A write to one ReplicaSet, and the event recorded after it. */
 export interface ReplicaSetWrite {
@@ -19,16 +16,10 @@ export interface ReplicaSetWrite {
   readonly note?: EventNote;
 }
 
-/** The result of a pass as writes. */
-export interface DeploymentPlan {
-  /** Budgets from which pods are taken: first of all, and to their status. */
-  readonly budgetWrites: readonly PodDisruptionBudget[];
+/** The writes to a Deployment and its ReplicaSets that a draft comes to. */
+export interface RolloutPlan {
   /** In the required order. */
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
-  /** After those: the selectors of Services, which lead to ReplicaSets that are there. */
-  readonly serviceWrites: readonly ServiceWrite[];
-  /** Last of all: pods that are resized in place, in their new form. */
-  readonly podResizes: readonly Pod[];
   /** A write to the Deployment itself: the result of a rollback. */
   readonly deployment?: DeepReadonly<Deployment>;
   /** Events about it. */
@@ -46,29 +37,19 @@ export interface DeploymentPlan {
  * Shrinking first cannot break the floor, because it does not count pods that are added in the same pass; growing last
  * cannot break the ceiling, because the room exists by then.
  */
-export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<ReplicaSet>[]): DeploymentPlan {
+export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<ReplicaSet>[]): RolloutPlan {
   const deployment = draftedDeployment(draft);
   const { namespace } = draft.observed.metadata;
   const needsOwnWrite = draft.spec !== draft.observed.spec || otherAnnotationsDiffer(draft);
   return {
-    budgetWrites: draft.limits.shrinkLimit?.writes ?? [],
     replicaSetWrites: [
       ...released.map((replicaSet) => releaseWrite(replicaSet, draft.observed.metadata.uid)),
       ...replicaSetWrites(draft, namespace),
     ],
-    serviceWrites: draft.serviceWrites,
-    podResizes: draft.podResizes,
     deployment: needsOwnWrite ? deployment : undefined,
     notes: draft.notes,
     status: statusDiffers(draft, { revisionWritten: needsOwnWrite }) ? deployment : undefined,
   };
-}
-
-/** Whether there is nothing to write and no event to record. */
-export function isEmptyPlan(plan: DeploymentPlan): boolean {
-  const { deployment, notes, podResizes, replicaSetWrites, serviceWrites, status } = plan;
-  const writes = replicaSetWrites.length + serviceWrites.length + podResizes.length + notes.length;
-  return writes === 0 && !deployment && !status;
 }
 
 function draftedDeployment(draft: RolloutDraft): DeepReadonly<Deployment> {
@@ -95,7 +76,7 @@ function replicaSetWrites(draft: RolloutDraft, namespace: string | undefined): R
   const others = draft.replicaSets.filter((replicaSet) => !resized.has(replicaSet));
   return [
     ...others.flatMap((set) => (set.deleted ? [] : annotation(set))),
-    ...sizeWrites(sizes, namespace),
+    ...sizeWrites(sizes, namespace, draft.limits.sizeNotes),
     ...others.flatMap(({ deleted, observed }) => (deleted && observed ? [deletion(observed)] : [])),
   ];
 }
@@ -115,13 +96,17 @@ function netSteps(steps: readonly SizeStep[]): SizeStep[] {
 }
 
 /** The first write of a ReplicaSet includes all its other changes. */
-function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): ReplicaSetWrite[] {
+function sizeWrites(
+  steps: readonly SizeStep[],
+  namespace: string | undefined,
+  sizeNotes: SizeNotes | undefined,
+): ReplicaSetWrite[] {
   const begun = new Set<ReplicaSetDraft>();
-  const noted = notesOf(steps);
+  const noted = sizeNotes && notesOf(steps, sizeNotes);
   return steps.map((step) => {
     const { from, replicaSet, to } = step;
     const { observed } = replicaSet;
-    const annotations = { ...replicaSet.annotations, ...noted.get(step) };
+    const annotations = { ...replicaSet.annotations, ...noted?.get(step) };
     const sized = { ...replicaSet, annotations, replicas: to };
     const object = observed ? updated(sized, observed) : created(sized, namespace);
     const verb = begun.has(replicaSet) ? 'resize' : observed ? 'update' : 'create';
@@ -131,13 +116,16 @@ function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): 
 }
 
 /** Of ReplicaSets that are written several times: what each write says of its own size. */
-function notesOf(steps: readonly SizeStep[]): ReadonlyMap<SizeStep, Record<string, string>> {
+function notesOf(
+  steps: readonly SizeStep[],
+  { annotation, ofWrites }: SizeNotes,
+): ReadonlyMap<SizeStep, Record<string, string>> {
   const bySet = Map.groupBy(steps, ({ replicaSet }) => replicaSet);
   const noted = [...bySet].flatMap(([replicaSet, own]) => {
-    const notes = own.length > 1 ? notesOfWrites(replicaSet, own) : undefined;
+    const notes = own.length > 1 ? ofWrites(replicaSet, own) : undefined;
     return (notes ?? []).flatMap((note, index) => {
       const step = own[index];
-      return step ? [[step, { [SIZES]: note }] as const] : [];
+      return step ? [[step, { [annotation]: note }] as const] : [];
     });
   });
   return new Map(noted);

@@ -4,7 +4,7 @@ import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js
 import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { decideRollout } from './decide.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import { RolloutDraft } from './draft.js';
 import { progressCheckAfterMs } from './progress.js';
 

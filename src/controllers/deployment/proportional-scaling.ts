@@ -4,7 +4,7 @@ import type { RolloutDraft, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { isHeld, scaleBeside } from './held-sizes.js';
 import { keepFloor } from './unavailable-first.js';
 

@@ -6,7 +6,7 @@ import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { activeOf, isUpToDate } from './replica-set-draft.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /** The pods that a ReplicaSet controls. */
 export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];

@@ -6,7 +6,7 @@ import type {
   ReplicaSetSpec,
   ReplicaSetStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /**
  * A ReplicaSet as a pass would leave it. Mutable parts are copies of the observed object, which stays unchanged; the

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import {
   appendToHistory,

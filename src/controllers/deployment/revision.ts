@@ -1,10 +1,15 @@
 import { parseInt64, setField } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from './annotations.js';
-import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
+import type { AnnotationRules, Annotations } from './annotations.js';
+import {
+  NO_ANNOTATION_RULES,
+  REVISION,
+  REVISION_HISTORY,
+  int64Annotation,
+  isOwnAnnotation,
+} from './annotations.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { byCreation } from './replica-set-draft.js';
-import { isSetting } from './policies/names.js';
 
 /** Maximum length of the revision history on a ReplicaSet; the oldest are dropped (as in Kubernetes). */
 const MAX_HISTORY_CHARS = 2000;
@@ -64,14 +69,15 @@ export function newReplicaSetAnnotations(
   deployment: Annotations,
   current: Annotations,
   revision: bigint,
+  rules: AnnotationRules = NO_ANNOTATION_RULES,
 ): Record<string, string> {
   const annotations: Record<string, string> = { ...current };
   for (const [name, value] of Object.entries(deployment)) {
-    if (!isOwnAnnotation(name)) setField(annotations, name, value);
+    if (!isOwnAnnotation(name, rules)) setField(annotations, name, value);
   }
   // Kubernetes leaves what was taken off the Deployment; a policy of then must not come back with a rollback.
   for (const name of Object.keys(current))
-    if (isSetting(name) && !(name in deployment)) delete annotations[name];
+    if (rules.mirrored.has(name) && !(name in deployment)) delete annotations[name];
   const previous = current[REVISION];
   const served = servedRevision(current);
   // A value that we did not write is not overwritten.

@@ -1,12 +1,11 @@
 import type { Annotations } from './annotations.js';
-import { ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
-import type { RolloutRules } from './deployment.options.js';
+import { NO_ANNOTATION_RULES, ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutDraft, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';
-import { isPolicyAnnotation } from './policies/names.js';
 import { lastRevision, revisionOf } from './revision.js';
 
 /** The requested revision; `undefined` without a request. 0 is the previous one. */
@@ -32,7 +31,7 @@ export function stepRollback(
   if (equalIgnoringHash(target.template, draft.spec.template)) {
     return giveUp(draft, rollbackUnchangedNote(draft.name));
   }
-  draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+  draft.replaceMetadata(restoredAnnotations(draft, target), withoutHash(target.template));
   draft.note(rolledBackNote(draft.name, revision));
 }
 
@@ -45,9 +44,15 @@ function giveUp(draft: RolloutDraft, note: ReturnType<typeof noSuchRevisionNote>
  * The shared annotations as they were at that revision, or else the cause of the change that is being taken back
  * would be written to the ReplicaSet that is rolled back to. How the Deployment is looked after stays as it is now.
  */
-export function restoredAnnotations(current: Annotations, target: ReplicaSetDraft): Record<string, string> {
-  const stays = (name: string): boolean => isOwnAnnotation(name) || isPolicyAnnotation(name);
-  const own = Object.entries(withoutRequest(current)).filter(([name]) => stays(name));
+export function restoredAnnotations(
+  { annotations, limits }: RolloutDraft,
+  target: ReplicaSetDraft,
+): Record<string, string> {
+  const { annotationRules = NO_ANNOTATION_RULES } = limits;
+  const { keptPrefix } = annotationRules;
+  const stays = (name: string): boolean =>
+    isOwnAnnotation(name, annotationRules) || (keptPrefix !== undefined && name.startsWith(keptPrefix));
+  const own = Object.entries(withoutRequest(annotations)).filter(([name]) => stays(name));
   const restored = Object.entries(target.annotations).filter(([name]) => !stays(name));
   return Object.fromEntries([...own, ...restored]);
 }

@@ -14,7 +14,7 @@ import { isHeld, sizeBeside, sizeHeld } from './held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
-import type { RolloutRules } from './deployment.options.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /**
  * One step of a rolling update: the new ReplicaSet up, otherwise the old ones down, otherwise the history cleaned up;

@@ -1,4 +1,5 @@
 import type { PodDisruptionBudget } from '../shared/index.js';
+import type { AnnotationRules } from './annotations.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 
 /** How many pods a rollout may take from a ReplicaSet. A change of `replicas` is no rollout, and does not ask. */
@@ -11,6 +12,20 @@ export interface ShrinkLimit {
   annotate(set: ReplicaSetDraft): Record<string, string>;
   /** What has to be written before any ReplicaSet shrinks. */
   readonly writes: readonly PodDisruptionBudget[];
+}
+
+/** Notes each size of a ReplicaSet on it, in the write that sets the size. */
+export interface SizeNotes {
+  readonly annotation: string;
+  /**
+   * The value of the annotation in each of several writes.
+   * @param sizes of the writes, in order
+   * @returns undefined if nothing was noted
+   */
+  ofWrites(
+    replicaSet: ReplicaSetDraft,
+    sizes: readonly { readonly from: number; readonly to: number }[],
+  ): readonly string[] | undefined;
 }
 
 /** What the policies ask of the steps. Without any of it they are exactly Kubernetes' own. */
@@ -42,6 +57,10 @@ export interface RolloutLimits {
   readonly startsBesideEnding?: boolean;
   /** Whether a version proved good: a rollout that is held keeps the newest of these. @default none did */
   readonly isGood?: (replicaSet: ReplicaSetDraft) => boolean;
+  /** @default annotations go as in Kubernetes */
+  readonly annotationRules?: AnnotationRules;
+  /** @default sizes are not noted */
+  readonly sizeNotes?: SizeNotes;
 }
 
 /** Both together: the narrower of two numbers, and all of two sets. Of what cannot be put together, the later counts. */

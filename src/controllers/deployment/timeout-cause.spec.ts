@@ -13,7 +13,7 @@ import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideRollout, playSteps } from './decide.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 import { RolloutDraft } from './draft.js';
 import { netPlan } from './plan.js';
 

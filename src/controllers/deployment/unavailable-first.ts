@@ -1,6 +1,6 @@
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { isObserved, lastingAvailable } from './replica-set-draft.js';
-import { OWN_RULES } from './deployment.options.js';
+import { OWN_RULES } from './rollout-rules.js';
 
 /** Proposed sizes when scaling down a rollout, and the constraints on them. */
 export interface SharedOut {

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { SERVICES } from '@rollkeeper/machinery/kubernetes';
-import type { ServiceWrite } from './policies/service-writes.js';
+import type { ServiceWrite } from './policies/service-write.js';
 
 /**
  * Moves a selector, if the Service is still the one that the decision was made on.

@@ -67,7 +67,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   const now = toRfc3339(nowMs);
   const draft = new RolloutDraft({ deployment, owned: replicaSets, adopted: [], now, nowMs });
   const newName = latestOf(draft, draft.replicaSets)?.name;
-  decideRollout(draft, {
+  const { outcome } = decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
     rules: OWN_RULES,
     namespaceAnnotations: input.namespaceAnnotations,
@@ -86,14 +86,14 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     nextWrites: draft.replicaSets.flatMap(nextWrite),
     nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
     notes: draft.notes,
-    standing: withPlace(draft.policy?.standing, input),
+    standing: withPlace(outcome?.standing, input),
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: latest?.draft.status.replicas ?? 0,
       ready: sum(facts, ({ ready }) => ready),
       available: sum(facts, ({ available }) => available),
     },
-    deadline: deadlineOf(deployment, nowMs, draft.policy?.isWaiting === true),
+    deadline: deadlineOf(deployment, nowMs, outcome?.isWaiting === true),
   };
 }
 

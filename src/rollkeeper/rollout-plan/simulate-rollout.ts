@@ -9,7 +9,7 @@ import {
   isRollingUpdate,
   maxTotalReplicas,
   minAvailable,
-  netPlan,
+  planPass,
   replicasOf,
   validateDeployment,
 } from '@rollkeeper/controllers/deployment';
@@ -155,7 +155,7 @@ class PlannedWorld {
     const { services } = this;
     const checks = { kind: 'given', passed: this.given } as const;
     const livePods = this.resizedPods();
-    decideRollout(draft, {
+    const { outcome, writes } = decideRollout(draft, {
       podsOf: () => [],
       livePods,
       rules: OWN_RULES,
@@ -163,13 +163,13 @@ class PlannedWorld {
       services,
       checks,
     });
-    this.outcome = draft.policy;
-    const { readsPodsOf } = draft.policy ?? {};
+    this.outcome = outcome;
+    const { readsPodsOf } = outcome ?? {};
     if (readsPodsOf !== undefined && this.resizes === undefined) {
       this.resizes = readsPodsOf;
       return this.decide();
     }
-    const plan = netPlan(draft, []);
+    const plan = planPass(draft, [], writes);
     const actions = [
       ...plan.replicaSetWrites.flatMap(({ object, verb }) =>
         this.write(verb, writableCopy<ReplicaSet>(object)),

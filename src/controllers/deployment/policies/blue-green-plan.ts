@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH, parseTimeMs } from '../../shared/index.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../replica-set-draft.js';

@@ -1,7 +1,7 @@
 import { renderDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { isPodServing } from '../../shared/index.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { activeOf, lastingAvailable } from '../replica-set-draft.js';
@@ -66,14 +66,14 @@ export function moveServices(pass: Pass): PolicyDecision | undefined {
  * Takes the hash from Services that the policy does not name any more, before anything else: a version that they select alone may be
  * about to go.
  */
-export function letGoOfServices({ draft, outcome, policy, services }: Pass): PolicyDecision | undefined {
+export function letGoOfServices({ draft, outcome, policy, services, writes }: Pass): PolicyDecision | undefined {
   // Which Services it moves may be what cannot be understood.
   if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
   const used = new Set(servicesOf(policy.blueGreen));
   const left = services.managedBy(namespace, name).filter(({ metadata }) => !used.has(metadata.name));
   for (const service of left) {
-    draft.writeService(letGo(service));
+    writes.services.push(letGo(service));
     const message = `Service "${service.metadata.name}" selects all pods again: no policy moves it any more`;
     tellEvent(draft, outcome, normal('ServiceLetGo', message));
   }
@@ -121,26 +121,26 @@ function keptBy(plan: BlueGreenPlan): ReadonlySet<ReplicaSetDraft> | undefined {
 
 /** Nothing else happens in this pass: until the Service selects this version alone, it would select the pods of others as well. */
 function claim(
-  { blueGreen, draft, outcome }: BlueGreenPass,
+  { blueGreen, draft, outcome, writes }: BlueGreenPass,
   active: DeepReadonly<SelectingService>,
   { at, from }: Extract<BlueGreenPlan, { kind: 'claim' }>,
 ): void {
   const to = hashOfSet(at) ?? '';
-  draft.writeService(pointAt(active, draft.name, { to, from: from && hashOfSet(from), at: draft.now }));
+  writes.services.push(pointAt(active, draft.name, { to, from: from && hashOfSet(from), at: draft.now }));
   const message = `Service "${blueGreen.activeService}" selects the pods of ${at.name}`;
   if (hashSelectedBy(active) !== to) tellEvent(draft, outcome, normal('ServiceSwitched', message));
   lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
 }
 
 /** The preview Service follows what is asked for as soon as it has a ReplicaSet. */
-function movePreview({ blueGreen, draft, latest, outcome, services }: BlueGreenPass): void {
+function movePreview({ blueGreen, draft, latest, outcome, services, writes }: BlueGreenPass): void {
   const { previewService } = blueGreen;
   const { namespace = '' } = draft.observed.metadata;
   const preview = previewService === undefined ? undefined : services.find(namespace, previewService);
   const to = latest && hashOfSet(latest);
   if (!preview || !latest?.observed || to === undefined || latest.replicas === 0) return;
   if (hashSelectedBy(preview) === to) return;
-  draft.writeService(pointAt(preview, draft.name, { to, at: draft.now }));
+  writes.services.push(pointAt(preview, draft.name, { to, at: draft.now }));
   const message = `Service "${previewService}" selects the pods of ${latest.name}`;
   tellEvent(draft, outcome, normal('ServiceSwitched', message));
 }
@@ -150,7 +150,7 @@ function promoteOrWait(
   active: DeepReadonly<SelectingService>,
   before: ReplicaSetDraft,
 ): void {
-  const { blueGreen, draft, latest, outcome } = pass;
+  const { blueGreen, draft, latest, outcome, writes } = pass;
   if (!isReadyToServe(draft, latest, before)) return;
   if (!isSeenToServe(pass, latest)) return lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   // The way back is open although it is unclear what protects a new version.
@@ -159,7 +159,7 @@ function promoteOrWait(
   const by = draft.keepsRevisions ? undefined : requesterOf(draft.annotations, APPROVE);
   if (!blueGreen.autoPromote && !isGood(latest) && by === undefined) return tellApproval(pass, latest);
   const to = hashOfSet(latest) ?? '';
-  draft.writeService(pointAt(active, draft.name, { to, at: draft.now, by }));
+  writes.services.push(pointAt(active, draft.name, { to, at: draft.now, by }));
   if (by !== undefined) {
     takeApproval(draft);
     tellEvent(draft, outcome, normal('RolloutApproved', `The move to ${latest.name} was approved by ${by}`));

@@ -145,7 +145,7 @@ function putBack({ draft, outcome, policy }: Pass, { failure, target }: WayBack)
     by: OURS,
     why: failure.cause,
   } as const;
-  const restored = restoredAnnotations(draft.annotations, target);
+  const restored = restoredAnnotations(draft, target);
   const annotations = policy.history ? withNotedChange(restored, change) : restored;
   draft.replaceMetadata(annotations, withoutHash(target.template));
   const revision = target.annotations[REVISION] ?? '';

@@ -1,3 +1,4 @@
+import type { AnnotationRules } from '../annotations.js';
 import { nearestOf } from './nearest-name.js';
 import {
   FIRST_TO_GO,
@@ -125,6 +126,13 @@ const UNCOPIED: ReadonlySet<string> = new Set([
   annotationOf('freeze'),
 ]);
 
+/** How the annotations of policies go between a Deployment and its ReplicaSets: a policy must not come back with a rollback. */
+export const ANNOTATION_RULES: AnnotationRules = {
+  uncopied: UNCOPIED,
+  mirrored: SETTING_NAMES,
+  keptPrefix: PREFIX,
+};
+
 export function annotationOf(setting: Setting): string {
   return PREFIX + setting;
 }
@@ -147,10 +155,6 @@ export function nearestSetting(name: string): string | undefined {
 
 /** Longer than every setting with a few letters too many. */
 const LONGEST_NAME = 64;
-
-export function isUncopied(name: string): boolean {
-  return UNCOPIED.has(name);
-}
 
 export function isKnown(name: string): boolean {
   return KNOWN.has(name);

@@ -6,7 +6,7 @@ import {
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
 import { FIRST_TO_GO, firstToGo, isPodAvailable, renderFirstToGo } from '../../shared/index.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../replica-set-draft.js';
 import { maxSurge } from '../limits.js';

@@ -9,6 +9,7 @@ import type { Configuration } from './config-digests.js';
 import type { Budgets } from './budgets.js';
 import type { Turns } from './turns.js';
 import type { PolicyOutcome } from './outcome.js';
+import type { PolicyWrites } from './policy-writes.js';
 import type { RolloutPolicy } from './policy.js';
 import type { WatchedServices } from './selecting-services.js';
 
@@ -49,6 +50,7 @@ export interface Pass extends Surroundings {
   readonly draft: RolloutDraft;
   readonly policy: RolloutPolicy;
   readonly outcome: PolicyOutcome;
+  readonly writes: PolicyWrites;
   readonly podsOf: PodsOf;
   readonly checks: ChecksContext;
   readonly livePods?: LivePods;

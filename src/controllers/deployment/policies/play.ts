@@ -9,7 +9,9 @@ import { forgetConfiguration } from './config-restart.js';
 import { forgetPassedCause, noteHistory } from './history.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { surgeForEvictions } from './on-eviction.js';
+import type { PolicyOutcome } from './outcome.js';
 import { newOutcome } from './outcome.js';
+import type { PolicyWrites } from './policy-writes.js';
 import type { LivePods, Pass, Policy, Surroundings } from './pass.js';
 import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { NO_POLICY, compilePolicy, type CompiledPolicy, type RolloutPolicy } from './policy.js';
@@ -48,6 +50,13 @@ const ALWAYS: readonly Policy[] = [letGoOfServices];
 
 const BY_RESULTS: ChecksContext = { kind: 'unread' };
 
+/** What the policies have decided beside the draft. */
+export interface DecidedPolicies {
+  readonly writes: PolicyWrites;
+  /** @default the Deployment is under no policy */
+  readonly outcome?: PolicyOutcome;
+}
+
 /** Plays Kubernetes' steps on the draft. */
 export type PlaySteps = () => void;
 
@@ -56,7 +65,11 @@ export type PlaySteps = () => void;
  * played for, and limit the sizes that the steps give. So the limits of a rolling update hold under every policy.
  * Without annotations it is the steps alone.
  */
-export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
+export function playUnderPolicies(
+  draft: RolloutDraft,
+  context: PolicyContext,
+  play: PlaySteps,
+): DecidedPolicies {
   const { checks = BY_RESULTS, configuration, namespaceAnnotations, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
@@ -71,8 +84,8 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const replacement = podReplacementOf(draft, policy);
   countEndingPods(draft, replacement, context.podsOf);
   const { podsOccupiedBy } = draft.limits;
-  if (compiled.kind !== 'none' || policy || podsOccupiedBy) draft.policy = outcome;
-  const pass: Pass = { ...context, draft, policy: policy ?? NO_POLICY, outcome, checks };
+  const writes: PolicyWrites = { pods: [], services: [] };
+  const pass: Pass = { ...context, draft, policy: policy ?? NO_POLICY, outcome, writes, checks };
   const isDeleted = draft.observed.metadata.deletionTimestamp !== undefined;
   playUnder(isDeleted ? [] : policy ? POLICIES : ALWAYS, pass, play);
   if (!isDeleted) {
@@ -82,10 +95,12 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   }
   if (!policy && turns !== undefined) giveTurnBack(draft);
   if (policy?.history && !isDeleted) noteHistory(draft);
-  if (policy?.notesSizes) noteSizeSteps(draft);
+  if (policy?.notesSizes) noteSizeSteps(draft, outcome);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
-  tellProblem(draft, policyProblem(draft, compiled, context), outcome);
+  tellProblem(draft, policyProblem(draft, compiled, pass), outcome);
+  const isUnder = compiled.kind !== 'none' || policy !== undefined || podsOccupiedBy !== undefined;
+  return { writes, ...(isUnder && { outcome }) };
 }
 
 /** Asks one policy after the other, plays the steps under what they decide, and lets each of them report, the last one first. */

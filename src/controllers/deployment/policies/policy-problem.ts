@@ -2,7 +2,7 @@ import type { RolloutDraft } from '../draft.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
 import { checkProblem } from './checks/check-problem.js';
 import { configurationTrouble } from './config-restart.js';
-import type { Surroundings } from './pass.js';
+import type { Pass, Surroundings } from './pass.js';
 import { renderProblems, type CompiledPolicy } from './policy.js';
 import { budgetTrouble } from './respect-budgets.js';
 import { turnTrouble } from './take-turns.js';
@@ -19,7 +19,7 @@ import { zonesTrouble } from './zones.js';
 export function policyProblem(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { budgets, configuration, nodes, services, turns }: Surroundings,
+  { budgets, configuration, nodes, outcome, services, turns }: Pick<Pass, 'outcome'> & Surroundings,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
@@ -34,6 +34,6 @@ export function policyProblem(
   return (
     blueGreenTrouble(draft, blueGreen, services) ??
     zonesTrouble(compiled.policy, nodes) ??
-    checkProblem(draft)
+    checkProblem(draft, outcome)
   );
 }

@@ -71,7 +71,7 @@ function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
   if (isRolledBack && replicaSet) {
     const change = { template: failed.template, trigger: 'retry', by } as const;
-    const restored = restoredAnnotations(draft.annotations, replicaSet);
+    const restored = restoredAnnotations(draft, replicaSet);
     const annotations = pass.policy.history ? withNotedChange(restored, change) : restored;
     draft.replaceMetadata(annotations, withoutHash(replicaSet.template));
     tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked by ${by}`));

@@ -2,7 +2,7 @@ import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import type { ShrinkLimit } from '../rollout-limits.js';
 import { isObserved, lastingAvailable } from '../replica-set-draft.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import { latestOf } from '../new-replica-set.js';
 import type { Refusal } from './budget-limit.js';
 import { BudgetLimit, refusingSinceMs } from './budget-limit.js';

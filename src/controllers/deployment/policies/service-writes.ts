@@ -2,22 +2,9 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { MANAGED_BY, SWITCHED } from './names.js';
+import type { ServiceWrite } from './service-write.js';
 import type { SelectingService, Switch } from './selecting-services.js';
 import { hashSelectedBy } from './selecting-services.js';
-
-/** A change of one Service, with the version that it replaces. */
-export interface ServiceWrite {
-  readonly namespace: string;
-  readonly name: string;
-  /** A merge patch. */
-  readonly patch: {
-    readonly metadata: {
-      readonly resourceVersion?: string;
-      readonly annotations: Readonly<Record<string, string | null>>;
-    };
-    readonly spec: { readonly selector: Readonly<Record<string, string | null>> };
-  };
-}
 
 /** Moves the selector to the pods of one template, and notes the move in the same write. The rest of the selector is not ours. */
 export function pointAt(

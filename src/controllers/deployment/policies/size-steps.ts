@@ -1,12 +1,13 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { isCount, isShortText, isTime, readJson } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { sumAvailable, totalReplicas } from '../replica-set-draft.js';
 import { maxTotalReplicas, minAvailable } from '../limits.js';
 import { SIZES } from './names.js';
+import type { PolicyOutcome } from './outcome.js';
 
 /** One change of a ReplicaSet's size, and the sums of the decision. */
 export interface SizeStep {
@@ -41,17 +42,21 @@ export function readSizeSteps(annotations: Annotations | undefined): readonly Si
  * Notes each new size on its ReplicaSet, in the write that sets it, or in the first of those: so no write is added, and a decision is
  * noted only where it was carried out.
  */
-export function noteSizeSteps(draft: RolloutDraft): void {
+export function noteSizeSteps(draft: RolloutDraft, { standing }: PolicyOutcome): void {
+  draft.limit({ sizeNotes: { annotation: SIZES, ofWrites: notesOfWrites } });
   for (const replicaSet of draft.living) {
     const from = replicaSet.observed ? (replicaSet.observed.spec.replicas ?? 1) : 0;
-    if (from !== replicaSet.replicas) noteStep(draft, replicaSet, from);
+    if (from !== replicaSet.replicas) noteStep(draft, replicaSet, { from, policy: standing?.code });
   }
 }
 
-function noteStep(draft: RolloutDraft, replicaSet: ReplicaSetDraft, from: number): void {
+function noteStep(
+  draft: RolloutDraft,
+  replicaSet: ReplicaSetDraft,
+  { from, policy }: Pick<SizeStep, 'from' | 'policy'>,
+): void {
   // Of what was observed, so that a pass that is played again notes the same.
   const before = readSizeSteps(replicaSet.observed?.metadata.annotations);
-  const policy = draft.policy?.standing?.code;
   const step: SizeStep = {
     n: (before[0]?.n ?? 0) + 1,
     at: new Date(draft.nowMs).toISOString(),

@@ -3,7 +3,7 @@ import { isCount, isShortText, isTime, parseTimeMs, readJson } from '../../share
 import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { isObserved, lastingAvailable } from '../replica-set-draft.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import { lastServedRevision, revisionOf } from '../revision.js';
 import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
 import { ZONE_FIRST, isPodServing, renderZoneFirst, zoneOf } from '../../shared/index.js';
-import { OWN_RULES } from '../deployment.options.js';
+import { OWN_RULES } from '../rollout-rules.js';
 import type { RolloutDraft } from '../draft.js';
 import type { ReplicaSetDraft } from '../replica-set-draft.js';
 import { activeOf, lastingAvailable, totalReplicas } from '../replica-set-draft.js';

@@ -1,5 +1,6 @@
 import type { RolloutDraft } from '../../draft.js';
 import { readFailures } from '../failed-templates.js';
+import type { PolicyOutcome } from '../outcome.js';
 import { hashOf } from '../revisions.js';
 import type { Problem } from '../tell.js';
 import { CHECK_FAILED, CHECK_NOT_POSSIBLE, CHECK_UNKNOWN } from '../tell.js';
@@ -10,8 +11,10 @@ const REASONS = { failed: CHECK_FAILED, unknown: CHECK_UNKNOWN, impossible: CHEC
  * A check that holds the rollout and will not simply pass. Undefined if the rollout leaves the failed template: then nothing is
  * held.
  */
-export function checkProblem(draft: RolloutDraft): Problem | undefined {
-  const problem = draft.policy?.checkProblem;
+export function checkProblem(
+  draft: RolloutDraft,
+  { checkProblem: problem }: PolicyOutcome,
+): Problem | undefined {
   if (!problem) return undefined;
   const current = hashOf(draft);
   const isLeft = readFailures(draft.annotations).some(

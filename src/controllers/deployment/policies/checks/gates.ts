@@ -2,7 +2,7 @@ import type { RolloutDraft } from '../../draft.js';
 import type { ReplicaSetDraft } from '../../replica-set-draft.js';
 import { available } from '../../replica-set-draft.js';
 import { isRollingUpdate } from '../../limits.js';
-import { OWN_RULES } from '../../deployment.options.js';
+import { OWN_RULES } from '../../rollout-rules.js';
 import { REVISION } from '../../annotations.js';
 import { APPROVE, RETRY } from '../names.js';
 import type { PolicyOutcome, Standing } from '../outcome.js';

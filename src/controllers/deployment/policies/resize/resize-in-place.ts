@@ -91,7 +91,7 @@ function resizeKnown(
     return {};
   }
   const afterwards = (): void => {
-    ask(draft, resize);
+    ask(pass, resize);
     tellResizing(pass, resize);
   };
   return { runs: served, afterwards };
@@ -120,7 +120,7 @@ export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): v
     const { [RESIZING]: _since, ...others } = latest.annotations;
     return draft.annotate(latest, others);
   }
-  ask(draft, { served: latest, changes, pods });
+  ask(pass, { served: latest, changes, pods });
   lookAgainAfter(outcome, LOOK_AGAIN_MS);
 }
 
@@ -189,10 +189,10 @@ function tellResizing({ draft, outcome }: Pass, { pods, served }: Resize): void 
 }
 
 /** The mark is written before the first pod is resized. */
-function ask(draft: RolloutDraft, resize: Resize): void {
+function ask({ draft, writes }: Pass, resize: Resize): void {
   const { changes, pods, served } = resize;
   const due = pods.filter(([, { kind }]) => kind === 'to-do').map(([pod]) => pod);
-  draft.podResizes.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
+  writes.pods.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
   if (due.length > 0 && served.annotations[RESIZING] === undefined)
     draft.annotate(served, { ...served.annotations, [RESIZING]: draft.now });
 }

@@ -1,0 +1,37 @@
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { PodDisruptionBudget } from '../shared/index.js';
+import type { RolloutDraft } from './draft.js';
+import { netPlan, type RolloutPlan } from './plan.js';
+import type { PolicyWrites } from './policies/policy-writes.js';
+import type { ServiceWrite } from './policies/service-write.js';
+
+/** The result of a pass as writes. */
+export interface DeploymentPlan extends RolloutPlan {
+  /** Budgets from which pods are taken: first of all, and to their status. */
+  readonly budgetWrites: readonly PodDisruptionBudget[];
+  /** After those to ReplicaSets: the selectors of Services, which lead to ReplicaSets that are there. */
+  readonly serviceWrites: readonly ServiceWrite[];
+  /** Last of all: pods that are resized in place, in their new form. */
+  readonly podResizes: readonly Pod[];
+}
+
+/** The writes of a pass: those of the draft, and those of the policies to other objects. */
+export function planPass(
+  draft: RolloutDraft,
+  released: readonly DeepReadonly<ReplicaSet>[],
+  { pods, services }: PolicyWrites,
+): DeploymentPlan {
+  return {
+    ...netPlan(draft, released),
+    budgetWrites: draft.limits.shrinkLimit?.writes ?? [],
+    serviceWrites: services,
+    podResizes: pods,
+  };
+}
+
+/** Whether there is nothing to write and no event to record. */
+export function isEmptyPlan(plan: DeploymentPlan): boolean {
+  const { deployment, notes, podResizes, replicaSetWrites, serviceWrites, status } = plan;
+  const writes = replicaSetWrites.length + serviceWrites.length + podResizes.length + notes.length;
+  return writes === 0 && !deployment && !status;
+}
