@@ -79,6 +79,22 @@ module.exports = {
       from: { path: '^src/(nest|controllers|webhooks)/', pathNot: String.raw`\.(spec|fixture)\.ts$` },
       to: { path: '^src/(client|runtime)/', pathNot: String.raw`^src/runtime/index\.ts$` },
     },
+    // The algorithm of Kubernetes is read beside its source in Go: it takes limits as data, and knows no policy.
+    {
+      name: 'the-algorithm-of-kubernetes-knows-no-policy',
+      severity: 'error',
+      from: { path: '^src/controllers/deployment/kubernetes/', pathNot: String.raw`\.(spec|fixture)\.ts$` },
+      to: { path: '^src/controllers/deployment/', pathNot: '^src/controllers/deployment/kubernetes/' },
+    },
+    {
+      name: 'policies-know-nothing-of-the-reconciler',
+      severity: 'error',
+      from: { path: '^src/controllers/deployment/policies/', pathNot: String.raw`\.(spec|fixture)\.ts$` },
+      to: {
+        path: '^src/controllers/deployment/',
+        pathNot: '^src/controllers/deployment/(kubernetes|policies)/',
+      },
+    },
     {
       name: 'queues-know-nothing-of-activations',
       severity: 'error',

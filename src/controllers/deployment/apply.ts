@@ -8,21 +8,21 @@ import type {
   ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, controllerOf, asSent } from '@rollkeeper/machinery/kubernetes';
-import { REVISION } from './annotations.js';
-import { newCondition, withCondition } from './conditions.js';
-import type { RolloutRules } from './rollout-rules.js';
-import { createErrorMessage, createErrorNote } from './events.js';
-import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
+import { REVISION } from './kubernetes/annotations.js';
+import { newCondition, withCondition } from './kubernetes/conditions.js';
+import type { RolloutRules } from './kubernetes/rollout-rules.js';
+import { createErrorMessage, createErrorNote } from './kubernetes/events.js';
+import { isCustomDeployment, typeOfDeployment } from './kubernetes/deployment-api.js';
 import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
-import { equalIgnoringHash } from './pod-template.js';
+import { equalIgnoringHash } from './kubernetes/pod-template.js';
 import type { DeploymentPlan } from './pass-plan.js';
-import type { ReplicaSetWrite } from './plan.js';
+import type { ReplicaSetWrite } from './kubernetes/plan.js';
 import { SIZES } from './policies/names.js';
-import { hasProgressDeadline } from './progress.js';
-import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
-import { resizePods } from './resize-pods.js';
+import { hasProgressDeadline } from './kubernetes/progress.js';
+import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
+import { resizePods } from './policies/resize/resize-pods.js';
 import { updateReplicaSet } from './update-replica-set.js';
-import { writeService } from './write-service.js';
+import { writeService } from './policies/blue-green/write-service.js';
 
 export interface ApplyContext {
   readonly client: ApiClient;

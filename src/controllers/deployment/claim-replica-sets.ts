@@ -4,7 +4,7 @@ import { StaleCacheError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
-import { typeOfDeployment } from './deployment-api.js';
+import { typeOfDeployment } from './kubernetes/deployment-api.js';
 
 /** The ReplicaSets of a pass. */
 export type ReplicaSetClaims = ClaimDecision<DeepReadonly<ReplicaSet>>;

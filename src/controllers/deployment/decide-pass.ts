@@ -3,21 +3,21 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from './annotations.js';
+import type { Annotations } from './kubernetes/annotations.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
-import { decideRollout } from './decide.js';
+import { decideRollout } from './decide-rollout.js';
 import { describeDecision } from './describe-decision.js';
-import { RolloutDraft } from './draft.js';
+import { RolloutDraft } from './kubernetes/draft.js';
 import type { DeploymentPlan } from './pass-plan.js';
 import { isEmptyPlan, planPass } from './pass-plan.js';
 import type { PolicyOutcome } from './policies/outcome.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import { surroundingsIn, type LivePods, type Surroundings } from './policies/pass.js';
-import { progressCheckAfterMs } from './progress.js';
-import type { Unserved } from './recheck-service.js';
-import { unservedBy } from './recheck-service.js';
-import type { RolloutRules } from './rollout-rules.js';
+import { progressCheckAfterMs } from './kubernetes/progress.js';
+import type { Unserved } from './policies/blue-green/recheck-service.js';
+import { unservedBy } from './policies/blue-green/recheck-service.js';
+import type { RolloutRules } from './kubernetes/rollout-rules.js';
 
 /** The input of a pass. */
 export interface ObservedPass {

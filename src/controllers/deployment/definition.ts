@@ -27,8 +27,8 @@ import type {
   DeploymentControllerOptions,
 } from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
-import type { DeploymentApi } from './deployment-api.js';
-import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
+import type { DeploymentApi } from './kubernetes/deployment-api.js';
+import { completeDeployment, deploymentTypeOf } from './kubernetes/deployment-api.js';
 import {
   isDeploymentDue,
   replicaSetUrgency,
@@ -36,22 +36,22 @@ import {
   watchAskedEvictions,
   watchLastPods,
 } from './event-handlers.js';
-import { findCondition } from './conditions.js';
-import type { Budgets } from './policies/budgets.js';
-import { budgetSource, watchBudgets } from './policies/budgets.js';
+import { findCondition } from './kubernetes/conditions.js';
+import type { Budgets } from './policies/budgets/budgets.js';
+import { budgetSource, watchBudgets } from './policies/budgets/budgets.js';
 import { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
-import type { Configuration } from './policies/config-digests.js';
-import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
+import type { Configuration } from './policies/config-restart/config-digests.js';
+import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-restart/config-digests.js';
 import {
   SERVICES_OF_POLICY,
   selectingServices,
   watchSelectingServices,
-} from './policies/selecting-services.js';
+} from './policies/blue-green/selecting-services.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
-import type { Turns } from './policies/turns.js';
-import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns.js';
-import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
+import type { Turns } from './policies/turns/turns.js';
+import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
+import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
 import { DeploymentReconciler } from './reconcile.js';
 

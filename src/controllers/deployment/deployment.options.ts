@@ -3,9 +3,9 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
 import type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
 import { changeWaits } from '../shared/index.js';
-import type { DeploymentApi } from './deployment-api.js';
-import { DEPLOYMENT_APIS } from './deployment-api.js';
-import { OWN_RULES, type RolloutRules } from './rollout-rules.js';
+import type { DeploymentApi } from './kubernetes/deployment-api.js';
+import { DEPLOYMENT_APIS } from './kubernetes/deployment-api.js';
+import { OWN_RULES, type RolloutRules } from './kubernetes/rollout-rules.js';
 
 export interface DeploymentControllerOptions {
   /** The API of the Deployments; each API has its own controller. @default 'apps/v1' */

@@ -1,10 +1,10 @@
 import type { Decision } from '@rollkeeper/runtime';
-import { sumAvailable, totalReplicas } from './replica-set-draft.js';
-import type { RolloutDraft } from './draft.js';
-import { OWN_RULES } from './rollout-rules.js';
-import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
+import { sumAvailable, totalReplicas } from './kubernetes/replica-set-draft.js';
+import type { RolloutDraft } from './kubernetes/draft.js';
+import { OWN_RULES } from './kubernetes/rollout-rules.js';
+import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './kubernetes/limits.js';
 import type { DeploymentPlan } from './pass-plan.js';
-import type { ReplicaSetWrite } from './plan.js';
+import type { ReplicaSetWrite } from './kubernetes/plan.js';
 import type { PolicyOutcome } from './policies/outcome.js';
 
 /** The decision of a pass and its inputs, for people. */

@@ -5,7 +5,7 @@ import { EVICTION_ASKED, controllerOf, semanticEqual } from '@rollkeeper/machine
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { replacesAfterEnd } from '../shared/index.js';
-import { REVISION } from './annotations.js';
+import { REVISION } from './kubernetes/annotations.js';
 
 /** How soon a change of a Deployment becomes a sync of it. */
 export function urgencyOf(

@@ -5,12 +5,12 @@ import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js
 import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { propertyRuns } from '../../testing/property-runs.js';
-import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
-import { decideRollout } from './decide.js';
-import { OWN_RULES } from './rollout-rules.js';
-import { RolloutDraft } from './draft.js';
-import { MAX_INT32 } from './int32.js';
-import { maxTotalReplicas, replicasOf } from './limits.js';
+import { DESIRED_REPLICAS, MAX_REPLICAS } from './kubernetes/annotations.js';
+import { decideRollout } from './decide-rollout.js';
+import { OWN_RULES } from './kubernetes/rollout-rules.js';
+import { RolloutDraft } from './kubernetes/draft.js';
+import { MAX_INT32 } from './kubernetes/int32.js';
+import { maxTotalReplicas, replicasOf } from './kubernetes/limits.js';
 
 /*
  * Invariants of one pass, for any sizes and limits that the API accepts, and any annotations:

@@ -5,8 +5,8 @@ import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../testing/judged-rollout.js';
 import { BROKEN_IMAGE } from '../../testing/rollout-world.js';
 import { createDeploymentController } from './definition.js';
-import { minAvailable } from './limits.js';
-import { OWN_RULES } from './rollout-rules.js';
+import { minAvailable } from './kubernetes/limits.js';
+import { OWN_RULES } from './kubernetes/rollout-rules.js';
 import { isNightly } from '../../testing/property-runs.js';
 
 /** A settled rollout that cannot succeed, with this many pods. */

@@ -1,8 +1,8 @@
-export { REVISION } from './annotations.js';
-export { CHANGE_CAUSE, RESTARTED_AT } from './annotations.js';
-export { findCondition } from './conditions.js';
-export { decideRollout } from './decide.js';
-export type { DecisionContext } from './decide.js';
+export { REVISION } from './kubernetes/annotations.js';
+export { CHANGE_CAUSE, RESTARTED_AT } from './kubernetes/annotations.js';
+export { findCondition } from './kubernetes/conditions.js';
+export { decideRollout } from './decide-rollout.js';
+export type { DecisionContext } from './decide-rollout.js';
 export {
   DEPLOYMENT_APIS,
   completeDeployment,
@@ -10,15 +10,15 @@ export {
   deploymentTypeOf,
   isCustomDeployment,
   templateHashOf,
-} from './deployment-api.js';
-export type { DeploymentApi } from './deployment-api.js';
+} from './kubernetes/deployment-api.js';
+export type { DeploymentApi } from './kubernetes/deployment-api.js';
 export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';
-export { KUBERNETES_RULES, OWN_RULES } from './rollout-rules.js';
+export { KUBERNETES_RULES, OWN_RULES } from './kubernetes/rollout-rules.js';
 export type { DeploymentControllerOptions } from './deployment.options.js';
-export type { RolloutRules } from './rollout-rules.js';
-export { RolloutDraft } from './draft.js';
-export { isObserved } from './replica-set-draft.js';
-export type { ReplicaSetDraft } from './replica-set-draft.js';
+export type { RolloutRules } from './kubernetes/rollout-rules.js';
+export { RolloutDraft } from './kubernetes/draft.js';
+export { isObserved } from './kubernetes/replica-set-draft.js';
+export type { ReplicaSetDraft } from './kubernetes/replica-set-draft.js';
 export {
   isRollingUpdate,
   maxSurge,
@@ -27,7 +27,7 @@ export {
   minAvailable,
   replicasOf,
   validateDeployment,
-} from './limits.js';
+} from './kubernetes/limits.js';
 export {
   byTime,
   createRecordController,
@@ -38,19 +38,19 @@ export {
   wordsOf,
 } from './record/index.js';
 export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
-export { historyKeptForMs } from './policies/history-setting.js';
+export { historyKeptForMs } from './policies/history/history-setting.js';
 export { createTurnsController } from './turns-controller.js';
-export { placeInQueue, queuedRollout } from './policies/turns.js';
-export type { QueuedRollout } from './policies/turns.js';
-export { decideRemoval, parseVictims, renderVictims } from './remove-pods.js';
-export type { NamedVictim, Removal } from './remove-pods.js';
-export type { ReplicaSetWrite } from './plan.js';
+export { placeInQueue, queuedRollout } from './policies/turns/turns.js';
+export type { QueuedRollout } from './policies/turns/turns.js';
+export { decideRemoval, parseVictims, renderVictims } from './policies/remove-pods/remove-pods.js';
+export type { NamedVictim, Removal } from './policies/remove-pods/remove-pods.js';
+export type { ReplicaSetWrite } from './kubernetes/plan.js';
 export { planPass } from './pass-plan.js';
 export type { DeploymentPlan } from './pass-plan.js';
-export { latestOf, rolloutSetsOf } from './new-replica-set.js';
-export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
-export { hasProgressDeadline } from './progress.js';
-export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { latestOf, rolloutSetsOf } from './kubernetes/new-replica-set.js';
+export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './kubernetes/pod-template.js';
+export { hasProgressDeadline } from './kubernetes/progress.js';
+export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './kubernetes/reasons.js';
 export { parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
@@ -61,19 +61,19 @@ export type { RequestSigner } from './policies/checks/signature.js';
 export { readCheckResults } from './policies/checks/check-results.js';
 export type { CheckRun, Measurement } from './policies/checks/check-results.js';
 export type { CheckVerdict } from './policies/checks/check-verdict.js';
-export { mayBecomeGood } from './policies/checks/may-become-good.js';
+export { mayBecomeGood } from './policies/failure/may-become-good.js';
 export type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
-export { needsGoodRevisions } from './policies/good-revisions.js';
-export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history.js';
-export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
+export { needsGoodRevisions } from './policies/failure/good-revisions.js';
+export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history/history.js';
+export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
 export type { LivePods } from './policies/pass.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
-export { readPosition } from './policies/stages.js';
-export { renderStep } from './policies/steps.js';
+export { readPosition } from './policies/steps/stages.js';
+export { renderStep } from './policies/steps/steps.js';
 export {
   ABORT,
   APPROVE,
@@ -84,7 +84,7 @@ export {
   SWITCHED,
   TOLD,
 } from './policies/names.js';
-export type { SelectingService, Services } from './policies/selecting-services.js';
+export type { SelectingService, Services } from './policies/blue-green/selecting-services.js';
 export type { ServiceWrite } from './policies/service-write.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
@@ -104,9 +104,9 @@ export {
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';
-export { changesOfTemplate, renderChange, withoutSecrets } from './policies/template-changes.js';
-export type { TemplateChange } from './policies/template-changes.js';
-export { failureSentence } from './policies/tell-failure.js';
-export { readRevision } from './revision.js';
-export { stepRollback } from './rollback.js';
-export { stuckCause } from './timeout-cause.js';
+export { changesOfTemplate, renderChange, withoutSecrets } from './policies/history/template-changes.js';
+export type { TemplateChange } from './policies/history/template-changes.js';
+export { failureSentence } from './policies/failure/tell-failure.js';
+export { readRevision } from './kubernetes/revision.js';
+export { stepRollback } from './kubernetes/rollback.js';
+export { stuckCause } from './kubernetes/timeout-cause.js';

@@ -6,7 +6,7 @@ import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { WriteFault } from '../../testing/deployment-harness.js';
 import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';
 import { propertyRuns } from '../../testing/property-runs.js';
-import { maxTotalReplicas } from './limits.js';
+import { maxTotalReplicas } from './kubernetes/limits.js';
 
 const UNANSWERED: readonly WriteFault[] = ['answer-lost', 'answered-500', 'stored-late', 'never-arrived'];
 const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget } from '../shared/index.js';
-import type { RolloutDraft } from './draft.js';
-import { netPlan, type RolloutPlan } from './plan.js';
+import type { RolloutDraft } from './kubernetes/draft.js';
+import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
 import type { PolicyWrites } from './policies/policy-writes.js';
 import type { ServiceWrite } from './policies/service-write.js';
 

@@ -1,6 +1,7 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { StaleCacheError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
+import { selectorEqualities } from './kubernetes/deployment-api.js';
 import { PODS, controllerOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -18,16 +19,10 @@ export async function recheckOldPods(
 ): Promise<void> {
   if (mustHaveEnded.size === 0) return;
   const { namespace, name } = deployment.metadata;
-  const labelSelector = equalities(deployment);
+  const labelSelector = selectorEqualities(deployment);
   const { items } = await client.list<Pod>(PODS, { namespace, labelSelector, signal });
   const running = items.find((pod) => !isPodFinished(pod) && mustHaveEnded.has(controllerOf(pod)?.uid ?? ''));
   if (running) {
     throw new StaleCacheError(`Deployment ${namespace}/${name}: old pod ${running.metadata.name} still runs`);
   }
-}
-
-/** The equality part of the selector: enough to keep the list short; the owner decides. */
-export function equalities(deployment: DeepReadonly<Deployment>): string | undefined {
-  const labels = Object.entries(deployment.spec.selector.matchLabels ?? {});
-  return labels.length === 0 ? undefined : labels.map(([key, value]) => `${key}=${value}`).join(',');
 }

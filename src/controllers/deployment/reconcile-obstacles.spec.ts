@@ -15,7 +15,7 @@ import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../machine
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
 import { deploymentController } from './definition.js';
-import { podTemplateHash } from './pod-template.js';
+import { podTemplateHash } from './kubernetes/pod-template.js';
 
 const WEB = { namespace: 'default', name: 'web' };
 

@@ -7,7 +7,7 @@ import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
-import { REVISION } from './annotations.js';
+import { REVISION } from './kubernetes/annotations.js';
 
 interface Lab {
   readonly world: RolloutWorld;

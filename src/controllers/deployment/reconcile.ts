@@ -17,20 +17,20 @@ import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
 import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
 import { decidePass, isEmptyPass } from './decide-pass.js';
-import { typeOfDeployment } from './deployment-api.js';
-import { invalidDeploymentNote, selectingAllNote } from './events.js';
-import { recheckNamedPods } from './remove-pods.js';
+import { typeOfDeployment } from './kubernetes/deployment-api.js';
+import { invalidDeploymentNote, selectingAllNote } from './kubernetes/events.js';
+import { recheckNamedPods } from './policies/remove-pods/remove-pods.js';
 import type { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
-import type { SelectingService } from './policies/selecting-services.js';
+import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
-import { recheckService } from './recheck-service.js';
-import type { DeletedDeployment } from './release-services.js';
-import { releaseDecision, releaseServices } from './release-services.js';
-import { validateDeployment } from './limits.js';
+import { recheckService } from './policies/blue-green/recheck-service.js';
+import type { DeletedDeployment } from './policies/blue-green/release-services.js';
+import { releaseDecision, releaseServices } from './policies/blue-green/release-services.js';
+import { validateDeployment } from './kubernetes/limits.js';
 
 export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly deployments: Lister<Deployment>;

@@ -9,7 +9,7 @@ import { JudgedRollout } from '../../testing/judged-rollout.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import type { RolloutWorld } from '../../testing/rollout-world.js';
 import { BROKEN_IMAGE, refusal } from '../../testing/rollout-world.js';
-import { maxTotalReplicas, minAvailable } from './limits.js';
+import { maxTotalReplicas, minAvailable } from './kubernetes/limits.js';
 
 /*
  * Invariants, for any size, any limits, any order and delay of the other components, and any API errors:

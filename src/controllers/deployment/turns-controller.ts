@@ -3,11 +3,11 @@ import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/mac
 import { asSent } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerDefinition, ResourceEvent } from '@rollkeeper/runtime';
 import { defineController, indexBy, watch } from '@rollkeeper/runtime';
-import type { DeploymentApi } from './deployment-api.js';
-import { deploymentTypeOf } from './deployment-api.js';
+import type { DeploymentApi } from './kubernetes/deployment-api.js';
+import { deploymentTypeOf } from './kubernetes/deployment-api.js';
 import { NAMESPACE_POLICIES, namespaceDefaults } from './policies/namespace-defaults.js';
 import { TURN, annotationOf } from './policies/names.js';
-import type { QueuedRollout } from './policies/turns.js';
+import type { QueuedRollout } from './policies/turns/turns.js';
 import {
   TURN_INDEX,
   decideTurns,
@@ -16,7 +16,7 @@ import {
   readTurn,
   renderTurn,
   turnIndex,
-} from './policies/turns.js';
+} from './policies/turns/turns.js';
 
 export interface TurnsControllerOptions {
   readonly apis: readonly DeploymentApi[];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import type { Deployment, DeploymentCondition } from '../../machinery/kubernetes/index.js';
 import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
-import { podTemplateHash } from '../../controllers/deployment/pod-template.js';
+import { podTemplateHash } from '../../controllers/deployment/kubernetes/pod-template.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { RolloutRequest } from './request-of-rollout.js';
 import { hasSomethingToRetry, requestOfRollout } from './request-of-rollout.js';

@@ -1,19 +1,19 @@
-import { REVISION, REVISION_HISTORY } from '../annotations.js';
-import type { RolloutDraft } from '../draft.js';
-import type { ReplicaSetDraft } from '../replica-set-draft.js';
-import { latestOf } from '../new-replica-set.js';
-import { withoutHash } from '../pod-template.js';
-import { requestedRollback, restoredAnnotations } from '../rollback.js';
-import { restartOnChange } from './config-restart.js';
+import { REVISION, REVISION_HISTORY } from '../kubernetes/annotations.js';
+import type { RolloutDraft } from '../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { latestOf } from '../kubernetes/new-replica-set.js';
+import { withoutHash } from '../kubernetes/pod-template.js';
+import { requestedRollback, restoredAnnotations } from '../kubernetes/rollback.js';
+import { restartOnChange } from './config-restart/config-restart.js';
 import { readFailures, type FailedTemplate } from './failed-templates.js';
-import { markServedGood } from './good-revisions.js';
-import { OURS, withNotedChange } from './history.js';
-import { holdOfStart, tellHeld } from './hold-start.js';
+import { markServedGood } from './failure/good-revisions.js';
+import { OURS, withNotedChange } from './history/history.js';
+import { holdOfStart, tellHeld } from './start/hold-start.js';
 import { RETRY } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass, PolicyDecision } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { takeRequests, tellRetry } from './requests.js';
+import { takeRequests, tellRetry } from './requests/requests.js';
 import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
 import {
   failedSets,
@@ -25,9 +25,9 @@ import {
   revisionInForce,
 } from './revisions.js';
 import { rollOut, stayInPlace, type RolloutInForce } from './roll-out.js';
-import { capInPlace, leftInSteps } from './stages.js';
-import { giveTurnBack, keepTurn, tellTurn, waitForTurn } from './take-turns.js';
-import { tellFailure } from './tell-failure.js';
+import { capInPlace, leftInSteps } from './steps/stages.js';
+import { giveTurnBack, keepTurn, tellTurn, waitForTurn } from './turns/take-turns.js';
+import { tellFailure } from './failure/tell-failure.js';
 import { ROLLED_BACK, isFailureTold, tellEvent, warning } from './tell.js';
 
 /** Its own write brings it back; this covers a watch that misses it. */

@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../annotations.js';
+import type { Annotations } from '../kubernetes/annotations.js';
 import { FAILED } from './names.js';
 import { isShortText, isTime, readJson, shortenedTo } from '../../shared/index.js';
 

@@ -2,9 +2,9 @@ import type { ApiClient } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../annotations.js';
-import { typeOfDeployment } from '../deployment-api.js';
-import { findCondition } from '../conditions.js';
+import type { Annotations } from '../kubernetes/annotations.js';
+import { typeOfDeployment } from '../kubernetes/deployment-api.js';
+import { findCondition } from '../kubernetes/conditions.js';
 import { compilePolicy } from './policy.js';
 import { RESIZING_PODS, ROLLOUT_HELD, WAITING_FOR_TURN } from './tell.js';
 

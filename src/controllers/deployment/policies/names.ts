@@ -1,4 +1,4 @@
-import type { AnnotationRules } from '../annotations.js';
+import type { AnnotationRules } from '../kubernetes/annotations.js';
 import { nearestOf } from './nearest-name.js';
 import {
   FIRST_TO_GO,

@@ -1,17 +1,17 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
-import type { RolloutDraft } from '../draft.js';
-import type { ReplicaSetDraft } from '../replica-set-draft.js';
-import type { PodsOf } from '../recreate.js';
-import type { RolloutLimits } from '../rollout-limits.js';
+import type { RolloutDraft } from '../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import type { PodsOf } from '../kubernetes/recreate.js';
+import type { RolloutLimits } from '../kubernetes/rollout-limits.js';
 import type { ChecksContext } from './checks/check-needs.js';
-import type { Configuration } from './config-digests.js';
-import type { Budgets } from './budgets.js';
-import type { Turns } from './turns.js';
+import type { Configuration } from './config-restart/config-digests.js';
+import type { Budgets } from './budgets/budgets.js';
+import type { Turns } from './turns/turns.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { PolicyWrites } from './policy-writes.js';
 import type { RolloutPolicy } from './policy.js';
-import type { WatchedServices } from './selecting-services.js';
+import type { WatchedServices } from './blue-green/selecting-services.js';
 
 /** The pods of a ReplicaSet as the API has them, in whole. */
 export interface LivePods {

@@ -4,7 +4,7 @@ import type { ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { setImage } from '../../../testing/deployment-builder.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { PodDisruptionBudget } from '../../shared/index.js';
-import { readSizeSteps } from './size-steps.js';
+import { readSizeSteps } from './history/size-steps.js';
 import type { Scenario, Change } from './policy-world.fixture.js';
 import {
   annotate,

@@ -1,11 +1,11 @@
-import type { RolloutDraft } from '../draft.js';
-import { blueGreenTrouble } from './blue-green-trouble.js';
+import type { RolloutDraft } from '../kubernetes/draft.js';
+import { blueGreenTrouble } from './blue-green/blue-green-trouble.js';
 import { checkProblem } from './checks/check-problem.js';
-import { configurationTrouble } from './config-restart.js';
+import { configurationTrouble } from './config-restart/config-restart.js';
 import type { Pass, Surroundings } from './pass.js';
 import { renderProblems, type CompiledPolicy } from './policy.js';
-import { budgetTrouble } from './respect-budgets.js';
-import { turnTrouble } from './take-turns.js';
+import { budgetTrouble } from './budgets/respect-budgets.js';
+import { turnTrouble } from './turns/take-turns.js';
 import {
   BUDGETS_NOT_WATCHED,
   CONFIGURATION_NOT_WATCHED,
@@ -13,7 +13,7 @@ import {
   ROLLOUTS_NOT_LIMITED,
   type Problem,
 } from './tell.js';
-import { zonesTrouble } from './zones.js';
+import { zonesTrouble } from './zones/zones.js';
 
 /** What keeps the policies of a Deployment from being followed: the first of what there is. */
 export function policyProblem(

@@ -1,6 +1,6 @@
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../annotations.js';
-import { isRollingUpdate } from '../limits.js';
+import type { Annotations } from '../kubernetes/annotations.js';
+import { isRollingUpdate } from '../kubernetes/limits.js';
 import { shortenedTo } from '../../shared/index.js';
 import { annotationOf, SETTINGS } from './names.js';
 import { compilePolicy, valueProblem } from './policy.js';

@@ -1,4 +1,4 @@
-import { readRevisionEntries } from './history.js';
+import { readRevisionEntries } from './history/history.js';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
@@ -24,9 +24,9 @@ import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
 import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
-import { DESIRED_REPLICAS } from '../annotations.js';
+import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
-import { podTemplateHash } from '../pod-template.js';
+import { podTemplateHash } from '../kubernetes/pod-template.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutPolicy } from './policy.js';
 import { compilePolicy, renderProblems } from './policy.js';
-import { isOpen, nextOpening, parseWindows } from './windows.js';
+import { isOpen, nextOpening, parseWindows } from './start/windows.js';
 
 const P = 'rollkeeper.dev/';
 

@@ -1,10 +1,10 @@
-import type { Annotations } from '../annotations.js';
+import type { Annotations } from '../kubernetes/annotations.js';
 import { DEFAULT_ZONE_LABEL } from '../../shared/index.js';
-import { VERSIONS_OWN } from './failure-causes.js';
-import type { ConfigSelection } from './config-selection.js';
-import type { BlueGreenFields } from './blue-green-settings.js';
-import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-green-settings.js';
-import { joinSelections, readReloader } from './config-selection.js';
+import { VERSIONS_OWN } from './failure/failure-causes.js';
+import type { ConfigSelection } from './config-restart/config-selection.js';
+import type { BlueGreenFields } from './blue-green/blue-green-settings.js';
+import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-green/blue-green-settings.js';
+import { joinSelections, readReloader } from './config-restart/config-selection.js';
 import type { Setting } from './names.js';
 import { SETTINGS, annotationOf } from './names.js';
 import type { Fields } from './setting-readers.js';

@@ -1,5 +1,5 @@
 import { shortenedTo } from '../../shared/index.js';
-import type { Annotations } from '../annotations.js';
+import type { Annotations } from '../kubernetes/annotations.js';
 
 /** Limit of a name in an annotation that the controller reads back, characters. */
 const LONGEST_NAME = 300;

@@ -1,17 +1,17 @@
-import { REVISION } from '../annotations.js';
-import type { RolloutDraft } from '../draft.js';
-import type { ReplicaSetDraft } from '../replica-set-draft.js';
-import { latestOf } from '../new-replica-set.js';
-import { isRolloutComplete } from '../progress.js';
-import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
-import { judgeAfterwards } from './afterwards.js';
-import { capUnder, openGates, tellGates } from './checks/gates.js';
+import { REVISION } from '../kubernetes/annotations.js';
+import type { RolloutDraft } from '../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { latestOf } from '../kubernetes/new-replica-set.js';
+import { isRolloutComplete } from '../kubernetes/progress.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
+import { judgeAfterwards } from './failure/afterwards.js';
+import { capUnder, openGates, tellGates } from './steps/gates.js';
 import type { FailedTemplate } from './failed-templates.js';
-import { holdOfStart, tellHeld } from './hold-start.js';
+import { holdOfStart, tellHeld } from './start/hold-start.js';
 import type { Pass, PolicyDecision } from './pass.js';
 import { isGood, lastGood } from './revisions.js';
-import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
-import { keepTurn } from './take-turns.js';
+import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './steps/stages.js';
+import { keepTurn } from './turns/take-turns.js';
 import { progressReason, restartDeadline } from './tell.js';
 
 /** The rollout to the version that is asked for. */

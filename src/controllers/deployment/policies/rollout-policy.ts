@@ -1,10 +1,10 @@
-import type { BlueGreen } from './blue-green-settings.js';
-import type { ConfigSelection } from './config-selection.js';
-import type { FailureCause } from './failure-causes.js';
+import type { BlueGreen } from './blue-green/blue-green-settings.js';
+import type { ConfigSelection } from './config-restart/config-selection.js';
+import type { FailureCause } from './failure/failure-causes.js';
 import type { PodCount } from './pod-counts.js';
 import type { PodReplacement } from '../../shared/index.js';
-import type { Step } from './steps.js';
-import type { RolloutWindow } from './windows.js';
+import type { Step } from './steps/steps.js';
+import type { RolloutWindow } from './start/windows.js';
 
 /** The fate of a rollout that failed. */
 export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;

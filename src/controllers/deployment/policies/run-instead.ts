@@ -1,8 +1,8 @@
-import { isCustomDeployment } from '../deployment-api.js';
-import type { RolloutDraft } from '../draft.js';
-import type { ReplicaSetDraft } from '../replica-set-draft.js';
-import { latestOf } from '../new-replica-set.js';
-import { withoutHash } from '../pod-template.js';
+import { isCustomDeployment } from '../kubernetes/deployment-api.js';
+import type { RolloutDraft } from '../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { latestOf } from '../kubernetes/new-replica-set.js';
+import { withoutHash } from '../kubernetes/pod-template.js';
 
 /**
  * Makes the steps run as if the Deployment asked for the template of `target`. No revision changes; of the pods that the Deployment asks

@@ -1,19 +1,19 @@
 import { KEEP_SPREAD, POD_REPLACEMENTS } from '../../shared/index.js';
 import { SURGE } from '@rollkeeper/machinery/kubernetes';
-import { MAX_INT32 } from '../int32.js';
-import type { BlueGreenSetting } from './blue-green-settings.js';
+import { MAX_INT32 } from '../kubernetes/int32.js';
+import type { BlueGreenSetting } from './blue-green/blue-green-settings.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
-import { parseRestartOn } from './config-selection.js';
+import { parseRestartOn } from './config-restart/config-selection.js';
 import { parseDuration } from '@rollkeeper/machinery/clock';
-import { FAILURE_CAUSES, parseFailureCauses } from './failure-causes.js';
-import { parseHistory } from './history-setting.js';
+import { FAILURE_CAUSES, parseFailureCauses } from './failure/failure-causes.js';
+import { parseHistory } from './history/history-setting.js';
 import type { Setting } from './names.js';
 import { parsePodCount } from './pod-counts.js';
 import type { RolloutPolicy } from './rollout-policy.js';
 import { ON_FAILURE } from './rollout-policy.js';
-import { parseSteps } from './steps.js';
-import { parseMaxRollouts, parsePriority } from './turns.js';
-import { parseWindows } from './windows.js';
+import { parseSteps } from './steps/steps.js';
+import { parseMaxRollouts, parsePriority } from './turns/turns.js';
+import { parseWindows } from './start/windows.js';
 
 /** The fields of a policy, as far as its settings have been read. */
 export type Fields = { -readonly [Field in keyof RolloutPolicy]?: RolloutPolicy[Field] };

@@ -1,4 +1,4 @@
-import type { Annotations } from '../annotations.js';
+import type { Annotations } from '../kubernetes/annotations.js';
 import { isKnown, isPolicyAnnotation, nearestSetting } from './names.js';
 import type { PolicyProblem } from './rollout-policy.js';
 

@@ -4,11 +4,11 @@ import { MINUTE_MS, P, PolicyLab } from '../../../testing/policy-lab.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { DEPLOYMENTS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
 import { readFirstToGo, readZoneFirst } from '../../shared/index.js';
-import { REVISION } from '../annotations.js';
+import { REVISION } from '../kubernetes/annotations.js';
 import { readResults, renderResults } from './checks/check-results.js';
-import { readConfigRecord, renderConfigRecord } from './config-record.js';
+import { readConfigRecord, renderConfigRecord } from './config-restart/config-record.js';
 import { readFailures, withFailures } from './failed-templates.js';
-import { readRevisionEntries } from './history.js';
+import { readRevisionEntries } from './history/history.js';
 import {
   CHANGE,
   CHANGED_BY,
@@ -28,10 +28,10 @@ import {
   TURN,
   ZONE_BEGUN,
 } from './names.js';
-import { lastSwitchOf } from './selecting-services.js';
-import { readSizeSteps } from './size-steps.js';
-import { readPosition } from './stages.js';
-import { nextRound, readTurn, renderTurn } from './turns.js';
+import { lastSwitchOf } from './blue-green/selecting-services.js';
+import { readSizeSteps } from './history/size-steps.js';
+import { readPosition } from './steps/stages.js';
+import { nextRound, readTurn, renderTurn } from './turns/turns.js';
 
 /*
  * Invariants, for any value of any annotation that the controller writes and reads back:

@@ -3,7 +3,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { P, PolicyLab } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../testing/rollout-world.js';
 import { createDeploymentController } from '../definition.js';
-import { readSizeSteps } from '../policies/size-steps.js';
+import { readSizeSteps } from '../policies/history/size-steps.js';
 import type { NewEntries, RecordedView } from './decide-entries.js';
 import { decideEntries } from './decide-entries.js';
 import type { RecordState } from './deployment-record.js';

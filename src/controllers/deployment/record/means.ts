@@ -1,5 +1,5 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { Trigger } from '../policies/history.js';
+import type { Trigger } from '../policies/history/history.js';
 import type { Means } from './record-entry.js';
 
 /** The manager that wrote a field last, by its managedFields. */

@@ -1,4 +1,4 @@
-import type { RolloutDraft } from '../../draft.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
 import { readFailures } from '../failed-templates.js';
 import type { PolicyOutcome } from '../outcome.js';
 import { hashOf } from '../revisions.js';

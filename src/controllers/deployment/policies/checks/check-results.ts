@@ -1,7 +1,7 @@
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../../annotations.js';
-import { REVISION } from '../../annotations.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
+import { REVISION } from '../../kubernetes/annotations.js';
 import { CHECK_RESULTS } from '../names.js';
 import type { CheckVerdict } from './check-verdict.js';
 import { VERDICTS } from './check-verdict.js';

@@ -1,7 +1,7 @@
 import { parseTimeMs, POD_TEMPLATE_HASH } from '../../../shared/index.js';
-import { REVISION } from '../../annotations.js';
-import type { RolloutDraft } from '../../draft.js';
-import type { ReplicaSetDraft } from '../../replica-set-draft.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { isNewest } from '../revisions.js';
 import { CHECK_NOT_POSSIBLE, POLICY_CONDITION } from '../tell.js';
 import type { CheckDefinition } from './check-definition.js';

@@ -1,5 +1,5 @@
-import type { RolloutDraft } from '../../draft.js';
-import type { ReplicaSetDraft } from '../../replica-set-draft.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { newRun } from './add-measurement.js';
 import { readResults, withResults } from './check-results.js';
 

@@ -1,4 +1,4 @@
-import type { Annotations } from '../../annotations.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
 import { annotationOf } from '../names.js';
 
 /** Whether annotations may ask for checks. The test is cheap, since it runs at each sync. */

@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, isControlledBy, selectorText } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../../annotations.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
 import { annotationOf } from '../names.js';
 import type { LivePods } from '../pass.js';
 

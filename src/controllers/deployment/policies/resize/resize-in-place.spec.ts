@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../machinery/kubernetes/index.js';
 import { PODS } from '../../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../../client/api-client/index.js';
-import { readRevisionEntries } from '../history.js';
+import { readRevisionEntries } from '../history/history.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { PAST_DEADLINE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
 

@@ -1,12 +1,12 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
-import { REVISION } from '../../annotations.js';
-import type { RolloutDraft } from '../../draft.js';
-import type { ReplicaSetDraft } from '../../replica-set-draft.js';
-import { byCreation, isObserved } from '../../replica-set-draft.js';
-import { isRollingUpdate, minAvailable } from '../../limits.js';
-import { equalIgnoringHash, withoutHash } from '../../pod-template.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { byCreation, isObserved } from '../../kubernetes/replica-set-draft.js';
+import { isRollingUpdate, minAvailable } from '../../kubernetes/limits.js';
+import { equalIgnoringHash, withoutHash } from '../../kubernetes/pod-template.js';
 import {
   CHECK_RESULTS,
   COMPLETE_SINCE,

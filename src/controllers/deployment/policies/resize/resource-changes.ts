@@ -1,6 +1,6 @@
 import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { isSidecar, resizedResources, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import { equalIgnoringHash } from '../../pod-template.js';
+import { equalIgnoringHash } from '../../kubernetes/pod-template.js';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 type Spec = NonNullable<Template['spec']>;

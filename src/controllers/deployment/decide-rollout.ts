@@ -1,0 +1,26 @@
+import type { RolloutDraft } from './kubernetes/draft.js';
+import type { RolloutRules } from './kubernetes/rollout-rules.js';
+import { playSyncs } from './kubernetes/sync-deployment.js';
+import { tellTimeoutCause } from './kubernetes/timeout-cause.js';
+import { ANNOTATION_RULES } from './policies/names.js';
+import type { DecidedPolicies, PolicyContext } from './policies/play.js';
+import { playUnderPolicies } from './policies/play.js';
+import { decideRemoval, handOverRemoval, refuseRemoval } from './policies/remove-pods/remove-pods.js';
+
+export interface DecisionContext extends PolicyContext {
+  readonly rules: RolloutRules;
+}
+
+/**
+ * Decides a whole pass, purely: Kubernetes' syncs, within the limits and for the version that the policies give them. What
+ * Kubernetes' controller does not say is added last.
+ */
+export function decideRollout(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
+  draft.limit({ annotationRules: ANNOTATION_RULES });
+  const removal = decideRemoval(draft, context.podsOf, (scratch) => decideRollout(scratch, context));
+  if (removal?.kind === 'refused') refuseRemoval(draft, removal.why);
+  const decided = playUnderPolicies(draft, context, () => playSyncs(draft, context));
+  if (removal && removal.kind !== 'refused') handOverRemoval(draft, removal);
+  tellTimeoutCause(draft, context.podsOf);
+  return decided;
+}

@@ -1,0 +1,55 @@
+import type { ApiClient, Service } from '@rollkeeper/runtime';
+import { isNotFound } from '@rollkeeper/runtime';
+import { StaleCacheError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { SERVICES } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+
+/** What a Service must not select by when ReplicaSets become smaller than all. */
+export interface Unserved {
+  readonly service: string;
+  readonly hashes: ReadonlySet<string>;
+}
+
+/** The ReplicaSets that the pass makes smaller than all, where a Service may select one of them alone. */
+export function unservedBy({ limits, living, replicas }: RolloutDraft): Unserved | undefined {
+  const { servedBy } = limits;
+  if (!servedBy) return undefined;
+  const shrunk = living.filter(
+    (set) => set.replicas < replicas && set.replicas < (set.observed?.spec.replicas ?? 0),
+  );
+  const hashes = new Set(shrunk.flatMap(({ labels }) => labels[POD_TEMPLATE_HASH] ?? []));
+  return hashes.size === 0 ? undefined : { service: servedBy.service, hashes };
+}
+
+/**
+ * Checks with the API, bypassing the cache, that the active Service does not select what is about to go: ReplicaSets and Services have
+ * separate watches, and another hand may have moved the Service back. One request per rollout.
+ * @throws StaleCacheError if it does: retry when the cache knows it too
+ */
+export async function recheckService(
+  { metadata: { name, namespace } }: DeepReadonly<Deployment>,
+  { hashes, service }: Unserved,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await readService(client, { namespace, name: service }, signal);
+  if (hashes.has(found?.spec.selector?.[POD_TEMPLATE_HASH] ?? ''))
+    throw new StaleCacheError(
+      `Deployment ${namespace}/${name}: Service ${service} selects pods that were to go`,
+    );
+}
+
+async function readService(
+  client: ApiClient,
+  ref: { readonly namespace?: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<Service | undefined> {
+  try {
+    return await client.get<Service>(SERVICES, ref, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

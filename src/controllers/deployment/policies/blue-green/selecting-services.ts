@@ -1,0 +1,207 @@
+import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH, isShortText, isTime, readJson } from '../../../shared/index.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
+import { isRollingUpdate } from '../../kubernetes/limits.js';
+import type { BlueGreen } from './blue-green-settings.js';
+import { MANAGED_BY, SWITCHED, annotationOf } from '../names.js';
+import type { Workloads } from './other-workloads.js';
+import { otherWorkload } from './other-workloads.js';
+import { compilePolicy } from '../policy.js';
+
+/** Of a Service what it selects by, and what a policy has noted on it. */
+export interface SelectingService extends KubernetesObject {
+  readonly selector?: Readonly<Record<string, string>>;
+}
+
+/** The last move of a Service's selector, as it is noted on the Service in the same write. */
+export interface Switch {
+  /** The pod-template-hash that it selects since. */
+  readonly to: string;
+  /** The one before. */
+  readonly from?: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** The name of the approver. */
+  readonly by?: string;
+}
+
+/** The Services that the caches know. */
+export interface Services {
+  find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
+  /** Those whose selector rollouts of this Deployment have moved. */
+  managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
+  /** Services that a deleted Deployment has left behind. */
+  leftBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
+  /** Names a workload other than the Deployment whose pods these labels select. */
+  otherWorkload(
+    deployment: DeepReadonly<Deployment>,
+    labels: Readonly<Record<string, string>>,
+  ): string | undefined;
+  /** Whether the other API has a Deployment of this name as well, which is not being moved from one to the other. */
+  hasTwin(deployment: DeepReadonly<Deployment>): boolean;
+  /** Whether the policy of a Deployment names a Service. */
+  isUsedBy(namespace: string, deployment: string, service: string): boolean;
+  /** `starting`: the first list is under way. `refused`: the server does not give it. */
+  readonly availability: 'known' | 'starting' | 'refused';
+}
+
+/** `off`: the replica does not watch them. */
+export type WatchedServices = Services | 'off';
+
+const MANAGER_INDEX = 'manager';
+/** Name of the index that finds Deployments by the Services that they name. */
+const SERVICES_INDEX = 'services-of-policy';
+
+export const SELECTING_SERVICES: PartialKind<SelectingService> = partOf(Service, 'selectors', keepSelector);
+
+type DefaultsOf = (namespace: string) => Annotations | undefined;
+
+/** Where Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
+export function selectingServices(
+  informers: Pick<InformerSource, 'partialInformerFor'>,
+  workloads: Workloads,
+  defaultsOf: DefaultsOf,
+): Services {
+  const { deployments } = workloads;
+  const informer = informers.partialInformerFor<SelectingService>(SELECTING_SERVICES, { optional: true });
+  informer.addIndex(MANAGER_INDEX, ({ metadata }) => {
+    const manager = metadata.annotations?.[MANAGED_BY];
+    return manager === undefined ? [] : [`${metadata.namespace}/${manager}`];
+  });
+  const managedBy: Services['managedBy'] = (namespace, deployment) =>
+    informer.lister.byIndex(MANAGER_INDEX, `${namespace}/${deployment}`);
+  return {
+    find: (namespace, name) => informer.lister.get(`${namespace}/${name}`),
+    managedBy,
+    leftBy: (namespace, name) =>
+      deployments.some((lister) => lister.get(`${namespace}/${name}`)) ? [] : managedBy(namespace, name),
+    otherWorkload: (deployment, labels) => otherWorkload(workloads, deployment, labels),
+    hasTwin: ({ metadata: { name, namespace, uid } }) =>
+      deployments.some((lister) => {
+        const twin = lister.get(`${namespace}/${name}`);
+        return twin !== undefined && twin.metadata.uid !== uid && twin.spec.paused !== true;
+      }),
+    isUsedBy: (namespace, name, service) =>
+      deployments.some((lister) => {
+        const deployment = lister.get(`${namespace}/${name}`);
+        return deployment && servicesUsedBy(deployment, defaultsOf(namespace)).includes(service);
+      }),
+    get availability() {
+      if (informer.hasSynced) return 'known';
+      return informer.trouble ? 'refused' : 'starting';
+    },
+  };
+}
+
+/** A Service that comes, goes, or selects otherwise brings those Deployments back that name it, or have moved it. */
+export function watchSelectingServices(kind: Kind<Deployment>, defaultsOf: DefaultsOf): WatchedKind {
+  const watched = watch(
+    SELECTING_SERVICES,
+    ({ metadata }, listerOf) => {
+      const { annotations, name, namespace = '' } = metadata;
+      const deployments = listerOf(kind);
+      const isDefault = SERVICE_SETTINGS.some((setting) => defaultsOf(namespace)?.[setting] === name);
+      const manager = annotations?.[MANAGED_BY] ?? '';
+      const named = isDefault
+        ? deployments.byIndex(NAMESPACE_INDEX, namespace)
+        : deployments.byIndex(SERVICES_INDEX, `${namespace}/${name}`);
+      // Also one that no longer exists, so that the Service is released.
+      const managers = OBJECT_NAME.test(manager) ? [{ namespace, name: manager }] : [];
+      return [...named.map((deployment) => deployment.metadata), ...managers];
+    },
+    hasChanged,
+  );
+  // At the start as well: of Deployments that were deleted while nothing ran, only the Service is left.
+  return { ...watched, optional: true, initially: true, urgency: { onlyIfNeeded: true } };
+}
+
+/** Anyone who may write a Service writes its annotations. */
+const OBJECT_NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+const SERVICE_SETTINGS = [annotationOf('active-service'), annotationOf('preview-service')];
+
+/** Files a Deployment under the Services that its annotations name. */
+export const SERVICES_OF_POLICY = {
+  name: SERVICES_INDEX,
+  valuesOf: ({ metadata }: DeepReadonly<Deployment>): readonly string[] =>
+    SERVICE_SETTINGS.flatMap((setting) => {
+      const name = metadata.annotations?.[setting];
+      return name === undefined ? [] : [`${metadata.namespace}/${name}`];
+    }),
+};
+
+/** The Services that its policy names, even if the rest of the policy cannot be understood. */
+function servicesUsedBy(
+  { metadata, spec }: DeepReadonly<Deployment>,
+  defaults: Annotations | undefined,
+): readonly string[] {
+  const shape = { isRollingUpdate: isRollingUpdate(spec), maxSurge: maxSurgeOf(spec) };
+  const compiled = compilePolicy(metadata.annotations, defaults, shape);
+  if (compiled.kind === 'policy') return servicesOf(compiled.policy.blueGreen);
+  if (compiled.kind === 'none') return [];
+  return SERVICE_SETTINGS.flatMap((setting) => metadata.annotations?.[setting] ?? defaults?.[setting] ?? []);
+}
+
+/** As it is written, with the API's default. */
+export function maxSurgeOf({ strategy }: DeepReadonly<Deployment['spec']>): string | number {
+  return strategy?.rollingUpdate?.maxSurge ?? '25%';
+}
+
+export function servicesOf(blueGreen: BlueGreen | undefined): readonly string[] {
+  if (!blueGreen) return [];
+  const { activeService, previewService } = blueGreen;
+  return previewService === undefined ? [activeService] : [activeService, previewService];
+}
+
+/** The pod-template-hash that a Service selects by. */
+export function hashSelectedBy(service: DeepReadonly<SelectingService>): string | undefined {
+  return service.selector?.[POD_TEMPLATE_HASH];
+}
+
+/** What a Service selects by itself, without the hash that a policy has put there. */
+export function ownSelectorOf({ selector = {} }: DeepReadonly<SelectingService>): Record<string, string> {
+  const { [POD_TEMPLATE_HASH]: _hash, ...own } = selector;
+  return own;
+}
+
+/** The last move, if it led to what the Service selects now; another hand may have moved it since. */
+export function switchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
+  const last = lastSwitchOf(service);
+  return last?.to === hashSelectedBy(service) ? last : undefined;
+}
+
+/** The last move that a policy made. */
+export function lastSwitchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
+  const read = readJson(service.metadata.annotations?.[SWITCHED]);
+  if (!isJsonObject(read)) return undefined;
+  const { at, by, from, to } = read;
+  if (!isTime(at) || !isShortText(to)) return undefined;
+  return {
+    ...{ to, at },
+    ...(isShortText(from) && { from }),
+    ...(isShortText(by) && { by }),
+  };
+}
+
+function hasChanged(event: ResourceEvent<SelectingService>): boolean {
+  if (event.type !== 'modified') return true;
+  const { object, old } = event;
+  return (
+    !semanticEqual(old.selector, object.selector) ||
+    !semanticEqual(old.metadata.annotations, object.metadata.annotations)
+  );
+}
+
+function keepSelector({ apiVersion, kind, metadata, spec }: Service): SelectingService {
+  const { annotations = {}, name, namespace, resourceVersion, uid } = metadata;
+  const kept = [MANAGED_BY, SWITCHED].flatMap((noted) =>
+    annotations[noted] === undefined ? [] : [[noted, annotations[noted]] as const],
+  );
+  const noted = kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {};
+  return {
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, ...noted } },
+    ...(spec.selector && { selector: spec.selector }),
+  };
+}

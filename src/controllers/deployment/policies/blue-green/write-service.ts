@@ -1,0 +1,14 @@
+import type { ApiClient } from '@rollkeeper/runtime';
+import { SERVICES } from '@rollkeeper/machinery/kubernetes';
+import type { ServiceWrite } from '../service-write.js';
+
+/**
+ * Moves a selector, if the Service is still the one that the decision was made on.
+ * @throws ApiStatusError Conflict if it has changed meanwhile: the next pass decides again
+ */
+export async function writeService(
+  { name, namespace, patch }: ServiceWrite,
+  { client, signal }: { readonly client: ApiClient; readonly signal: AbortSignal },
+): Promise<void> {
+  await client.patch(SERVICES, { namespace, name }, { type: 'merge', body: patch }, { signal });
+}

@@ -1,0 +1,121 @@
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { ShrinkLimit } from '../../kubernetes/rollout-limits.js';
+import { isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import type { Refusal } from './budget-limit.js';
+import { BudgetLimit, refusingSinceMs } from './budget-limit.js';
+import type { Budgets } from './budgets.js';
+import { annotationOf } from '../names.js';
+import { lookAgainAfter } from '../outcome.js';
+import type { Pass, PolicyDecision } from '../pass.js';
+import type { RolloutPolicy } from '../policy.js';
+import { WAITING_FOR_BUDGET, normal, observedProgress, tellEvent, tellProgress, asClause } from '../tell.js';
+
+/** A disruption controller that is at work has seen a change by then. */
+const BEHIND_MS = 10_000;
+/** What the caches do not show yet, they show soon. */
+const STARTING_MS = 2000;
+
+/** Why budgets are not respected; `undefined` where they are, or nothing asks for it. */
+export function budgetTrouble(
+  policy: Pick<RolloutPolicy, 'respectsBudgets'>,
+  budgets: Budgets | undefined,
+): string | undefined {
+  if (!policy.respectsBudgets || budgets === undefined) return undefined;
+  const name = annotationOf('disruption-budgets');
+  if (budgets === 'off')
+    return `${name} is given, and PodDisruptionBudgets are not watched: start the controller with --respect-disruption-budgets`;
+  return budgets.availability === 'refused'
+    ? `${name} is given, and the controller may not list PodDisruptionBudgets`
+    : undefined;
+}
+
+/** Lets the steps take no pod that a budget forbids, and reports what waits for one. */
+export function respectBudgets(pass: Pass): PolicyDecision | undefined {
+  const { budgets, draft, podsOf, policy } = pass;
+  if (!policy.respectsBudgets || budgets === 'off' || budgets?.availability === 'refused') return undefined;
+  if (budgets === undefined) return asTold(pass);
+  const limit = new BudgetLimit(draft, budgets, podsOf);
+  const afterwards = (): void => {
+    if (budgets.availability !== 'known' || limit.isUncertain) lookAgainAfter(pass.outcome, STARTING_MS);
+    if (limit.refusals.length > 0 && !pass.outcome.isWaiting && isAtRest(draft))
+      tellRefusals(pass, limit.refusals);
+  };
+  return { limits: { shrinkLimit: limit }, afterwards };
+}
+
+/** If the budgets are not known, as when a rollout is explained, what the condition says counts as true. */
+function asTold(pass: Pass): PolicyDecision | undefined {
+  const { draft, outcome } = pass;
+  const told = observedProgress(draft);
+  if (told?.reason !== WAITING_FOR_BUDGET || draft.spec.paused) return undefined;
+  const afterwards = (): void => {
+    if (!outcome.isWaiting && isAtRest(draft)) tellWait(pass, told.message ?? '');
+  };
+  return { limits: { shrinkLimit: NOTHING_GOES }, afterwards };
+}
+
+const NOTHING_GOES: ShrinkLimit = {
+  allow: (set) => set.replicas,
+  allowsNone: (sets) => sets.length === 0,
+  annotate: () => ({}),
+  writes: [],
+};
+
+/** Whether no size has changed, and all pods of the new version are available: nothing else is awaited. */
+function isAtRest(draft: RolloutDraft): boolean {
+  if (draft.spec.paused || draft.sizeSteps.some(({ from, to }) => from !== to)) return false;
+  const latest = latestOf(draft, draft.living);
+  return !latest || latest.replicas === 0 || isWhole(latest);
+}
+
+function isWhole(latest: ReplicaSetDraft): boolean {
+  return isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= latest.replicas;
+}
+
+function tellRefusals(pass: Pass, refusals: readonly Refusal[]): void {
+  const { draft } = pass;
+  const known = refusals.filter((refusal) => waitedMs(refusal, draft.nowMs) >= BEHIND_MS);
+  if (known.length > 0) return tellWait(pass, sentenceOf(known));
+  const soonest = Math.min(...refusals.map((refusal) => BEHIND_MS - waitedMs(refusal, draft.nowMs)));
+  lookAgainAfter(pass.outcome, soonest);
+}
+
+/** How long a budget has refused; one that forbids by the pods that are there needs no proof by time. */
+function waitedMs({ budget, why }: Refusal, nowMs: number): number {
+  if (why === 'forbids') return Infinity;
+  return nowMs - (refusingSinceMs(budget) ?? nowMs);
+}
+
+/** Without the number of healthy pods, which changes: each sentence is an Event. */
+function sentenceOf(refusals: readonly Refusal[]): string {
+  const parts = refusals.map(({ budget: { metadata, status }, why }) =>
+    why === 'forbids'
+      ? `PodDisruptionBudget "${metadata.name}" needs ${podsOf(status?.desiredHealthy)}`
+      : `the status of PodDisruptionBudget "${metadata.name}" allows no disruption, although more pods than it needs are healthy`,
+  );
+  return `No old pod may go: ${parts.join('; ')}`;
+}
+
+function podsOf(count = 0): string {
+  return `${count} healthy ${count === 1 ? 'pod' : 'pods'}`;
+}
+
+function tellWait({ draft, outcome }: Pass, message: string): void {
+  if (observedProgress(draft)?.message !== message)
+    tellEvent(draft, outcome, normal(WAITING_FOR_BUDGET, message));
+  tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_BUDGET, message });
+  outcome.isWaiting = true;
+  outcome.standing = {
+    code: 'waits-for-budget',
+    sentence: asClause(message),
+    unblockedBy: [
+      'more healthy pods: a maxSurge above 0 starts new ones first',
+      'a change of the PodDisruptionBudget',
+      `removing ${annotationOf('disruption-budgets')}`,
+    ],
+    endsByItself: false,
+  };
+}

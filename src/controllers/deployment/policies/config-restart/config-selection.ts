@@ -1,0 +1,91 @@
+import type { Annotations } from '../../kubernetes/annotations.js';
+import type { SourceKind, SourceName } from './config-sources.js';
+import { SOURCE_KINDS, sourceName } from './config-sources.js';
+
+/** Which ConfigMaps and Secrets a Deployment restarts on. */
+export interface ConfigSelection {
+  /** Of these kinds, all that the template refers to. */
+  readonly referred: ReadonlySet<SourceKind>;
+  /** Of what the template refers to, all that is marked by {@link RELOADER_MATCH}. */
+  readonly marked: boolean;
+  /** Whether the template refers to them or not. */
+  readonly named: ReadonlySet<SourceName>;
+  /** Left out of `referred` and `marked`. */
+  readonly excluded: ReadonlySet<SourceName>;
+}
+
+export interface SelectionProblem {
+  readonly annotation: string;
+  readonly value: string;
+  readonly why: string;
+}
+
+const RELOADER = 'reloader.stakater.com/';
+/** On a ConfigMap or Secret: a Deployment that searches restarts on it. */
+export const RELOADER_MATCH = `${RELOADER}match`;
+/** On a ConfigMap or Secret: no Deployment restarts on it, unless it names it. */
+export const RELOADER_IGNORE = `${RELOADER}ignore`;
+
+/** A DNS subdomain, as the names of ConfigMaps and Secrets are. */
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const NAMED = /^(configmap|secret)\/(.+)$/;
+
+/** `config`, or `configmap/a, secret/b`; a text says what is wrong. */
+export function parseRestartOn(text: string): ConfigSelection | string {
+  const referred = new Set<SourceKind>();
+  const named = new Set<SourceName>();
+  for (const word of wordsOf(text)) {
+    const [, prefix, name = ''] = NAMED.exec(word) ?? [];
+    const kind = SOURCE_KINDS.find((each) => each === prefix);
+    if (word === 'config') for (const each of SOURCE_KINDS) referred.add(each);
+    else if (kind && NAME.test(name)) named.add(sourceName(kind, name));
+    else return `is neither "config" nor a list such as "configmap/a, secret/b": "${word}"`;
+  }
+  if (referred.size + named.size === 0) return 'names nothing';
+  return { referred, marked: false, named, excluded: new Set() };
+}
+
+/**
+ * What Stakater's Reloader would restart the Deployment on by its annotations; `undefined` where they ask for nothing. Names are
+ * names here: patterns, which Reloader takes as well, are a problem.
+ */
+export function readReloader(annotations: Annotations): {
+  readonly selection?: ConfigSelection;
+  readonly problems: readonly SelectionProblem[];
+} {
+  const isTrue = (name: string): boolean => annotations[name]?.trim() === 'true';
+  const isAuto = isTrue(`${RELOADER}auto`);
+  const problems: SelectionProblem[] = [];
+  const listed = (annotation: string, kind: SourceKind): SourceName[] => {
+    const value = annotations[annotation] ?? '';
+    return wordsOf(value).flatMap((word) => {
+      if (NAME.test(word)) return [sourceName(kind, word)];
+      problems.push({ annotation, value, why: `has a word that is not the name of a ${kind}: "${word}"` });
+      return [];
+    });
+  };
+  const selection: ConfigSelection = {
+    referred: new Set(SOURCE_KINDS.filter((kind) => isAuto || isTrue(`${kind}.${RELOADER}auto`))),
+    marked: isTrue(`${RELOADER}search`),
+    named: new Set(SOURCE_KINDS.flatMap((kind) => listed(`${kind}.${RELOADER}reload`, kind))),
+    excluded: new Set(SOURCE_KINDS.flatMap((kind) => listed(`${kind}s.exclude.${RELOADER}reload`, kind))),
+  };
+  const asks = selection.referred.size > 0 || selection.marked || selection.named.size > 0;
+  return { ...(asks && { selection }), problems };
+}
+
+export function joinSelections(a: ConfigSelection, b: ConfigSelection): ConfigSelection {
+  return {
+    referred: new Set([...a.referred, ...b.referred]),
+    marked: a.marked || b.marked,
+    named: new Set([...a.named, ...b.named]),
+    excluded: new Set([...a.excluded, ...b.excluded]),
+  };
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}

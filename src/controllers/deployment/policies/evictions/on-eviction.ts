@@ -1,0 +1,136 @@
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import {
+  EVICTION_ASKED,
+  evictionAskedForMs,
+  isPodActive,
+  isPodReady,
+} from '@rollkeeper/machinery/kubernetes';
+import { FIRST_TO_GO, firstToGo, isPodAvailable, renderFirstToGo } from '../../../shared/index.js';
+import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import { maxSurge } from '../../kubernetes/limits.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import { lookAgainAfter } from '../outcome.js';
+import type { Pass, PolicyDecision } from '../pass.js';
+import { normal, tellEvent } from '../tell.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Caches of pods and ReplicaSets agree soon. */
+const DISAGREEMENT_MS = 1000;
+
+/**
+ * Makes room for the pods whose eviction was requested, when the steps have been played. The ReplicaSet has one more pod for each,
+ * within `maxSurge`, and gives up these pods, by name, as others become available in their place. So no eviction makes fewer
+ * pods available than there were, and the ReplicaSet is never smaller than `replicas`. In a rollout new pods come in any case:
+ * the pods wait for its end.
+ */
+export function surgeForEvictions(pass: Pass): PolicyDecision | undefined {
+  const { draft, policy } = pass;
+  const { spec } = draft;
+  if (!policy.surgesOnEviction || spec.paused) return undefined;
+  const asked = draft.living.flatMap((set) => askedOf(pass, set));
+  const surge = Math.min(askedOf(pass, latestOf(draft, draft.living)).length, maxSurge(spec));
+  return { limits: { surge }, afterwards: () => replace(pass, asked, surge) };
+}
+
+function replace(pass: Pass, asked: readonly ReadablePod[], surge: number): void {
+  const { draft, outcome } = pass;
+  if (asked.length === 0) return;
+  const lapseMs = Math.min(...asked.map((pod) => evictionAskedForMs(pod, draft.nowMs) ?? 0));
+  if (lapseMs < Infinity) lookAgainAfter(outcome, lapseMs);
+  const latest = latestOf(draft, draft.living);
+  const isAlone = latest !== undefined && activeOf(draft.living).every((set) => set === latest);
+  if (isAlone && latest.replicas >= draft.replicas && draft.replicas > 0) makeRoom(pass, latest, surge);
+  tellWait(pass, asked, isAlone);
+}
+
+/** The pods whose eviction was requested: first those that are not ready, then by name. */
+function askedOf({ draft, podsOf }: Pass, set: ReplicaSetDraft | undefined): readonly ReadablePod[] {
+  if (!set) return [];
+  return podsOf(set)
+    .filter((pod) => isPodActive(pod) && evictionAskedForMs(pod, draft.nowMs) !== undefined)
+    .toSorted(
+      (a, b) => Number(isPodReady(a)) - Number(isPodReady(b)) || (a.metadata.name < b.metadata.name ? -1 : 1),
+    );
+}
+
+function makeRoom(pass: Pass, latest: ReplicaSetDraft, surge: number): void {
+  const { draft, outcome } = pass;
+  const asked = askedOf(pass, latest);
+  const most = draft.replicas + surge;
+  const view = viewOf(pass, latest);
+  if (!view.isSettled) return lookAgainAfter(outcome, DISAGREEMENT_MS);
+  const spare = lastingAvailable(latest, OWN_RULES) - draft.replicas + view.unavailable(asked);
+  const going = Math.max(0, Math.min(latest.replicas - draft.replicas, asked.length, spare));
+  if (going > 0) return letGo(pass, latest, asked.slice(0, going));
+  if (latest.replicas >= most) return;
+  const added = most - latest.replicas;
+  draft.scale(latest, most);
+  const message = `${capitalised(named(asked))} to be evicted: starting ${added === 1 ? 'a pod' : `${added} pods`} first`;
+  tellEvent(draft, outcome, normal('EvictionSurge', message));
+  outcome.isWaiting = true;
+}
+
+/** The names go to the ReplicaSet with its size, so that no other pods go in their place. */
+function letGo({ draft, outcome }: Pass, latest: ReplicaSetDraft, victims: readonly ReadablePod[]): void {
+  draft.scale(latest, latest.replicas - victims.length);
+  const first = renderFirstToGo(firstToGo(latest.replicas, victims, { beforeUnready: true }));
+  draft.annotate(latest, { ...latest.annotations, [FIRST_TO_GO]: first });
+  const names = victims.map(({ metadata }) => metadata.name).join(', ');
+  const message = `Evicting ${names}: as many pods are available in ${victims.length === 1 ? 'its' : 'their'} place`;
+  tellEvent(draft, outcome, normal('EvictionReplaced', message));
+}
+
+interface View {
+  /** The ReplicaSet's controller has acted on its size, and the cache shows these pods. */
+  readonly isSettled: boolean;
+  /** How many of these count for nothing; none unless the caches agree on what is available. */
+  readonly unavailable: (pods: readonly ReadablePod[]) => number;
+}
+
+/** ReplicaSets and pods have separate watches: what only one of them says is not acted upon. */
+function viewOf({ draft, podsOf }: Pass, set: ReplicaSetDraft): View {
+  const active = podsOf(set).filter(isPodActive);
+  const isAvailable = (pod: ReadablePod): boolean => isPodAvailable(pod, set.minReadySeconds, draft.nowMs);
+  const { availableReplicas = 0, replicas = 0 } = set.status;
+  const agrees = active.filter(isAvailable).length === availableReplicas;
+  return {
+    isSettled: isObserved(set) && replicas === set.replicas && active.length === set.replicas,
+    unavailable: (pods) => (agrees ? pods.filter((pod) => !isAvailable(pod)).length : 0),
+  };
+}
+
+function tellWait({ draft, outcome }: Pass, asked: readonly ReadablePod[], isAlone: boolean): void {
+  const { length } = asked;
+  if (isAlone) outcome.isWaiting = true;
+  const when = isAlone
+    ? `${length === 1 ? 'goes when a pod is' : 'go as pods are'} available in ${length === 1 ? 'its' : 'their'} place`
+    : `${length === 1 ? 'goes' : 'go'} with the rollout`;
+  outcome.standing ??= {
+    code: 'waits-for-replacement',
+    sentence: `${named(asked)} to be evicted, and ${when}`,
+    unblockedBy: isAlone
+      ? [
+          'a pod that becomes available on another node: kubectl get pods -o wide shows where it is',
+          `removing ${EVICTION_ASKED} from the pod, if it is to stay`,
+        ]
+      : [`the end of the rollout of ${draft.name}`],
+    endsByItself: true,
+  };
+}
+
+/** Limit of the names in a message; the other pods are only counted. */
+const MOST_NAMED = 3;
+
+function named(pods: readonly ReadablePod[]): string {
+  const names = pods.map(({ metadata }) => metadata.name);
+  if (names.length === 1) return `pod ${names[0]} is`;
+  const told = names.slice(0, MOST_NAMED).join(', ');
+  return `pods ${told}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''} are`;
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,74 @@
+import { findCondition } from '../../kubernetes/conditions.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { NEW_REPLICA_SET_AVAILABLE } from '../../kubernetes/reasons.js';
+import { parseTimeMs } from '../../../shared/index.js';
+import { mayBecomeGood } from './may-become-good.js';
+import { readFailures } from '../failed-templates.js';
+import { COMPLETE_SINCE } from '../names.js';
+import type { PolicyOutcome } from '../outcome.js';
+import { lookAgainAfter } from '../outcome.js';
+import type { RolloutPolicy } from '../policy.js';
+import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from '../revisions.js';
+
+/** Whether anything ever goes back, or passes its steps by, because a revision was good. */
+export function needsGoodRevisions({ blueGreen, checks, onFailure, steps }: RolloutPolicy): boolean {
+  return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || blueGreen !== undefined;
+}
+
+/**
+ * A rollout that was complete for its bake time when the next one began was good, also where the policy came with the template of the
+ * next, or no pass came in between.
+ */
+export function markServedGood(
+  draft: RolloutDraft,
+  policy: RolloutPolicy,
+  latest: ReplicaSetDraft | undefined,
+): void {
+  const served = revisionInForce(draft);
+  if (!served || served === latest || isGood(served)) return;
+  const progressing = findCondition(draft.status.conditions, 'Progressing');
+  const isComplete = progressing?.reason === NEW_REPLICA_SET_AVAILABLE;
+  const since = isComplete ? progressing.lastUpdateTime : served.annotations[COMPLETE_SINCE];
+  // How long it has to last may be what cannot be understood: it is judged when that is corrected.
+  if (policy.unclear !== undefined) {
+    if (isComplete && since !== undefined)
+      draft.annotate(served, { ...served.annotations, [COMPLETE_SINCE]: since });
+    return;
+  }
+  const sinceMs = parseTimeMs(since);
+  if (sinceMs === undefined || draft.nowMs < sinceMs + policy.bakeMs) return;
+  const failed = readFailures(draft.annotations).some(
+    ({ template }) => template === hashOf(draft, served.template),
+  );
+  if (!failed && mayBecomeGood(policy, served)) markGood(draft, served);
+}
+
+/** Marks the revision of a rollout that has been complete for its bake time. */
+export function markLatestGood(
+  draft: RolloutDraft,
+  policy: RolloutPolicy,
+  latest: ReplicaSetDraft,
+  outcome: PolicyOutcome,
+): void {
+  if (isGood(latest) || draft.replicas === 0) return;
+  const sinceMs = completeSinceMs(draft, latest);
+  if (sinceMs === undefined) return noteCompletion(draft, latest, policy, outcome);
+  const leftMs = sinceMs + policy.bakeMs - draft.nowMs;
+  if (leftMs > 0) return lookAgainAfter(outcome, leftMs);
+  markGood(draft, latest);
+  outcome.actions.push(`revision of ${latest.name} is good`);
+}
+
+/** Where no condition keeps the time, the ReplicaSet does. */
+function noteCompletion(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft,
+  { bakeMs }: RolloutPolicy,
+  outcome: PolicyOutcome,
+): void {
+  if (findCondition(draft.status.conditions, 'Progressing')) return;
+  if (bakeMs === 0) return markGood(draft, latest);
+  draft.annotate(latest, { ...latest.annotations, [COMPLETE_SINCE]: draft.now });
+  lookAgainAfter(outcome, bakeMs);
+}

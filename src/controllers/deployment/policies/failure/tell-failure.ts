@@ -1,0 +1,75 @@
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
+import type { FailedTemplate } from '../failed-templates.js';
+import { CONFIG_DIGEST, RETRY } from '../names.js';
+import type { Pass } from '../pass.js';
+import { hashOf } from '../revisions.js';
+import { ROLLED_BACK, tellProgress } from '../tell.js';
+
+/** `Revision 5 (ReplicaSet "web-5d") failed: …` */
+export function failureSentence({ cause, replicaSet, revision, aborted }: FailedTemplate): string {
+  const which = revision === '' ? 'The rollout' : `Revision ${revision} (ReplicaSet "${replicaSet}")`;
+  return `${which} ${aborted ? 'was' : 'failed:'} ${cause}`;
+}
+
+/**
+ * Says that the rollout failed by the reason that `kubectl rollout status` and other tools end by, for as long as the Deployment
+ * asks for what failed.
+ */
+export function tellFailure(
+  { draft, outcome, policy }: Pass,
+  failure: FailedTemplate,
+  target: ReplicaSetDraft,
+): void {
+  const { name, namespace = 'default' } = draft.observed.metadata;
+  const runs = `evision ${target.annotations[REVISION] ?? ''} (ReplicaSet "${target.name}")`;
+  const holds = policy.onFailure === 'hold';
+  const rest = holds ? `R${runs} runs until the template changes.` : `Going back to r${runs}.`;
+  const said = failureSentence(failure);
+  tellProgress(draft, {
+    status: 'False',
+    reason: PROGRESS_DEADLINE_EXCEEDED,
+    message: `${holds ? `${ROLLED_BACK}: ` : ''}${said}. ${rest}${configurationNote(draft, failure)}`,
+  });
+  outcome.isWaiting = true;
+  outcome.standing = {
+    code: 'failed-template',
+    sentence: `what it asks for failed and is not tried again: ${failure.cause}; revision ${target.annotations[REVISION] ?? ''} runs instead`,
+    unblockedBy: [
+      'another template',
+      `rollkeeper retry ${namespace}/${name}, or kubectl annotate deployment ${name} ${RETRY}=WHO`,
+    ],
+    endsByItself: !holds,
+  };
+}
+
+/** A rollback restores a template, and not the content of ConfigMaps and Secrets. */
+export function configurationNote(draft: RolloutDraft, { template, to }: FailedTemplate): string {
+  const digests = [template, to?.template].map((hash) => {
+    const set = draft.living.find((each) => hashOf(draft, each.template) === hash);
+    return set && (set.template.metadata?.annotations?.[CONFIG_DIGEST] ?? '');
+  });
+  const [failed, good] = digests;
+  if (failed === undefined || good === undefined || failed === good) return '';
+  return ' Its ConfigMaps and Secrets still have the content that was refused, and pods that start from now on read it: change it back as well.';
+}
+
+/** Says that what runs is not what was last asked for, until something else is. */
+export function tellRolledBack({ draft, outcome }: Pass, failure: FailedTemplate): void {
+  const { to } = failure;
+  const target = to ? `revision ${to.revision} (ReplicaSet "${to.replicaSet}")` : 'an earlier revision';
+  const { name, namespace = 'default' } = draft.observed.metadata;
+  tellProgress(draft, {
+    status: 'False',
+    reason: ROLLED_BACK,
+    message: `${failureSentence(failure)}. Rolled back to the pods of ${target}.${configurationNote(draft, failure)}`,
+  });
+  outcome.standing = {
+    code: 'rolled-back',
+    sentence: `it was rolled back to ${target}: ${failure.cause}`,
+    unblockedBy: ['another template', `rollkeeper retry ${namespace}/${name} tries what failed again`],
+    endsByItself: false,
+  };
+}

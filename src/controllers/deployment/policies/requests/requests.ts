@@ -1,0 +1,111 @@
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { withoutHash } from '../../kubernetes/pod-template.js';
+import { restoredAnnotations } from '../../kubernetes/rollback.js';
+import { retryFailedChecks } from '../checks/retry-checks.js';
+import type { FailedTemplate } from '../failed-templates.js';
+import { addFailure, readFailures, withFailures } from '../failed-templates.js';
+import { withNotedChange } from '../history/history.js';
+import { ABORT, RETRY } from '../names.js';
+import type { Pass } from '../pass.js';
+import { requesterOf } from '../requester.js';
+import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../revisions.js';
+import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, warning } from '../tell.js';
+
+/** Does what a person asks for by an annotation, and removes the annotation with the same write. */
+export function takeRequests(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+  if (pass.draft.annotations[ABORT] !== undefined) abort(pass, latest);
+  if (pass.draft.annotations[RETRY] !== undefined) retry(pass, latest);
+}
+
+/** The template counts as failed from now on, and what follows is what follows a failure. */
+function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): void {
+  const by = requesterOf(draft.annotations, ABORT) ?? '';
+  const { [ABORT]: _asked, ...others } = draft.annotations;
+  const failures = readFailures(others);
+  const current = hashOf(draft);
+  const target = lastGood(draft, failures, current);
+  if (!target || isSettled(draft, latest)) {
+    draft.replaceMetadata(others);
+    const why = target ? 'no rollout is under way' : 'no revision is known to be good';
+    return tellEvent(draft, outcome, warning('NothingToAbort', `Asked by ${by} to go back, and ${why}`));
+  }
+  const ref = latest ? refOf(draft, latest) : { template: current, replicaSet: '', revision: '' };
+  const cause = `aborted by ${by}`;
+  const failure: FailedTemplate = { ...ref, at: draft.now, cause, aborted: true, to: refOf(draft, target) };
+  draft.replaceMetadata(withFailures(others, addFailure(failures, failure)));
+  tellEvent(
+    draft,
+    outcome,
+    warning('RolloutAborted', `The rollout was ${cause}; going back to ${target.name}`),
+  );
+}
+
+/** A good revision that runs alone is no rollout, also while pods of it are missing: going back from it is an undo. */
+function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
+  return latest !== undefined && isGood(latest) && !replacesOthers(draft, latest);
+}
+
+/** Retries a failed template: at once if the Deployment asks for it, otherwise by asking for it again. */
+function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+  const { draft, outcome } = pass;
+  const by = requesterOf(draft.annotations, RETRY) ?? '';
+  const { [RETRY]: _asked, ...others } = draft.annotations;
+  const failures = readFailures(others);
+  const current = hashOf(draft);
+  const asked = failures.find(({ template }) => template === current);
+  if (asked) return retryInPlace(pass, { by, others, failures, asked, latest });
+  if (retryFailedChecks(draft, latest)) {
+    draft.replaceMetadata(others);
+    const message = `Measuring the failed checks again, asked by ${by}`;
+    return tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
+  }
+  const [failed, ...rest] = failures;
+  draft.replaceMetadata(withFailures(others, rest));
+  if (!failed) {
+    const message = `Asked by ${by} to try again, and nothing has failed`;
+    return tellEvent(draft, outcome, warning('NothingToRetry', message));
+  }
+  // Only in place of what it was rolled back to: any other template was asked for after the failure.
+  const isRolledBack = failed.to?.template === current;
+  const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
+  if (isRolledBack && replicaSet) {
+    const change = { template: failed.template, trigger: 'retry', by } as const;
+    const restored = restoredAnnotations(draft, replicaSet);
+    const annotations = pass.policy.history ? withNotedChange(restored, change) : restored;
+    draft.replaceMetadata(annotations, withoutHash(replicaSet.template));
+    tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked by ${by}`));
+  } else {
+    const message = `What failed is tried again when it is applied, asked by ${by}`;
+    tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
+  }
+}
+
+interface Retry {
+  readonly by: string;
+  readonly others: Readonly<Record<string, string>>;
+  readonly failures: readonly FailedTemplate[];
+  readonly asked: FailedTemplate;
+  readonly latest: ReplicaSetDraft | undefined;
+}
+
+/** The deadline restarts first, in a write of its own: it has expired, and the next look would fail the rollout at once. */
+function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, others }: Retry): void {
+  if (observedProgress(draft)?.reason !== ROLLOUT_RETRIED) return;
+  retryFailedChecks(draft, latest);
+  draft.replaceMetadata(
+    withFailures(
+      others,
+      failures.filter((failure) => failure !== asked),
+    ),
+  );
+  const what = asked.replicaSet === '' ? 'it' : asked.replicaSet;
+  tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${what} again, asked by ${by}`));
+}
+
+/** The first of the two writes of a retry in place. */
+export function tellRetry({ draft }: Pass): void {
+  const by = requesterOf(draft.annotations, RETRY) ?? '';
+  const message = `What failed is about to be tried again, asked by ${by}`;
+  tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_RETRIED, message });
+}

@@ -1,0 +1,63 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { annotationOf } from '../names.js';
+import { lookAgainAfter } from '../outcome.js';
+import type { Pass } from '../pass.js';
+import type { RolloutPolicy } from '../policy.js';
+import {
+  CORRECT_ANNOTATION,
+  ROLLOUT_HELD,
+  asClause,
+  normal,
+  observedProgress,
+  tellEvent,
+  tellProgress,
+} from '../tell.js';
+import { isOpen, nextOpening } from './windows.js';
+
+/** Why no rollout may begin now. */
+export type HoldOfStart =
+  | { readonly by: 'unclear-policy'; readonly problems: string }
+  | { readonly by: 'freeze'; readonly reason: string }
+  | { readonly by: 'window'; readonly opensMs: number | undefined };
+
+export function holdOfStart(
+  { freeze, unclear, windows }: RolloutPolicy,
+  nowMs: number,
+): HoldOfStart | undefined {
+  if (unclear !== undefined) return { by: 'unclear-policy', problems: unclear };
+  if (freeze !== undefined) return { by: 'freeze', reason: freeze };
+  if (windows.length === 0 || isOpen(windows, nowMs)) return undefined;
+  return { by: 'window', opensMs: nextOpening(windows, nowMs) };
+}
+
+export function tellHeld({ draft, outcome }: Pass, hold: HoldOfStart): void {
+  const { message, unblockedBy } = wordsOf(hold);
+  if (observedProgress(draft)?.message !== message) tellEvent(draft, outcome, normal(ROLLOUT_HELD, message));
+  tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_HELD, message });
+  outcome.isWaiting = true;
+  outcome.standing = {
+    code: 'rollout-held',
+    sentence: asClause(message),
+    unblockedBy: [unblockedBy],
+    endsByItself: hold.by === 'window',
+  };
+  if (hold.by === 'window' && hold.opensMs !== undefined) lookAgainAfter(outcome, hold.opensMs - draft.nowMs);
+}
+
+function wordsOf(hold: HoldOfStart): { readonly message: string; readonly unblockedBy: string } {
+  if (hold.by === 'unclear-policy')
+    return {
+      message: `The rollout is held, because an annotation cannot be understood: ${hold.problems}`,
+      unblockedBy: CORRECT_ANNOTATION,
+    };
+  if (hold.by === 'freeze') {
+    const name = annotationOf('freeze');
+    return {
+      message: `The rollout is held by a freeze: ${hold.reason}`,
+      unblockedBy: `removing ${name} from the Deployment or its Namespace`,
+    };
+  }
+  const opens = hold.opensMs === undefined ? 'a week from now' : toRfc3339(hold.opensMs);
+  const message = `The rollout is held outside of its window; it begins at ${opens}`;
+  return { message, unblockedBy: `the window, which opens at ${opens}` };
+}

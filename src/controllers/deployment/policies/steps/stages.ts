@@ -1,0 +1,354 @@
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isCount, isShortText, isTime, parseTimeMs, readJson } from '../../../shared/index.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
+import { lastServedRevision, revisionOf } from '../../kubernetes/revision.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { Gate } from '../checks/gate.js';
+import { isOverridable } from '../checks/gate.js';
+import { renderDuration } from '@rollkeeper/machinery/clock';
+import { APPROVE, STEP } from '../names.js';
+import type { PolicyOutcome, Standing } from '../outcome.js';
+import { lookAgainAfter } from '../outcome.js';
+import { resolvePodCount } from '../pod-counts.js';
+import type { RolloutPolicy } from '../policy.js';
+import { requesterOf } from '../requester.js';
+import { isGood, isNewest, replacesOthers } from '../revisions.js';
+import type { Step } from './steps.js';
+import { MOST_STEPS, renderStep } from './steps.js';
+import { WAITING_FOR_APPROVAL, WAITING_IN_STEP, normal, tellEvent, tellProgress, warning } from '../tell.js';
+
+export interface Approval {
+  /** Counted from 1. */
+  readonly step: number;
+  /** What the annotation said. */
+  readonly by: string;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/** Where in its steps a rollout is: kept on its ReplicaSet, so that another template begins at the first. */
+export interface Position {
+  /** Steps that are behind it. */
+  readonly done: number;
+  /** When the last of them was over, RFC 3339. */
+  readonly since: string;
+  readonly approvals: readonly Approval[];
+}
+
+/** What holds a rollout at its step. */
+type Wait =
+  | { readonly for: 'time'; readonly untilMs: number }
+  | { readonly for: 'approval' }
+  | { readonly for: 'check'; readonly gate: Gate }
+  | { readonly for: 'pods' };
+
+/** The checks of a pass, as far as the steps ask for them. */
+export interface StepGates {
+  /** A check that is measured all the way through, and lets no step be taken. */
+  readonly blocked?: Gate;
+  /** A measurement of one of these is due now: its earlier result does not allow a step. */
+  readonly isPending: boolean;
+  /** An approval is about such a check, and is used up by it. */
+  readonly takesApproval: boolean;
+  /** @param step counted from 1 */
+  at(check: string, step: number): Gate;
+}
+/** What of a policy says where a rollout waits. */
+type SteppedPolicy = Pick<RolloutPolicy, 'fastTrack' | 'steps'>;
+
+/** How far the rollout may go in this pass. */
+export interface Stage {
+  readonly position: Position;
+  /** How large the new ReplicaSet may become. */
+  readonly cap: number;
+  /** Undefined once all steps are behind it. */
+  readonly wait?: Wait;
+  readonly isMoved: boolean;
+  /** The approval that has been used. */
+  readonly used?: Approval;
+  /** Nothing is replaced any more: what is left are checks of what runs. */
+  readonly isTail: boolean;
+}
+
+/**
+ * Where the steps hold the rollout; `undefined` if it continues without: nothing is replaced, it began without steps, or it
+ * goes to a revision that was good before, or that was there a few revisions ago.
+ */
+export function decideStage(
+  draft: RolloutDraft,
+  policy: SteppedPolicy,
+  latest: ReplicaSetDraft | undefined,
+  gates?: StepGates,
+): Stage | undefined {
+  const { steps } = policy;
+  const position = positionOf(draft, policy, latest);
+  if (position) return advance({ draft, steps, latest, gates, isTail: false }, position);
+  const tail = tailOf(draft, steps, latest);
+  return tail && advance({ draft, steps, latest, gates, isTail: true }, tail);
+}
+
+/** How large the new ReplicaSet may be while the rollout stays where it is. */
+export function capInPlace(
+  draft: RolloutDraft,
+  policy: SteppedPolicy,
+  latest: ReplicaSetDraft | undefined,
+): number | undefined {
+  const position = positionOf(draft, policy, latest);
+  return position && capAt(policy.steps, position.done, draft.replicas);
+}
+
+/**
+ * The versions that were left behind in the middle of their steps: what has not passed them gets no more pods, although a share of a
+ * new size would fall to it. None where there is no other version that could take that share.
+ */
+export function leftInSteps(
+  draft: RolloutDraft,
+  { steps }: SteppedPolicy,
+  latest: ReplicaSetDraft | undefined,
+): ReadonlySet<ReplicaSetDraft> {
+  if (steps.length === 0) return new Set();
+  const old = draft.living.filter((set) => set !== latest && set.replicas > 0);
+  const left = old.filter((set) => {
+    const position = isGood(set) ? undefined : readPosition(set.annotations);
+    return position !== undefined && position.done < steps.length;
+  });
+  return new Set(left.length < old.length ? left : []);
+}
+
+function positionOf(
+  draft: RolloutDraft,
+  { fastTrack, steps }: SteppedPolicy,
+  latest: ReplicaSetDraft | undefined,
+): Position | undefined {
+  if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
+  if (latest && (isGood(latest) || isFastTracked(draft, latest, fastTrack))) return undefined;
+  const begun = latest && isNewest(draft, latest) ? readPosition(latest.annotations) : undefined;
+  if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
+  return begun ?? { done: 0, since: draft.now, approvals: [] };
+}
+
+/**
+ * Whether it goes back to one of this many earlier revisions. Its annotations remember which it was, after it has a new number
+ * too.
+ */
+export function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: number): boolean {
+  if (revisions === 0 || !latest.observed) return false;
+  const others = draft.living.filter((set) => set !== latest).map(revisionOf);
+  const newest = others.reduce((most, each) => (each > most ? each : most), 0n);
+  const own = revisionOf(latest);
+  const was = own > newest ? lastServedRevision(latest.annotations) : own;
+  return was !== undefined && was > 0n && newest - was <= BigInt(revisions);
+}
+
+/** Where a rollout is whose last pods have been replaced, and that has checks before it: they are about what runs. */
+function tailOf(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  latest: ReplicaSetDraft | undefined,
+): Position | undefined {
+  if (!latest || draft.replicas === 0 || isGood(latest) || replacesOthers(draft, latest)) return undefined;
+  if (!isNewest(draft, latest)) return undefined;
+  const position = readPosition(latest.annotations);
+  return position && leavesCheck(steps, position) ? position : undefined;
+}
+
+/** Whether a check of its steps is still before the rollout of this ReplicaSet. */
+export function isCheckAhead(steps: readonly Step[], replicaSet: ReplicaSetDraft): boolean {
+  const position = readPosition(replicaSet.annotations);
+  return position !== undefined && leavesCheck(steps, position);
+}
+
+function leavesCheck(steps: readonly Step[], { done }: Position): boolean {
+  return steps.slice(done).some(({ kind }) => kind === 'check');
+}
+
+/** What the steps are taken by. */
+interface Walk {
+  readonly draft: RolloutDraft;
+  readonly steps: readonly Step[];
+  readonly latest: ReplicaSetDraft | undefined;
+  readonly gates: StepGates | undefined;
+  readonly isTail: boolean;
+}
+
+function advance(walk: Walk, before: Position): Stage {
+  const { draft, gates, isTail, steps } = walk;
+  let position: Position = before;
+  let wait: Wait | undefined = gates?.blocked && { for: 'check', gate: gates.blocked };
+  let used: Approval | undefined;
+  for (let step = wait ? undefined : steps[position.done]; step; step = steps[position.done]) {
+    const isTaken: boolean = used !== undefined || gates?.takesApproval === true;
+    const by = isTaken ? undefined : requesterOf(draft.annotations, APPROVE);
+    wait = waitOf(walk, step, position);
+    const isEnded = wait !== undefined && by !== undefined && endsByApproval(wait);
+    if ((wait && !isEnded) || gates?.isPending) break;
+    wait = undefined;
+    const done = position.done + 1;
+    if (isEnded) used = { step: done, by, at: draft.now };
+    const approvals = used ? [...before.approvals, used] : before.approvals;
+    position = { done, since: draft.now, approvals };
+  }
+  const cap = isTail ? draft.replicas : capAt(steps, position.done, draft.replicas);
+  return { position, cap, wait, used, isTail, isMoved: position !== before };
+}
+
+function waitOf(
+  { draft, gates, isTail, latest }: Walk,
+  step: Step,
+  { done, since }: Position,
+): Wait | undefined {
+  // What runs already needs no approval to run.
+  if (step.kind === 'approve') return isTail ? undefined : { for: 'approval' };
+  if (step.kind === 'check') {
+    const gate = gates?.at(step.check, done + 1);
+    return gate && gate.status !== 'passed' ? { for: 'check', gate } : undefined;
+  }
+  if (step.kind === 'wait') {
+    const untilMs = (parseTimeMs(since) ?? 0) + step.ms;
+    return draft.nowMs >= untilMs ? undefined : { for: 'time', untilMs };
+  }
+  const size = resolvePodCount(step.size, draft.replicas);
+  return latest && latest.replicas >= size && isWhole(latest, size) ? undefined : { for: 'pods' };
+}
+
+function endsByApproval(wait: Wait): boolean {
+  return wait.for === 'approval' || (wait.for === 'check' && isOverridable(wait.gate));
+}
+
+/** Whether `size` of its pods exist and are available. */
+function isWhole(latest: ReplicaSetDraft, size: number): boolean {
+  return size === 0 || (isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= size);
+}
+
+/** The size of the step that it is at, or of the last one before. After all steps: everything. */
+function capAt(steps: readonly Step[], done: number, replicas: number): number {
+  if (done >= steps.length) return replicas;
+  const size = steps.slice(0, done + 1).findLast((step) => step.kind === 'size');
+  return size ? resolvePodCount(size.size, replicas) : 0;
+}
+
+/** Notes where the rollout is, and reports what it waits for. */
+export function tellStage(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  stage: Stage,
+  latest: ReplicaSetDraft | undefined,
+  outcome: PolicyOutcome,
+): void {
+  const { position, used, wait } = stage;
+  if (used) {
+    const { [APPROVE]: _used, ...others } = draft.annotations;
+    draft.replaceMetadata(others);
+    const note = normal('RolloutApproved', `Step ${used.step} of ${steps.length} was approved by ${used.by}`);
+    tellEvent(draft, outcome, note);
+  }
+  if (latest) writePosition(draft, latest, position);
+  if (stage.isMoved) {
+    const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
+    tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
+  }
+  // What is said of a check, its gates say.
+  if (!wait || wait.for === 'pods' || wait.for === 'check' || !latest) return;
+  if (!isWhole(latest, latest.replicas)) return;
+  const name = stepName(steps, position.done);
+  if (!stage.isTail) return tellWait(draft, name, wait, outcome);
+  if (wait.for === 'approval') return;
+  outcome.standing = standingOf(draft, name, wait);
+  lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
+}
+
+function tellWait(
+  draft: RolloutDraft,
+  name: string,
+  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
+  outcome: PolicyOutcome,
+): void {
+  const standing = standingOf(draft, name, wait);
+  outcome.standing = standing;
+  outcome.isWaiting = true;
+  if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
+  const reason = wait.for === 'time' ? WAITING_IN_STEP : WAITING_FOR_APPROVAL;
+  const message =
+    wait.for === 'time' ? `${name}: until ${timeOf(wait.untilMs)}` : `${name}: waits for an approval`;
+  if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
+    tellEvent(draft, outcome, normal(WAITING_FOR_APPROVAL, message));
+  tellProgress(draft, { status: 'Unknown', reason, message });
+}
+
+function standingOf(
+  draft: RolloutDraft,
+  name: string,
+  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
+): Standing {
+  if (wait.for === 'time') {
+    const left = renderDuration(wait.untilMs - draft.nowMs);
+    return {
+      code: 'waits-in-step',
+      sentence: `it is at ${name.toLowerCase()}, until ${timeOf(wait.untilMs)} (${left})`,
+      unblockedBy: [`${left} without a failure`, 'or roll back with rollkeeper abort'],
+      endsByItself: true,
+    };
+  }
+  const { name: deployment, namespace = 'default' } = draft.observed.metadata;
+  return {
+    code: 'waits-for-approval',
+    sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
+    unblockedBy: [
+      `rollkeeper promote ${namespace}/${deployment}, or kubectl annotate deployment ${deployment} ${APPROVE}=WHO`,
+      `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+    ],
+    endsByItself: false,
+  };
+}
+
+/** An approval that nothing waits for must not approve of what comes later. */
+export function dropNeedlessApproval(
+  draft: RolloutDraft,
+  stage: Stage | undefined,
+  outcome: PolicyOutcome,
+): void {
+  const by = requesterOf(draft.annotations, APPROVE);
+  const { [APPROVE]: _dropped, ...others } = draft.annotations;
+  if (by === undefined || stage?.used) return;
+  draft.replaceMetadata(others);
+  // The rest of an approval that was used, and of which only the step was noted.
+  if (stage?.position.approvals.at(-1)?.by === by) return;
+  tellEvent(
+    draft,
+    outcome,
+    warning('ApprovalNotNeeded', `Nothing waited for the approval of ${by}: it is dropped`),
+  );
+}
+
+export function stepName(steps: readonly Step[], done: number): string {
+  const step = steps[done];
+  return `Step ${done + 1} of ${steps.length} (${step ? renderStep(step) : ''})`;
+}
+
+function timeOf(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: Position): void {
+  const { approvals, done, since } = position;
+  const revision = latest.annotations[REVISION] ?? '';
+  const text = stringifyJson({ revision, done, since, ...(approvals.length > 0 && { approvals }) });
+  draft.annotate(latest, { ...latest.annotations, [STEP]: text });
+}
+
+/** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
+export function readPosition(annotations: Annotations): Position | undefined {
+  const read = readJson(annotations[STEP]);
+  if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
+  const { approvals = [], done, since } = read;
+  if (!isCount(done) || !isTime(since) || !Array.isArray(approvals)) return undefined;
+  return { done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) };
+}
+
+function isApproval(value: unknown): value is Approval {
+  return isJsonObject(value) && isCount(value['step']) && isShortText(value['by']) && isTime(value['at']);
+}

@@ -1,0 +1,55 @@
+import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
+import { isCheckName } from '../checks/check-names.js';
+import type { PodCount } from '../pod-counts.js';
+import { parsePodCount, renderPodCount } from '../pod-counts.js';
+
+/** How far a rollout goes, and what it waits for there. */
+export type Step =
+  | { readonly kind: 'size'; readonly size: PodCount }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'approve' }
+  | { readonly kind: 'check'; readonly check: string };
+
+export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
+
+/** Of one rollout. */
+export const MOST_STEPS = 50;
+
+/** `check pre; 1; wait 5m; 20%; approve; 50%; check slo`: sizes, and what has to happen before the next of them. */
+export function parseSteps(text: string): ParsedSteps {
+  const words = text.split(';').map((word) => word.trim());
+  if (words.at(-1) === '') words.pop();
+  if (words.length > MOST_STEPS) return { problem: `has ${words.length} steps, the most are ${MOST_STEPS}` };
+  const steps: Step[] = [];
+  for (const [index, word] of words.entries()) {
+    const step = parseStep(word);
+    if (!step)
+      return {
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"`,
+      };
+    // A person who approves twice by mistake must not have approved of what comes after.
+    if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
+      return { problem: `step ${index + 1} asks for a second approval of the same` };
+    steps.push(step);
+  }
+  return { steps };
+}
+
+function parseStep(word: string): Step | undefined {
+  if (word === 'approve') return { kind: 'approve' };
+  const [, check] = /^check\s+(\S+)$/.exec(word) ?? [];
+  if (check !== undefined) return isCheckName(check) ? { kind: 'check', check } : undefined;
+  const [, duration] = /^wait\s+(\S+)$/.exec(word) ?? [];
+  if (duration !== undefined) {
+    const ms = parseDuration(duration);
+    return ms === undefined ? undefined : { kind: 'wait', ms };
+  }
+  const size = parsePodCount(word);
+  return size && { kind: 'size', size };
+}
+
+export function renderStep(step: Step): string {
+  if (step.kind === 'approve') return 'approve';
+  if (step.kind === 'check') return `check ${step.check}`;
+  return step.kind === 'wait' ? `wait ${renderDuration(step.ms)}` : renderPodCount(step.size);
+}
