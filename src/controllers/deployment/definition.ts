@@ -42,7 +42,11 @@ import { budgetSource, watchBudgets } from './policies/budgets/budgets.js';
 import { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
 import type { Configuration } from './policies/config-restart/config-digests.js';
-import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-restart/config-digests.js';
+import {
+  CONFIG_SOURCES,
+  configContents,
+  watchConfiguration,
+} from './policies/config-restart/config-digests.js';
 import {
   SERVICES_OF_POLICY,
   selectingServices,

@@ -48,9 +48,18 @@ export type { ReplicaSetWrite } from './kubernetes/plan.js';
 export { planPass } from './pass-plan.js';
 export type { DeploymentPlan } from './pass-plan.js';
 export { latestOf, rolloutSetsOf } from './kubernetes/new-replica-set.js';
-export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './kubernetes/pod-template.js';
+export {
+  customTemplateHash,
+  equalIgnoringHash,
+  podTemplateHash,
+  withoutHash,
+} from './kubernetes/pod-template.js';
 export { hasProgressDeadline } from './kubernetes/progress.js';
-export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './kubernetes/reasons.js';
+export {
+  PROGRESS_DEADLINE_EXCEEDED,
+  ROLLBACK_DONE,
+  ROLLBACK_REVISION_NOT_FOUND,
+} from './kubernetes/reasons.js';
 export { parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';

@@ -13,7 +13,12 @@ import type { PolicyOutcome } from './outcome.js';
 import { newOutcome } from './outcome.js';
 import type { PolicyWrites } from './policy-writes.js';
 import type { LivePods, Pass, Policy, Surroundings } from './pass.js';
-import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement/pod-replacement.js';
+import {
+  countEndingPods,
+  noteReplacement,
+  podReplacementOf,
+  tellEnding,
+} from './pod-replacement/pod-replacement.js';
 import { NO_POLICY, compilePolicy, type CompiledPolicy, type RolloutPolicy } from './policy.js';
 import { policyProblem } from './policy-problem.js';
 import { respectBudgets } from './budgets/respect-budgets.js';

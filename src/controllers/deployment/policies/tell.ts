@@ -2,7 +2,11 @@ import type { EventNote } from '@rollkeeper/runtime';
 import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
 import { findCondition, newCondition } from '../kubernetes/conditions.js';
 import type { RolloutDraft } from '../kubernetes/draft.js';
-import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from '../kubernetes/reasons.js';
+import {
+  NEW_REPLICA_SET_AVAILABLE,
+  PROGRESS_DEADLINE_EXCEEDED,
+  REPLICA_SET_UPDATED,
+} from '../kubernetes/reasons.js';
 import type { PolicyOutcome } from './outcome.js';
 
 /** Progressing: the rollout has not begun, because of a window or a freeze. */
