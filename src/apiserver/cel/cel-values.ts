@@ -29,11 +29,12 @@ const NAMES: Readonly<Record<SimpleType, string>> = {
 export abstract class DeclaredObject {
   private readonly values = new Map<string, unknown>();
 
-  constructor(readonly json: Readonly<Record<string, unknown>>) {}
+  /** @param json null where a variable of the type has no object: it equals null then, and has no fields */
+  constructor(readonly json: Readonly<Record<string, unknown>> | null) {}
 
   protected read(key: string, type: DeclaredType): unknown {
     if (this.values.has(key)) return this.values.get(key);
-    const json = Object.hasOwn(this.json, key) ? this.json[key] : undefined;
+    const json = this.json && Object.hasOwn(this.json, key) ? this.json[key] : undefined;
     const isNone = json === undefined || (json === null && !type.hasNull);
     const value = isNone ? undefined : type.toValue(json);
     this.values.set(key, value);
@@ -95,7 +96,7 @@ export class TypeDeclarations {
     class Instance extends DeclaredObject {}
     const declared: DeclaredType = {
       name,
-      toValue: (json) => new Instance(json as Record<string, unknown>),
+      toValue: (json) => new Instance(json as Record<string, unknown> | null),
     };
     this.objects.set(type, declared);
     this.shownNames.set(name, type.name);
@@ -113,8 +114,8 @@ export class TypeDeclarations {
     this.environment.registerOperator(`${name} == ${name}`, (a: Instance, b: Instance) =>
       sameJson(a.json, b.json),
     );
-    // Null may be held against any object. What is there is none.
-    this.environment.registerOperator(`${name} == null`, () => false);
+    // Null may be held against any object.
+    this.environment.registerOperator(`${name} == null`, (object: Instance) => object.json === null);
     return declared;
   }
 }

@@ -16,7 +16,8 @@ export type {
 } from './kind-definition.js';
 export { describedColumns } from './column-descriptions.js';
 export { compileRequestExpression } from './admissionregistration/request-expression.js';
-export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
+export { compileVariables } from './admissionregistration/request-variables.js';
+export type { RequestExpression } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
 export type { Definition } from './custom/custom-kind.js';
 export {

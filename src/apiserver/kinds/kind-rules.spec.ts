@@ -273,12 +273,49 @@ describe('a policy', () => {
     expect(judged(expression)).toEqual([expect.stringContaining(words)]);
   });
 
-  it.each(['object.spec.a == 1', 'request.dryRun', 'namespaceObject.metadata.name == "a"'])(
-    'may ask %s',
-    (expression) => {
-      expect(judged(expression)).toEqual([]);
-    },
-  );
+  it.each([
+    'object.spec.a == 1',
+    'request.dryRun',
+    'request.userInfo.groups.exists(group, group == "a") && request.userInfo.extra["k"].size() == 1',
+    'namespaceObject == null || namespaceObject.metadata.name == "a"',
+  ])('may ask %s', (expression) => {
+    expect(judged(expression)).toEqual([]);
+  });
+
+  it.each([
+    ['request.object.spec == 1', "undefined field 'object'"],
+    ['namespaceObject.metadata.managedFields == null', "undefined field 'managedFields'"],
+    ['request.userInfo.username', 'must evaluate to bool but got string'],
+    ['request.name == 1', "found no matching overload for '_==_' applied to '(string, int)'"],
+    ['request.options.dryRun', 'must evaluate to bool but got dyn'],
+  ])('knows the types of the request and of the namespace: %s', (expression, words) => {
+    expect(judged(expression)).toEqual([expect.stringContaining(words)]);
+  });
+
+  it('knows the types of its variables, as far as their expressions have any', () => {
+    const variables = [
+      { name: 'one', expression: '1' },
+      { name: 'two', expression: '[variables.one + 1]' },
+      { name: 'user', expression: 'request.userInfo' },
+      { name: 'any', expression: 'object.spec' },
+    ];
+    const withVariables = (expression: string): string[] =>
+      policy({ variables, validations: [{ expression }] });
+    expect(withVariables('variables.two.all(each, each > variables.one) && variables.any.b == "c"')).toEqual(
+      [],
+    );
+    expect(withVariables('variables.user.nothing == 1')).toEqual([]);
+    expect(withVariables('variables.one == "a"')).toEqual([expect.stringContaining("'(int, string)'")]);
+    expect(withVariables('variables.two')).toEqual([expect.stringContaining('but got list(int)')]);
+    expect(withVariables('variables.any')).toEqual([expect.stringContaining('but got dyn')]);
+    const early = [
+      { name: 'a', expression: 'variables.b' },
+      { name: 'b', expression: '1' },
+    ];
+    expect(policy({ variables: early, validations: [{ expression: 'variables.a == "c"' }] })).toEqual([
+      expect.stringContaining("undefined field 'b'"),
+    ]);
+  });
 
   it('has parameters of a kind that can be, and notes of a name that can be', () => {
     const validations = [{ expression: 'true' }];

@@ -50,6 +50,10 @@ it('knows the type of parameters, and what variables there are', () => {
   expect(warningsOf('object.spec.replicas <= variables.most', { paramKind, variables })).toEqual([]);
   expect(warningsOf('params.spec.most > 1', { paramKind })[0]?.warning).toContain("undefined field 'spec'");
   expect(warningsOf('variables.least > 1', { variables })[0]?.warning).toContain("undefined field 'least'");
+  const typed = [{ name: 'images', expression: 'object.spec.template.spec.containers.map(c, c.image)' }];
+  expect(warningsOf('variables.images[0] == 1', { variables: typed })[0]?.warning).toContain(
+    "found no matching overload for '_==_' applied to '(string, int)'",
+  );
 });
 
 it('checks each kind that is named, and none that is meant by a star', () => {
@@ -57,6 +61,10 @@ it('checks each kind that is named, and none that is meant by a star', () => {
   const both = warningsOf('object.spec.replicas > 1', { matchConstraints: { resourceRules: [rule] } });
   expect(both[0]?.warning).toMatch(/^apps\/v1, Kind=DaemonSet: .*undefined field 'replicas'/);
   expect(both[0]?.warning).not.toContain('Deployment');
+  const some = { ...DEPLOYMENTS, resources: ['*', 'deployments/scale', 'deployments'] };
+  expect(warningsOf('object.replicas > 1', { matchConstraints: { resourceRules: [some] } })).toHaveLength(1);
+  const all = { ...DEPLOYMENTS, apiVersions: ['v1', '*'] };
+  expect(warningsOf('object.replicas > 1', { matchConstraints: { resourceRules: [all] } })).toEqual([]);
   const any = { ...DEPLOYMENTS, resources: ['*'] };
   expect(warningsOf('object.replicas > 1', { matchConstraints: { resourceRules: [any] } })).toEqual([]);
 });

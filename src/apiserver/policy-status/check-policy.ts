@@ -2,8 +2,8 @@ import type {
   RuleWithOperations,
   ValidatingAdmissionPolicySpec,
 } from '@rollkeeper/machinery/types/admissionregistration-v1';
-import { compileRequestExpression } from '../kinds/index.js';
-import type { KindDefinition, KindRegistry, RequestTypes } from '../kinds/index.js';
+import { compileRequestExpression, compileVariables } from '../kinds/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { SchemaTypes } from './schema-type.js';
 import type { SchemaRegistry } from '../schema/index.js';
 
@@ -29,12 +29,13 @@ export function checkPolicy(
   const params = paramKind && { params: types.of(paramKind.schema) };
   const checked = kindsOf(spec.matchConstraints?.resourceRules ?? [], kinds).map((one) => {
     const object = types.of(one.schema);
-    return { kind: one, types: { object, oldObject: object, ...params } };
+    const known = { types: { object, oldObject: object, ...params } };
+    return { kind: one, known: { ...known, variables: compileVariables(spec.variables ?? [], known).type } };
   });
   const check = (fieldRef: string, expression: string | undefined): ExpressionWarning[] => {
     if (!expression) return [];
-    const problems = checked.flatMap(({ kind: one, types: declared }) => {
-      const problem = problemOf(expression, spec.variables ?? [], declared);
+    const problems = checked.flatMap(({ kind: one, known }) => {
+      const { problem } = compileRequestExpression(expression, known);
       return problem === undefined ? [] : [`${nameOf(one)}: compilation failed: ${problem}\n`];
     });
     return problems.length === 0 ? [] : [{ fieldRef, warning: problems.join('\n') }];
@@ -45,28 +46,43 @@ export function checkPolicy(
   ]);
 }
 
-function problemOf(
-  expression: string,
-  variables: NonNullable<ValidatingAdmissionPolicySpec['variables']>,
-  types: RequestTypes,
-): string | undefined {
-  const names = variables.map(({ name }) => name);
-  return compileRequestExpression(expression, { variables: names, types }).problem;
-}
-
-/** The kinds that rules name; what they name by `*` is too much to check. */
+/**
+ * The kinds that rules name. A rule that means groups or versions by `*` is too much to check, and what it means of resources by `*`,
+ * or below them, is left out.
+ */
 function kindsOf(rules: readonly RuleWithOperations[], kinds: KindRegistry): readonly KindDefinition[] {
+  const byResource = groupedByResource(kinds);
   const found = new Map<string, KindDefinition>();
   for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {
-    if ([...apiGroups, ...apiVersions, ...resources].some((word) => word.includes('*'))) continue;
-    for (const kind of kinds.kinds) {
-      const { group, resource, version } = kind.type;
-      const isNamed =
-        apiGroups.includes(group) && apiVersions.includes(version) && resources.includes(resource);
-      if (isNamed && found.size < MAX_KINDS) found.set(nameOf(kind), kind);
-    }
+    if ([...apiGroups, ...apiVersions].some((word) => word.includes('*'))) continue;
+    const [groups, versions] = [new Set(apiGroups), new Set(apiVersions)];
+    const named = [...new Set(resources)]
+      .flatMap((resource) => byResource.get(resource) ?? [])
+      .filter(({ type }) => groups.has(type.group) && versions.has(type.version))
+      .sort((a, b) => byText(resourceNameOf(a), resourceNameOf(b)));
+    for (const kind of named.slice(0, MAX_KINDS)) found.set(nameOf(kind), kind);
+    if (named.length >= MAX_KINDS) break;
   }
-  return [...found.keys()].sort().map((name) => found.get(name)!);
+  return [...found.keys()].sort(byText).map((name) => found.get(name)!);
+}
+
+function groupedByResource({ kinds }: KindRegistry): ReadonlyMap<string, readonly KindDefinition[]> {
+  const grouped = new Map<string, KindDefinition[]>();
+  for (const kind of kinds) {
+    const others = grouped.get(kind.type.resource);
+    if (others) others.push(kind);
+    else grouped.set(kind.type.resource, [kind]);
+  }
+  return grouped;
+}
+
+/** In the order in which groups, versions and resources are sorted. */
+function resourceNameOf({ type: { group, resource, version } }: KindDefinition): string {
+  return [group, version, resource].join('\0');
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function nameOf({ type: { group, kind, version } }: KindDefinition): string {

@@ -74,5 +74,5 @@ export class PolicyStatus {
 }
 
 function isObserved({ metadata, status }: Policy): boolean {
-  return status?.observedGeneration === metadata.generation;
+  return Number(status?.observedGeneration ?? 0) >= Number(metadata.generation ?? 0);
 }

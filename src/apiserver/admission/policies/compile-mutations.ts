@@ -1,6 +1,6 @@
 import type { MutatingAdmissionPolicy } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { compileRequestExpression } from '../../kinds/index.js';
+import { compileRequestExpression, compileVariables } from '../../kinds/index.js';
 import type { RequestExpression } from '../../kinds/index.js';
 import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
@@ -34,9 +34,7 @@ export function compileMutations(policy: Readonly<MutatingPolicy>): CompiledMuta
 }
 
 function compile({ metadata, spec = {} }: Readonly<MutatingPolicy>): CompiledMutations {
-  const names = (spec.variables ?? []).map(({ name }) => name);
-  const withLiterals = (text: string, variables: readonly string[]): RequestExpression =>
-    compileRequestExpression(text, { variables, hasLiterals: true });
+  const { all, type: variables } = compileVariables(spec.variables ?? [], { hasLiterals: true });
   return {
     name: metadata.name,
     paramKind: spec.paramKind,
@@ -44,13 +42,13 @@ function compile({ metadata, spec = {} }: Readonly<MutatingPolicy>): CompiledMut
     failsOpen: spec.failurePolicy === 'Ignore',
     isReinvoked: spec.reinvocationPolicy === 'IfNeeded',
     conditions: (spec.matchConditions ?? []).map(({ expression }) => compileRequestExpression(expression)),
-    variables: (spec.variables ?? []).map(({ expression, name }, index) => ({
-      name,
-      expression: withLiterals(expression, names.slice(0, index)),
-    })),
+    variables: all,
     mutations: (spec.mutations ?? []).map(({ applyConfiguration, jsonPatch, patchType }) => ({
       patchType: patchType === 'JSONPatch' ? 'JSONPatch' : 'ApplyConfiguration',
-      expression: withLiterals((applyConfiguration ?? jsonPatch)?.expression ?? '', names),
+      expression: compileRequestExpression((applyConfiguration ?? jsonPatch)?.expression ?? '', {
+        variables,
+        hasLiterals: true,
+      }),
     })),
   };
 }

@@ -67,6 +67,15 @@ describe('A policy', () => {
     expect(objections({ validations: useless })).toEqual(Array.from(useless, () => 'Invalid: given'));
   });
 
+  it('sees that there is no namespace, and what a request does not say', () => {
+    const none = { namespaceObject: null };
+    const rules = ['namespaceObject == null', '!has(request.namespace)', 'oldObject == null'].map(
+      (expression) => ({ expression }),
+    );
+    expect(objections({ validations: rules }, none)).toEqual([]);
+    expect(objections({ validations: [{ expression: 'namespaceObject != null' }] })).toEqual([]);
+  });
+
   it('computes variables from those before', () => {
     const variables = [
       { name: 'most', expression: 'params.data.most' },

@@ -1,7 +1,7 @@
 import type { ValidatingAdmissionPolicy } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { CelOutcome, CostBudget } from '../../cel/index.js';
-import { compileRequestExpression } from '../../kinds/index.js';
+import { compileRequestExpression, compileVariables } from '../../kinds/index.js';
 import type { RequestExpression } from '../../kinds/index.js';
 import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
@@ -62,21 +62,17 @@ export function compilePolicy(policy: Readonly<Policy>): CompiledPolicy {
 }
 
 function compile({ metadata, spec = {} }: Readonly<Policy>): CompiledPolicy {
-  const names = (spec.variables ?? []).map(({ name }) => name);
-  const withAll = (text: string): RequestExpression => compileRequestExpression(text, { variables: names });
+  const { all, type: variables } = compileVariables(spec.variables ?? []);
+  const withAll = (text: string): RequestExpression => compileRequestExpression(text, { variables });
   const asMessage = (text: string): RequestExpression =>
-    compileRequestExpression(text, { variables: names, hasAuthorizer: false });
+    compileRequestExpression(text, { variables, hasAuthorizer: false });
   return {
     name: metadata.name,
     paramKind: spec.paramKind,
     selection: compileSelection(spec.matchConstraints ?? {}),
     failsOpen: spec.failurePolicy === 'Ignore',
     conditions: (spec.matchConditions ?? []).map(({ expression }) => compileRequestExpression(expression)),
-    // A variable may use those before it.
-    variables: (spec.variables ?? []).map(({ expression, name }, index) => ({
-      name,
-      expression: compileRequestExpression(expression, { variables: names.slice(0, index) }),
-    })),
+    variables: all,
     rules: (spec.validations ?? []).map(({ expression, message, messageExpression, reason }) => ({
       expression: withAll(expression),
       message: message?.trim(),

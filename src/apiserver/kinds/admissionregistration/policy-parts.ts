@@ -10,7 +10,9 @@ import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
-import { compileRequestExpression, validateExpression } from './request-expression.js';
+import type { CelType } from '../../cel/index.js';
+import { validateExpression } from './request-expression.js';
+import { compileVariables } from './request-variables.js';
 import { validateRule } from './rules.js';
 import { repeatedPlaces } from '../validation/repeated-places.js';
 
@@ -69,28 +71,23 @@ function validateGroupVersion(text: string, path: string, errors: FieldError[]):
   else validateSyntax(version, checkDns1035Label, path, errors);
 }
 
-/** @returns the names of the variables, if there are any; each may use those before it */
+/** @returns the type of `variables`, if there are any */
 export function validateVariables(
   variables: Decoded<Variable>[] | undefined,
   errors: FieldError[],
-  { hasLiterals = false, hasParams }: { readonly hasLiterals?: boolean; readonly hasParams: boolean },
-): string[] | undefined {
-  const names = (variables ?? []).map(({ name = '' }) => name);
-  variables?.forEach(({ name, expression }, index) => {
+  declarations: { readonly hasLiterals?: boolean; readonly hasParams: boolean },
+): CelType | undefined {
+  if (!variables?.length) return undefined;
+  const { all, type } = compileVariables(variables, declarations);
+  variables.forEach(({ name, expression }, index) => {
     const path = `spec.variables[${index}]`;
     if (!name?.trim()) errors.push(required(`${path}.name`, 'name is not specified'));
     else if (!IDENTIFIER.test(name) || RESERVED.has(name))
       errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'));
     if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
-    else
-      validateExpression(
-        compileRequestExpression(expression, { variables: names.slice(0, index), hasLiterals, hasParams }),
-        `${path}.expression`,
-        [],
-        errors,
-      );
+    else validateExpression(all[index]!.expression, `${path}.expression`, [], errors);
   });
-  return names.length > 0 ? names : undefined;
+  return type;
 }
 
 export function validateMatch(match: Decoded<MatchResources>, path: string, errors: FieldError[]): void {

@@ -1,7 +1,8 @@
-import { ANY_VALUE, AUTHORIZER_TYPE, compileExpression, objectOf, shownType } from '../../cel/index.js';
+import { AUTHORIZER_TYPE, compileExpression, shownType } from '../../cel/index.js';
 import type { CelProgram, CelType } from '../../cel/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
+import { NAMESPACE_TYPE, REQUEST_TYPE } from './request-types.js';
 
 /** An expression about a request, or why it is none. */
 export interface RequestExpression {
@@ -11,8 +12,8 @@ export interface RequestExpression {
 }
 
 export interface RequestDeclarations {
-  /** Names that are known before. @default there is no `variables` */
-  readonly variables?: readonly string[];
+  /** The type of `variables`. @default there is none */
+  readonly variables?: CelType;
   /** Whether there is `params`. @default true */
   readonly hasParams?: boolean;
   /** Whether there is `authorizer`. @default true */
@@ -38,23 +39,16 @@ export function compileRequestExpression(
     variables: {
       object: 'dyn',
       oldObject: 'dyn',
-      request: 'dyn',
+      request: REQUEST_TYPE,
       ...(hasParams && { params: 'dyn' }),
-      namespaceObject: 'dyn',
+      namespaceObject: NAMESPACE_TYPE,
       ...types,
-      ...(variables && { variables: objectOf('variables', fieldsOf(variables)) }),
+      ...(variables && { variables }),
       ...(hasAuthorizer && { authorizer: { kind: 'value', name: AUTHORIZER_TYPE } }),
     },
   });
   return program ? { text, program } : { text, problem };
 }
-
-function fieldsOf(names: readonly string[]): Record<string, CelType> {
-  return Object.fromEntries(names.map((name): [string, CelType] => [name, ANY_VALUE]));
-}
-
-/** Whose types a genuine server knows and we do not: what comes of them may be what is wanted. */
-const KNOWN_ELSEWHERE = ['namespaceObject', 'request', 'variables'];
 
 /**
  * An expression that cannot be compiled, or gives something else than is wanted, is refused.
@@ -69,7 +63,6 @@ export function validateExpression(
   if (problem !== undefined) errors.push(invalid(path, text, `compilation failed: ${problem}`));
   if (!program || wanted.length === 0) return;
   const { resultType } = program;
-  if (resultType === 'dyn' && KNOWN_ELSEWHERE.some((name) => program.uses(name))) return;
   const given = shownType(resultType);
   if (wanted.includes(given)) return;
   const types = wanted.length === 1 ? wanted[0]! : `one of [${wanted.join(' ')}]`;
