@@ -1,4 +1,4 @@
-import { DEPLOYMENTS } from '../src/machinery/kubernetes/index.js';
+import { Deployment } from '../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../src/machinery/logging/index.js';
 import { createDeploymentController } from '../src/controllers/deployment/index.js';
 import { createReplicaSetController } from '../src/controllers/replicaset/index.js';
@@ -56,7 +56,7 @@ const watched = await watchDeployments(client);
 let image = 1;
 try {
   await Promise.all(
-    names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: flags.pods, annotations }))),
+    names.map((name) => client.create(Deployment, aDeployment({ name, replicas: flags.pods, annotations }))),
   );
   for (let round = 0; round < flags.rounds; round++)
     for (const variant of VARIANTS) costs.get(variant.title)?.push(await measure(variant));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SeededRandom } from '../src/machinery/clock/index.js';
-import type { Deployment } from '../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import type { Hopeless } from '../test/chaos/hopeless/hopeless-kinds.js';
 import { HOPELESS_KINDS, hopelessDeployments, hopelessIdIn } from '../test/chaos/hopeless/hopeless-kinds.js';
@@ -67,7 +67,7 @@ try {
 
 async function createGood(name: string): Promise<void> {
   const deployment = aDeployment({ name });
-  await set.client.create(DEPLOYMENTS, {
+  await set.client.create(Deployment, {
     ...deployment,
     metadata: { ...deployment.metadata, labels: { load: 'good' } },
     // So that no rollout has more old ReplicaSets to look at than the one before.
@@ -91,7 +91,7 @@ function untilRolledOut(what: string): Promise<boolean> {
     status.availableReplicas === 1;
   return waitFor(
     async () => {
-      const { items } = await set.client.list<Deployment>(DEPLOYMENTS, {
+      const { items } = await set.client.list<Deployment>(Deployment, {
         namespace: 'default',
         labelSelector: 'load=good',
       });
@@ -103,7 +103,7 @@ function untilRolledOut(what: string): Promise<boolean> {
 
 /** Resolves once every one of them has begun to fail. */
 async function create(hopeless: readonly Hopeless[]): Promise<void> {
-  await Promise.all(hopeless.map(({ deployment }) => set.client.create(DEPLOYMENTS, deployment)));
+  await Promise.all(hopeless.map(({ deployment }) => set.client.create(Deployment, deployment)));
   await waitFor(() => hopeless.every(({ id }) => world.callsOf(id) >= CALLS_OF_A_FIRST_FAILURE), {
     ...SEEN_OF_EACH_ROUND,
     what: 'each hopeless Deployment to fail',
@@ -111,12 +111,12 @@ async function create(hopeless: readonly Hopeless[]): Promise<void> {
 }
 
 async function remove(hopeless: readonly Hopeless[]): Promise<void> {
-  await Promise.all(hopeless.map(({ deployment }) => set.client.delete(DEPLOYMENTS, deployment.metadata)));
+  await Promise.all(hopeless.map(({ deployment }) => set.client.delete(Deployment, deployment.metadata)));
   await world.removeSquatters();
   await waitFor(
     async () => {
-      for (const type of [REPLICA_SETS, PODS]) {
-        const { items } = await set.client.list(type, { namespace: 'default' });
+      for (const type of [ReplicaSet, Pod]) {
+        const { items } = await set.client.list<KubernetesObject>(type, { namespace: 'default' });
         if (items.some(({ metadata }) => hopelessIdIn(metadata.name) !== undefined)) return false;
       }
       return true;

@@ -1,6 +1,6 @@
 import type { HttpApiClient } from '../src/client/api-client/index.js';
-import type { Deployment, Pod } from '../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../src/machinery/kubernetes/index.js';
 import { RolloutHistory, findViolations } from '../src/testing/rollout-history.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
@@ -34,7 +34,7 @@ try {
     await phase(
       'create',
       deployments,
-      (name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods })),
+      (name) => client.create(Deployment, aDeployment({ name, replicas: pods })),
       rolledOut(pods),
     ),
     await phase('roll out', deployments, setImage, rolledOut(pods)),
@@ -47,7 +47,7 @@ try {
     await phase(
       'delete',
       deployments,
-      (name) => client.delete(DEPLOYMENTS, { namespace: 'default', name }),
+      (name) => client.delete(Deployment, { namespace: 'default', name }),
       gone,
     ),
   ];
@@ -84,12 +84,12 @@ function setImage(name: string): Promise<unknown> {
 }
 
 function patch(name: string, body: unknown): Promise<unknown> {
-  return client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+  return client.patch(Deployment, { namespace: 'default', name }, { type: 'strategic', body });
 }
 
 function rolledOut(wanted: number): (client: HttpApiClient) => Promise<boolean> {
   return async (api) => {
-    const { items } = await api.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
+    const { items } = await api.list<Deployment>(Deployment, { namespace: 'default' });
     return items.every(
       ({ metadata, status }) =>
         status?.observedGeneration === metadata.generation &&
@@ -101,8 +101,9 @@ function rolledOut(wanted: number): (client: HttpApiClient) => Promise<boolean> 
 }
 
 async function gone(api: HttpApiClient): Promise<boolean> {
-  for (const type of [DEPLOYMENTS, REPLICA_SETS, PODS]) {
-    if ((await api.list<Pod>(type, { namespace: 'default', limit: 1 })).items.length > 0) return false;
+  for (const type of [Deployment, ReplicaSet, Pod]) {
+    if ((await api.list<KubernetesObject>(type, { namespace: 'default', limit: 1 })).items.length > 0)
+      return false;
   }
   return true;
 }
@@ -124,7 +125,7 @@ function print(rows: readonly Row[]): void {
 /** From a signal to the leader until a change made right after it is seen, from outside. */
 async function failover(api: HttpApiClient): Promise<void> {
   const namespace = 'default';
-  await api.create(DEPLOYMENTS, aDeployment({ name: 'failover' }));
+  await api.create(Deployment, aDeployment({ name: 'failover' }));
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     const leader = await waitFor(
       async () => {
@@ -141,7 +142,7 @@ async function failover(api: HttpApiClient): Promise<void> {
     const { generation } = (changed as Deployment).metadata;
     await waitFor(
       async () =>
-        (await api.get<Deployment>(DEPLOYMENTS, { namespace, name: 'failover' })).status
+        (await api.get<Deployment>(Deployment, { namespace, name: 'failover' })).status
           ?.observedGeneration === generation,
       {
         timeoutMs: 60_000,

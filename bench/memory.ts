@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENTS } from '../src/machinery/kubernetes/index.js';
+import { Deployment } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { number, readFlags, text, texts } from '../test/support/flags.js';
@@ -123,7 +123,7 @@ async function deploy(set: ProcessSet): Promise<(image: string) => Promise<void>
     await waitFor(rolledOut, { timeoutMs: 300_000, intervalMs: 20, what: 'the rollouts' });
     await watched.stop();
   };
-  await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))));
+  await Promise.all(names.map((name) => client.create(Deployment, aDeployment({ name, replicas: pods }))));
   await untilRolledOut('web:1');
   return async (image) => {
     await Promise.all(names.map((name) => setImage(client, name, image)));

@@ -5,14 +5,8 @@ import type { Quantity } from '../src/rollkeeper/rollout-objectives/index.js';
 import { RolloutDurations } from '../src/rollkeeper/rollout-durations/rollout-durations.js';
 import { SeededRandom, SystemClock } from '../src/machinery/clock/index.js';
 import { ConcurrencyLimit } from '../src/machinery/concurrency/index.js';
-import type {
-  Deployment,
-  KubernetesObject,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../src/machinery/logging/index.js';
 import { SharedInformer } from '../src/client/informer/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
@@ -63,11 +57,11 @@ async function measure(): Promise<void> {
     },
     isLeader: () => isMeasured,
   });
-  const deployments = watchFromOutside<Deployment>(DEPLOYMENTS);
+  const deployments = watchFromOutside<Deployment>(Deployment);
   rollouts.watch({
     deployments: [deployments],
-    replicaSets: watchFromOutside<ReplicaSet>(REPLICA_SETS),
-    pods: watchFromOutside<Pod>(PODS),
+    replicaSets: watchFromOutside<ReplicaSet>(ReplicaSet),
+    pods: watchFromOutside<Pod>(Pod),
   });
   const areAll = (image: string): boolean => {
     const known = deployments.lister.list() as readonly Deployment[];
@@ -75,7 +69,7 @@ async function measure(): Promise<void> {
   };
   const writers = new ConcurrencyLimit(WRITERS);
   const create = (name: string): Promise<unknown> =>
-    writers.run(() => set.client.create(DEPLOYMENTS, aDeployment({ name, replicas: flags.pods })));
+    writers.run(() => set.client.create(Deployment, aDeployment({ name, replicas: flags.pods })));
   await Promise.all(names.map(create));
   await waitFor(() => areAll('web:1'), { timeoutMs: 1_800_000, intervalMs: 200, what: 'all Deployments' });
 

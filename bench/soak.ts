@@ -2,7 +2,8 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../src/client/api-client/index.js';
-import { EVENTS, JOBS, PODS } from '../src/machinery/kubernetes/index.js';
+import type { Kind } from '../src/machinery/kubernetes/index.js';
+import { untyped, Event, Job, Pod } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { number, readFlags, text } from '../test/support/flags.js';
 import type { Figures } from './support/soaked-up.js';
@@ -59,17 +60,17 @@ async function load(name: string, until: { count?: number; seconds?: number }): 
   let created = 0;
   let toldMs = beganMs;
   while (created < count && passed() < seconds) {
-    const room = flags.atATime - (await countOf(up.client, JOBS, flags.atATime));
+    const room = flags.atATime - (await countOf(up.client, Job, flags.atATime));
     const due = Math.floor(Math.min(passed() * flags.jobs, count)) - created;
     const names = Array.from({ length: Math.max(Math.min(room, due), 0) }, () => `${name}-${created++}`);
-    await Promise.all(names.map((each) => up.client.create(JOBS, shortJob(each))));
+    await Promise.all(names.map((each) => up.client.create(untyped(Job), shortJob(each))));
     await sleep(250);
     if (performance.now() - toldMs < TELL_EVERY_MS) continue;
     toldMs = performance.now();
     console.log(`${name}: ${created} Jobs in ${passed().toFixed(0)} s, load ${loadavg()[0]?.toFixed(1)}`);
   }
   const loaded = { created, seconds: passed() };
-  await waitFor(async () => (await countOf(up.client, JOBS, 1)) + (await countOf(up.client, PODS, 1)) === 0, {
+  await waitFor(async () => (await countOf(up.client, Job, 1)) + (await countOf(up.client, Pod, 1)) === 0, {
     timeoutMs: 600_000,
     intervalMs: 1000,
     what: 'all Jobs and their pods to be deleted',
@@ -92,7 +93,7 @@ function shortJob(name: string) {
 }
 
 /** @param limit more than that are not counted */
-async function countOf(client: ApiClient, type: typeof JOBS, limit: number): Promise<number> {
+async function countOf(client: ApiClient, type: Kind, limit: number): Promise<number> {
   const { items } = await client.list(type, { namespace: 'default', limit, metadataOnly: true });
   return items.length;
 }
@@ -109,8 +110,8 @@ async function measureAtRest(when: string): Promise<Figures> {
 async function deleteEvents(client: ApiClient): Promise<void> {
   await waitFor(
     async () => {
-      await client.deleteCollection(EVENTS, { namespace: 'default' }).catch(() => undefined);
-      return (await countOf(client, EVENTS, 1)) === 0;
+      await client.deleteCollection(Event, { namespace: 'default' }).catch(() => undefined);
+      return (await countOf(client, Event, 1)) === 0;
     },
     { timeoutMs: 600_000, intervalMs: 1000, what: 'all Events to be deleted' },
   );

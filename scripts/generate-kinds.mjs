@@ -1,6 +1,6 @@
 /**
- * Writes src/runtime/operator/built-in-kinds.ts: a value and a type for each kind that a Kubernetes API has, from the embedded API's own list
- * and the types of objects. What src/machinery/kubernetes has types for is exported by hand (kinds.ts).
+ * Writes src/machinery/kubernetes/built-in-kinds.ts: a value and a type for each kind that a Kubernetes API has, from the embedded API's own
+ * list and the types of objects. A kind whose type is narrower than the generated one is declared in kinds.ts beside it.
  * Run after an update of them: `node -C rollkeeper:source --import tsx scripts/generate-kinds.mjs`
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { createKindRegistry } from '../src/apiserver/index.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const types = path.join(root, 'src', 'machinery', 'generated', 'types');
-const output = path.join(root, 'src', 'runtime', 'operator', 'built-in-kinds.ts');
-const byHand = readFileSync(path.join(root, 'src', 'runtime', 'operator', 'kinds.ts'), 'utf8');
+const output = path.join(root, 'src', 'machinery', 'kubernetes', 'built-in-kinds.ts');
+const byHand = readFileSync(path.join(root, 'src', 'machinery', 'kubernetes', 'kinds.ts'), 'utf8');
 
 const moduleOf = ({ group, version }) => `${group.split('.')[0] || 'core'}-${version}`;
 const declares = (module, kind) => {
@@ -38,22 +38,12 @@ const modules = [...new Set(kinds.map(moduleOf))].sort();
 const nameOf = (module) => module.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
 
 const text = `// Made by scripts/generate-kinds.mjs.
-${modules.map((module) => `import type * as ${nameOf(module)} from '@rollkeeper/machinery/types/${module}';`).join('\n')}
-import type { KubernetesObject, OfKind } from '@rollkeeper/machinery/kubernetes';
-import type { Kind } from './kinds.js';
+${modules.map((module) => `import type * as ${nameOf(module)} from '../generated/types/${module}.js';`).join('\n')}
+import type { KubernetesObject, OfKind } from './objects.js';
+import { kindOf } from './resource-type.js';
 
 /** An object as the API has it, with the metadata that every object has. */
 type Built<T, Name extends string> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & KubernetesObject & OfKind<Name>;
-
-function kind<T extends KubernetesObject>(
-  group: string,
-  version: string,
-  resource: string,
-  word: string,
-  namespaced = true,
-): Kind<T> {
-  return Object.freeze({ group, version, resource, kind: word, namespaced });
-}
 
 ${kinds
   .map((type) => {
@@ -62,7 +52,7 @@ ${kinds
     const scope = namespaced ? '' : ', of the whole cluster';
     return `/** ${word}, \`${group === '' ? version : `${group}/${version}`}\`${scope}. */
 export type ${word} = Built<${nameOf(moduleOf(type))}.${word}, '${word}'>;
-export const ${word} = kind<${word}>(${args.join(', ')}${namespaced ? '' : ', false'});`;
+export const ${word} = kindOf<${word}>(${args.join(', ')}${namespaced ? '' : ', false'});`;
   })
   .join('\n\n')}
 `;

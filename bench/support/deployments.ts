@@ -1,8 +1,8 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { SharedInformer } from '../../src/client/informer/index.js';
-import type { Deployment, KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 
 /** The Deployments that are known here. */
@@ -25,7 +25,7 @@ export async function watchDeployments(client: ApiClient): Promise<WatchedDeploy
     await informer.waitForSync(watching.signal);
     return { informer, running };
   };
-  const [deployments, replicaSets] = await Promise.all([watch<Deployment>(DEPLOYMENTS), watch(REPLICA_SETS)]);
+  const [deployments, replicaSets] = await Promise.all([watch<Deployment>(Deployment), watch(ReplicaSet)]);
   return {
     list: () => deployments.informer.lister.list() as readonly Deployment[],
     get writes() {
@@ -46,5 +46,5 @@ interface Watched<T extends KubernetesObject> {
 /** As `kubectl set image` does, of a Deployment in `default` with one container, `web`. */
 export async function setImage(client: ApiClient, name: string, image: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-  await client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+  await client.patch(Deployment, { namespace: 'default', name }, { type: 'strategic', body });
 }

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../src/machinery/clock/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { ChaosSet } from '../../test/chaos/set/chaos-set.js';
 import { setImage, watchDeployments } from './deployments.js';
 import { cpuSeconds } from './process-figures.js';
@@ -13,7 +13,7 @@ export async function startEmbeddedWorld(options: RolloutWorldOptions): Promise<
   await set.untilSettled();
   const watched = await watchDeployments(set.client);
   return {
-    create: async (deployment) => void (await set.client.create(DEPLOYMENTS, deployment)),
+    create: async (deployment) => void (await set.client.create(Deployment, deployment)),
     setImage: (name, image) => setImage(set.client, name, image),
     deployments: () => watched.list(),
     slowDown: (ms) => {

@@ -6,10 +6,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
   apiVersionOf,
 } from '../../src/machinery/kubernetes/index.js';
 
@@ -41,7 +41,7 @@ export class ManyKindsApi {
     private readonly server: Server,
     private readonly options: ManyKindsOptions,
   ) {
-    for (const type of [DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS]) this.types.set(pathOf(type), type);
+    for (const type of [Deployment, Namespace, Pod, ReplicaSet]) this.types.set(pathOf(type), type);
     for (let index = 0; index < options.kinds; index++) {
       const type = customType(index);
       this.types.set(pathOf(type), type);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../../test/e2e/support/a-deployment.js';
 import { Up } from '../../test/e2e/support/up.js';
@@ -56,7 +56,7 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
     };
     await waitFor(all, { timeoutMs: 300_000, intervalMs: 20, what: 'the rollouts' });
   };
-  await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))));
+  await Promise.all(names.map((name) => client.create(Deployment, aDeployment({ name, replicas: pods }))));
   await rolledOut('web:1');
 
   return {

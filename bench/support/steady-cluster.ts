@@ -1,15 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { toRfc3339 } from '../../src/machinery/clock/index.js';
 import type { StorageRecord } from '../../src/apiserver/index.js';
-import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
   qualifiedResource,
 } from '../../src/machinery/kubernetes/index.js';
-import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
 
 export interface SteadyClusterOptions {
   readonly deployments: number;
@@ -33,15 +32,15 @@ export async function* steadyCluster({
     ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', uid: randomUUID() } },
     ...{ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
   };
-  yield record(NAMESPACES, namespace);
+  yield record(Namespace, namespace);
   for (let index = 0; index < deployments; index++) {
     const deployment = aDeployment(`web-${index}`, pods);
     const replicaSet = aReplicaSet(deployment, pods);
-    yield record(DEPLOYMENTS, deployment);
-    yield record(REPLICA_SETS, replicaSet);
+    yield record(Deployment, deployment);
+    yield record(ReplicaSet, replicaSet);
     for (let pod = 0; pod < pods; pod++) {
       yield record(
-        PODS,
+        Pod,
         aPod(replicaSet, pod, {
           nodeName: `node-${pod % nodes}`,
           startedAt: secondsLater(index * pods + pod),

@@ -2,7 +2,7 @@ import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { EVENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { Event as EventKind, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageConflict, isStorageNotFound, pagesOf } from './storage/index.js';
@@ -41,7 +41,7 @@ export class EventExpiry {
     const { storage, clock, ttlMs = 3_600_000 } = this.options;
     const before = clock.now() - ttlMs;
     let removed = 0;
-    for await (const { items } of pagesOf(storage, qualifiedResource(EVENTS), { limit: PAGE }))
+    for await (const { items } of pagesOf(storage, qualifiedResource(EventKind), { limit: PAGE }))
       for (const { object, revision } of items) {
         if (lastSeen(object) >= before) continue;
         if (await this.remove(object, revision)) removed++;
@@ -52,7 +52,7 @@ export class EventExpiry {
   /** An event that was seen again meanwhile stays. */
   private async remove({ metadata }: KubernetesObject, revision: number): Promise<boolean> {
     const key = {
-      resource: qualifiedResource(EVENTS),
+      resource: qualifiedResource(EventKind),
       namespace: metadata.namespace ?? '',
       name: metadata.name,
     };

@@ -4,13 +4,12 @@ import {
   namespacePolicyProblems,
 } from '@rollkeeper/controllers/deployment/policy-problems';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  Namespace,
+  RollkeeperDeployment,
   objectOfKind,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
-import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /** Of `--invalid-policies`. */
 export type InvalidPolicies = 'warn' | 'refuse';
@@ -18,7 +17,7 @@ export type InvalidPolicies = 'warn' | 'refuse';
 /** Checks the rollout policies of Deployments of both APIs, and the defaults of Namespaces (docs/ROLLOUTS.md). */
 export function policyChecks(action: InvalidPolicies): readonly ObjectCheck[] {
   return [
-    ...[DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map((type): ObjectCheck => ({
+    ...[Deployment, RollkeeperDeployment].map((type): ObjectCheck => ({
       resource: qualifiedResource(type),
       action,
       consequence: 'no new version begins until this is corrected',
@@ -26,7 +25,7 @@ export function policyChecks(action: InvalidPolicies): readonly ObjectCheck[] {
         deploymentPolicyProblems(objectOfKind<Deployment>(object), namespace?.metadata.annotations),
     })),
     {
-      resource: qualifiedResource(NAMESPACES),
+      resource: qualifiedResource(Namespace),
       action,
       consequence: 'no new version of its Deployments begins until this is corrected',
       problemsOf: ({ metadata }) => namespacePolicyProblems(metadata.annotations),

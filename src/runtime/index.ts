@@ -45,32 +45,9 @@ export type {
 export { findAdopters, findOwner, ownerRefOf } from './operator/find-owners.js';
 export { withFinalizer } from './operator/finalizer.js';
 export type { FinalizerSteps } from './operator/finalizer.js';
-export {
-  ConfigMap,
-  CronJob,
-  DaemonSet,
-  Deployment,
-  Ingress,
-  Job,
-  Lease,
-  Namespace,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  ReplicaSet,
-  Secret,
-  Service,
-  ServiceAccount,
-  StatefulSet,
-  StorageClass,
-  defineKind,
-  partOf,
-  typeMeta,
-  untyped,
-} from './operator/kinds.js';
-export * from './operator/built-in-kinds.js';
-export type { CachedKind, Kind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
+export { defineKind, partOf, typeMeta } from './operator/kinds.js';
+export * from '@rollkeeper/machinery/kubernetes/kinds';
+export type { CachedKind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
 export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
 export {
   allOf,
@@ -204,6 +181,7 @@ export {
 export type {
   DeepReadonly,
   Int64,
+  Kind,
   KubernetesObject,
   ObjectMeta,
   ObjectRef,
@@ -222,6 +200,7 @@ export {
   parseKey,
   qualifiedResource,
   sameJson,
+  untyped,
 } from '@rollkeeper/machinery/kubernetes';
 
 // Caches.

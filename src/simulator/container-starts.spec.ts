@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../machinery/clock/index.js';
-import type { Node, PersistentVolumeClaim, Pod, PodSpec } from '../machinery/kubernetes/index.js';
-import { CONFIG_MAPS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '../machinery/kubernetes/index.js';
+import type { PodSpec } from '../machinery/kubernetes/index.js';
+import { ConfigMap, Node, PersistentVolumeClaim, Pod, Secret } from '../machinery/kubernetes/index.js';
 import { silentLogger } from '../machinery/logging/index.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
@@ -9,7 +9,7 @@ import { MemoryEventRecorder } from '../testing/memory-event-recorder.js';
 import { NodeSimulator } from './node-simulator.js';
 import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 import type { KeyedObject } from './pod-sources.js';
-import { PodSources, SECRETS } from './pod-sources.js';
+import { PodSources } from './pod-sources.js';
 
 let clock: FakeClock;
 let cluster: FakeCluster;
@@ -23,15 +23,15 @@ beforeEach(async () => {
   events = new MemoryEventRecorder();
   const informers = new FakeInformers(cluster);
   const sources = new PodSources({
-    configMaps: informers.informerFor<KeyedObject>(CONFIG_MAPS),
-    secrets: informers.informerFor<KeyedObject>(SECRETS),
-    claims: informers.informerFor<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS),
+    configMaps: informers.informerFor<KeyedObject>(ConfigMap),
+    secrets: informers.informerFor<KeyedObject>(Secret),
+    claims: informers.informerFor<PersistentVolumeClaim>(PersistentVolumeClaim),
   });
   const simulator = new NodeSimulator(
     {
       ...{ client: cluster, clock, events, logger: silentLogger, sources },
-      pods: informers.informerFor<Pod>(PODS),
-      nodes: informers.informerFor<Node>(NODES),
+      pods: informers.informerFor<Pod>(Pod),
+      nodes: informers.informerFor<Node>(Node),
     },
     compileNodeSimulatorOptions({ nodes: 1, profiles: [{ images: ['local:1'] }] }),
   );
@@ -48,7 +48,7 @@ afterEach(() => stop());
 const CONTAINER = { name: 'main', image: 'nginx' };
 
 async function putPod(spec: Partial<PodSpec>, name = 'web'): Promise<void> {
-  cluster.seed<Pod>(PODS, {
+  cluster.seed<Pod>(Pod, {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop' } },
     spec: { nodeName: 'node-0', containers: [CONTAINER], ...spec },
     status: { phase: 'Pending' },
@@ -56,7 +56,7 @@ async function putPod(spec: Partial<PodSpec>, name = 'web'): Promise<void> {
   await clock.advance(100);
 }
 
-const status = (name = 'web') => cluster.peek<Pod>(PODS, `shop/${name}`)?.status;
+const status = (name = 'web') => cluster.peek<Pod>(Pod, `shop/${name}`)?.status;
 const conditionOf = (type: string) => status()?.conditions?.find((each) => each.type === type)?.status;
 /** Why the container waits; `Running`, if it does not. */
 const waits = (name?: string) => {

@@ -4,8 +4,8 @@ import { isAlreadyExists, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Namespace, Node } from '@rollkeeper/machinery/kubernetes';
-import { LEASES, NAMESPACES, NODES } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Lease, Namespace, Node } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import { CAPACITY_ANNOTATION, amountsAnnotation, isSilent } from './node-behaviour.js';
@@ -52,11 +52,11 @@ export class NodeRegistrar {
   async register(signal: AbortSignal): Promise<void> {
     const node = newNode(this.index, this.options, this.dependencies.clock.now());
     try {
-      await this.dependencies.client.create(NODES, node, { signal });
+      await this.dependencies.client.create(Node, node, { signal });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       this.wasSilent = isSilent(
-        await this.dependencies.client.get<Node>(NODES, { name: node.metadata.name }, { signal }),
+        await this.dependencies.client.get<Node>(Node, { name: node.metadata.name }, { signal }),
       );
       if (this.wasSilent) return;
     }
@@ -109,7 +109,7 @@ export class NodeRegistrar {
   async report(signal: AbortSignal): Promise<void> {
     const { client, clock, events } = this.dependencies;
     const ref = { name: nodeName(this.index) };
-    const node = await client.get<Node>(NODES, ref, { signal });
+    const node = await client.get<Node>(Node, ref, { signal });
     const state = { nowMs: clock.now(), troubles: this.troubles(), before: node };
     const status = nodeStatus(this.index, this.options, state);
     const given = Object.keys(amountsAnnotation(node, CAPACITY_ANNOTATION));
@@ -123,7 +123,7 @@ export class NodeRegistrar {
         allocatable: { ...status.allocatable, ...gone },
       },
     };
-    await client.patch(NODES, ref, { type: 'merge', body }, { subresource: 'status', signal });
+    await client.patch(Node, ref, { type: 'merge', body }, { subresource: 'status', signal });
     this.given = given;
     for (const note of decideNodeEvents(node, status)) events.record(node, note);
     this.reportedAtMs = clock.monotonicNow();
@@ -134,11 +134,11 @@ export class NodeRegistrar {
     const ref = { namespace: NODE_LEASE_NAMESPACE, name: nodeName(this.index) };
     const body = { spec: { renewTime: toRfc3339Micro(this.dependencies.clock.now()) } };
     try {
-      await this.dependencies.client.patch(LEASES, ref, { type: 'merge', body }, { signal });
+      await this.dependencies.client.patch(Lease, ref, { type: 'merge', body }, { signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      const node = await this.dependencies.client.get<Node>(NODES, { name: ref.name }, { signal });
-      await this.dependencies.client.create(LEASES, newNodeLease(node, this.dependencies.clock.now()), {
+      const node = await this.dependencies.client.get<Node>(Node, { name: ref.name }, { signal });
+      await this.dependencies.client.create(Lease, newNodeLease(node, this.dependencies.clock.now()), {
         signal,
       });
     }
@@ -153,11 +153,11 @@ export async function ensureLeaseNamespace(client: ApiClient, signal: AbortSigna
     metadata: { name: NODE_LEASE_NAMESPACE },
   };
   try {
-    await client.get(NAMESPACES, { name: NODE_LEASE_NAMESPACE }, { signal });
+    await client.get(Namespace, { name: NODE_LEASE_NAMESPACE }, { signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
     try {
-      await client.create(NAMESPACES, namespace, { signal });
+      await client.create(Namespace, namespace, { signal });
     } catch (failure) {
       if (!isAlreadyExists(failure)) throw failure;
     }

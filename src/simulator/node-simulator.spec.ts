@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../machinery/clock/index.js';
-import type { Lease, Node, Pod, PodSpec } from '../machinery/kubernetes/index.js';
-import { LEASES, NODES, PODS } from '../machinery/kubernetes/index.js';
+import type { PodSpec } from '../machinery/kubernetes/index.js';
+import { Lease, Node, Pod } from '../machinery/kubernetes/index.js';
 import { TimeoutError } from '../machinery/errors/index.js';
 import { silentLogger } from '../machinery/logging/index.js';
 import { ApiConnectionError } from '../client/api-client/index.js';
@@ -33,8 +33,8 @@ function make(options: NodeSimulatorOptions = {}) {
   const simulator = new NodeSimulator(
     {
       client: cluster,
-      pods: informers.informerFor<Pod>(PODS),
-      nodes: informers.informerFor<Node>(NODES),
+      pods: informers.informerFor<Pod>(Pod),
+      nodes: informers.informerFor<Node>(Node),
       events,
       clock,
       logger: silentLogger,
@@ -60,7 +60,7 @@ async function start(options: NodeSimulatorOptions = {}) {
 
 /** A pod that is bound to the first node unless it names another. */
 function putPod(name: string, spec: Partial<PodSpec> = {}, annotations: Record<string, string> = {}) {
-  return cluster.seed<Pod>(PODS, {
+  return cluster.seed<Pod>(Pod, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'default', annotations },
@@ -69,17 +69,17 @@ function putPod(name: string, spec: Partial<PodSpec> = {}, annotations: Record<s
   });
 }
 
-const pod = (name: string) => cluster.peek<Pod>(PODS, `default/${name}`);
+const pod = (name: string) => cluster.peek<Pod>(Pod, `default/${name}`);
 const isReady = (name: string) =>
   pod(name)?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
 describe('NodeSimulator', () => {
   it('registers its nodes, ready and with room, and keeps their leases fresh', async () => {
     await start({ nodes: 2 });
-    expect(cluster.all(NODES).map(({ metadata }) => metadata.name)).toEqual(['node-0', 'node-1']);
-    const node = cluster.peek<Node>(NODES, 'node-0');
+    expect(cluster.all(Node).map(({ metadata }) => metadata.name)).toEqual(['node-0', 'node-1']);
+    const node = cluster.peek<Node>(Node, 'node-0');
     expect(node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
-    const renewTime = () => cluster.peek<Lease>(LEASES, 'kube-node-lease/node-1')?.spec?.renewTime;
+    const renewTime = () => cluster.peek<Lease>(Lease, 'kube-node-lease/node-1')?.spec?.renewTime;
     const before = renewTime();
     await clock.advance(10_000);
     expect(before).toBe('2026-01-01T00:00:00.000000Z');
@@ -101,12 +101,12 @@ describe('NodeSimulator', () => {
     const registered = make({ nodes: 1 }).simulator.register(new AbortController().signal);
     for (const pauseMs of [100, 200, 400, 800]) {
       await clock.advance(pauseMs - 1);
-      expect(cluster.all(NODES)).toEqual([]);
+      expect(cluster.all(Node)).toEqual([]);
       await clock.advance(1);
     }
     await registered;
     expect(askedAtMs.slice(0, 5).map((atMs) => atMs - (askedAtMs[0] ?? 0))).toEqual([0, 100, 300, 700, 1500]);
-    expect(cluster.all(NODES)).toHaveLength(1);
+    expect(cluster.all(Node)).toHaveLength(1);
   });
 
   it('does not try again what the server refuses', async () => {
@@ -128,10 +128,10 @@ describe('NodeSimulator', () => {
   it('says with its next heartbeat that a node is ready of which others have said that nobody knows', async () => {
     await start({ nodes: 1 });
     const ready = () =>
-      cluster.peek<Node>(NODES, 'node-0')?.status?.conditions?.find(({ type }) => type === 'Ready');
+      cluster.peek<Node>(Node, 'node-0')?.status?.conditions?.find(({ type }) => type === 'Ready');
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
     const body = { status: { conditions } };
-    await cluster.patch(NODES, { name: 'node-0' }, { type: 'merge', body }, { subresource: 'status' });
+    await cluster.patch(Node, { name: 'node-0' }, { type: 'merge', body }, { subresource: 'status' });
     await clock.advance(9_999);
     expect(ready()?.status).toBe('Unknown');
     await clock.advance(1);
@@ -143,10 +143,10 @@ describe('NodeSimulator', () => {
 
   it('registers a node again that somebody deleted', async () => {
     await start({ nodes: 1 });
-    cluster.vanish(NODES, 'node-0');
-    cluster.vanish(LEASES, 'kube-node-lease/node-0');
+    cluster.vanish(Node, 'node-0');
+    cluster.vanish(Lease, 'kube-node-lease/node-0');
     await clock.advance(10_000);
-    expect(cluster.peek(NODES, 'node-0')).toBeDefined();
+    expect(cluster.peek(Node, 'node-0')).toBeDefined();
   });
 
   it('makes each pod ready by one write, with an address of its own', async () => {
@@ -154,7 +154,7 @@ describe('NodeSimulator', () => {
     const writes = cluster.requests.length;
     for (let index = 0; index < 30; index++) putPod(`pod-${index}`, { nodeName: `node-${index % 3}` });
     await clock.advance(0);
-    const pods = cluster.all<Pod>(PODS);
+    const pods = cluster.all<Pod>(Pod);
     expect(pods.every(({ metadata }) => isReady(metadata.name))).toBe(true);
     expect(new Set(pods.map(({ status }) => status?.podIP)).size).toBe(30);
     expect(cluster.requests.length - writes).toBe(30);
@@ -164,7 +164,7 @@ describe('NodeSimulator', () => {
     await start();
     putPod('pod');
     await clock.advance(0);
-    await cluster.delete(PODS, { namespace: 'default', name: 'pod' });
+    await cluster.delete(Pod, { namespace: 'default', name: 'pod' });
     await clock.advance(0);
     expect(pod('pod')).toBeUndefined();
     expect(cluster.requests.at(-1)?.deleteOptions).toMatchObject({ gracePeriodSeconds: 0 });
@@ -177,7 +177,7 @@ describe('NodeSimulator', () => {
     putPod('slow', {}, { 'node.rollkeeper.dev/ready-after': '3600s' });
     await clock.advance(1);
     expect(clock.pendingTimers).toBe(before + 1);
-    cluster.vanish(PODS, 'default/slow');
+    cluster.vanish(Pod, 'default/slow');
     await clock.advance(1);
     expect(clock.pendingTimers).toBe(before);
   });
@@ -189,7 +189,7 @@ describe('NodeSimulator', () => {
     expect([pod('pod')?.status?.phase, isReady('pod')]).toEqual(['Running', false]);
     await clock.advance(1);
     expect(isReady('pod')).toBe(true);
-    await cluster.delete(PODS, { namespace: 'default', name: 'pod' });
+    await cluster.delete(Pod, { namespace: 'default', name: 'pod' });
     await clock.advance(199);
     expect(pod('pod')).toBeDefined();
     await clock.advance(1);

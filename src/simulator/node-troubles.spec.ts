@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../machinery/clock/index.js';
-import type { Node, Pod, PodSpec } from '../machinery/kubernetes/index.js';
-import { NODES, PODS } from '../machinery/kubernetes/index.js';
+import type { PodSpec } from '../machinery/kubernetes/index.js';
+import { Node, Pod } from '../machinery/kubernetes/index.js';
 import { silentLogger } from '../machinery/logging/index.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
@@ -24,8 +24,8 @@ beforeEach(async () => {
   const simulator = new NodeSimulator(
     {
       client: cluster,
-      pods: informers.informerFor<Pod>(PODS),
-      nodes: informers.informerFor<Node>(NODES),
+      pods: informers.informerFor<Pod>(Pod),
+      nodes: informers.informerFor<Node>(Node),
       events,
       clock,
       logger: silentLogger,
@@ -44,20 +44,20 @@ beforeEach(async () => {
 afterEach(() => stop());
 
 const putPod = (name: string, annotations: Record<string, string> = {}, spec: Partial<PodSpec> = {}) =>
-  cluster.seed<Pod>(PODS, {
+  cluster.seed<Pod>(Pod, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'default', annotations },
     spec: { nodeName: 'node-0', containers: [{ name: 'main', image: 'nginx' }], ...spec },
     status: { phase: 'Pending' },
   });
-const pod = (name: string) => cluster.peek<Pod>(PODS, `default/${name}`);
+const pod = (name: string) => cluster.peek<Pod>(Pod, `default/${name}`);
 const using = (memory: string) => ({ 'node.rollkeeper.dev/memory-usage': memory });
-const node = () => cluster.peek<Node>(NODES, 'node-0');
+const node = () => cluster.peek<Node>(Node, 'node-0');
 const conditionOf = (type: string) => node()?.status?.conditions?.find((one) => one.type === type);
 
 async function annotate(annotations: Record<string, string | null>): Promise<void> {
-  await cluster.patch(NODES, { name: 'node-0' }, { type: 'merge', body: { metadata: { annotations } } });
+  await cluster.patch(Node, { name: 'node-0' }, { type: 'merge', body: { metadata: { annotations } } });
   await clock.advance(0);
 }
 
@@ -94,7 +94,7 @@ describe('a node that lacks memory', () => {
     putPod('second', using('200Mi'));
     await clock.advance(0);
     const body = { metadata: { annotations: using('900Mi') } };
-    await cluster.patch(PODS, { namespace: 'default', name: 'second' }, { type: 'merge', body });
+    await cluster.patch(Pod, { namespace: 'default', name: 'second' }, { type: 'merge', body });
     await clock.advance(0);
     expect(pod('second')?.status?.reason).toBe('Evicted');
     await clock.advance(30_000);
@@ -161,7 +161,7 @@ describe('a node whose capacity is changed', () => {
 
   it('leaves what others have added to it', async () => {
     const body = { status: { capacity: { 'example.com/fpga': '3' } } };
-    await cluster.patch(NODES, { name: 'node-0' }, { type: 'merge', body }, { subresource: 'status' });
+    await cluster.patch(Node, { name: 'node-0' }, { type: 'merge', body }, { subresource: 'status' });
     await annotate({ [CAPACITY_ANNOTATION]: 'cpu=2' });
     expect(node()?.status?.capacity).toMatchObject({ cpu: '2', 'example.com/fpga': '3' });
   });
@@ -201,10 +201,10 @@ describe('a node that shuts down', () => {
 
 it('a node that is gone does not come back when its Node is deleted, but when it is made again', async () => {
   await annotate({ [NODE_BEHAVIOUR_ANNOTATION]: 'gone' });
-  await cluster.delete(NODES, { name: 'node-0' });
+  await cluster.delete(Node, { name: 'node-0' });
   await clock.advance(60_000);
   expect(node()).toBeUndefined();
-  cluster.seed<Node>(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-0' } });
+  cluster.seed<Node>(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-0' } });
   await clock.advance(20_000);
   expect(conditionOf('Ready')?.status).toBe('True');
 });

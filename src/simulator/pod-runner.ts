@@ -2,8 +2,8 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isPodFinished, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isPodFinished, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
 import { decideContainerEvents, missingSourceNotes } from './container-events.js';
 import { isStartedAgain } from './decide-container.js';
@@ -118,7 +118,7 @@ export class PodRunner {
     if (plan.action === 'delete') {
       const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
       // The end of a requested deletion, whose span is the pod's last one.
-      await coveredByWriteOf(pod, () => client.delete(PODS, { namespace, name }, options));
+      await coveredByWriteOf(pod, () => client.delete(Pod, { namespace, name }, options));
       return {};
     }
     const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);
@@ -129,7 +129,7 @@ export class PodRunner {
     this.images.note(nodeIndex, pod, plan.status);
     if (isResizing(plan.status)) rooms.grant(pod, requestsAllocated({ ...pod, status: plan.status }));
     const written = await client.patch<Pod>(
-      PODS,
+      Pod,
       { namespace, name },
       // As in a kubelet, the patch names the UID: a new pod of the same name refuses it.
       { type: 'merge', body: { metadata: { uid }, status: plan.status } },

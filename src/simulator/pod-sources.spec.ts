@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../machinery/clock/index.js';
-import type { Node, PersistentVolumeClaim, Pod, PodSpec } from '../machinery/kubernetes/index.js';
-import { CONFIG_MAPS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '../machinery/kubernetes/index.js';
+import type { PodSpec } from '../machinery/kubernetes/index.js';
+import { ConfigMap, Node, PersistentVolumeClaim, Pod, Secret } from '../machinery/kubernetes/index.js';
 import { silentLogger } from '../machinery/logging/index.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
@@ -9,7 +9,7 @@ import { MemoryEventRecorder } from '../testing/memory-event-recorder.js';
 import { NodeSimulator } from './node-simulator.js';
 import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 import type { KeyedObject } from './pod-sources.js';
-import { PodSources, SECRETS, keysAlone } from './pod-sources.js';
+import { PodSources, keysAlone } from './pod-sources.js';
 
 let clock: FakeClock;
 let cluster: FakeCluster;
@@ -23,15 +23,15 @@ beforeEach(async () => {
   events = new MemoryEventRecorder();
   informers = new FakeInformers(cluster);
   const sources = new PodSources({
-    configMaps: informers.informerFor<KeyedObject>(CONFIG_MAPS),
-    secrets: informers.informerFor<KeyedObject>(SECRETS),
-    claims: informers.informerFor<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS),
+    configMaps: informers.informerFor<KeyedObject>(ConfigMap),
+    secrets: informers.informerFor<KeyedObject>(Secret),
+    claims: informers.informerFor<PersistentVolumeClaim>(PersistentVolumeClaim),
   });
   const simulator = new NodeSimulator(
     {
       ...{ client: cluster, clock, events, logger: silentLogger, sources },
-      pods: informers.informerFor<Pod>(PODS),
-      nodes: informers.informerFor<Node>(NODES),
+      pods: informers.informerFor<Pod>(Pod),
+      nodes: informers.informerFor<Node>(Node),
     },
     compileNodeSimulatorOptions({ nodes: 1 }),
   );
@@ -48,7 +48,7 @@ afterEach(() => stop());
 const CONTAINER = { name: 'main', image: 'nginx' };
 
 async function putPod(spec: Partial<PodSpec>): Promise<void> {
-  cluster.seed<Pod>(PODS, {
+  cluster.seed<Pod>(Pod, {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' } },
     spec: { nodeName: 'node-0', containers: [CONTAINER], ...spec },
     status: { phase: 'Pending' },
@@ -59,21 +59,21 @@ async function putPod(spec: Partial<PodSpec>): Promise<void> {
 async function put(kind: 'ConfigMap' | 'Secret', name: string, ...keys: readonly string[]): Promise<void> {
   const data = Object.fromEntries(keys.map((key) => [key, 'x']));
   const metadata = { name, namespace: 'shop' };
-  cluster.seed<KeyedObject>(kind === 'Secret' ? SECRETS : CONFIG_MAPS, {
+  cluster.seed<KeyedObject>(kind === 'Secret' ? Secret : ConfigMap, {
     ...{ apiVersion: 'v1', kind, metadata, data },
   });
   await clock.advance(100);
 }
 
 async function putClaim(phase: 'Pending' | 'Bound'): Promise<void> {
-  cluster.seed<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS, {
+  cluster.seed<PersistentVolumeClaim>(PersistentVolumeClaim, {
     ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data', namespace: 'shop' } },
     ...{ spec: {}, status: { phase } },
   });
   await clock.advance(100);
 }
 
-const status = () => cluster.peek<Pod>(PODS, 'shop/web')?.status;
+const status = () => cluster.peek<Pod>(Pod, 'shop/web')?.status;
 const conditionOf = (type: string) => status()?.conditions?.find((each) => each.type === type)?.status;
 /** Why the container waits; `Running`, if it does not. */
 const waits = () => {
@@ -113,7 +113,7 @@ describe('a container whose environment refers to what does not exist', () => {
     await putPod(env({ secretKeyRef: { name: 'c', key: 'k' } }));
     expect(waits()).toEqual(['CreateContainerConfigError', "couldn't find key k in Secret shop/c"]);
     await cluster.patch(
-      SECRETS,
+      Secret,
       { namespace: 'shop', name: 'c' },
       { type: 'merge', body: { data: { k: 'x' } } },
     );
@@ -144,7 +144,7 @@ describe('a container that has to be started again', () => {
     await put('Secret', 'c', 'k');
     const [container] = secretRef.containers;
     await putPod({ containers: [{ ...container!, command: ['sh', '-c', 'sleep 5; exit 3'] }] });
-    await cluster.delete(SECRETS, { namespace: 'shop', name: 'c' });
+    await cluster.delete(Secret, { namespace: 'shop', name: 'c' });
     expect(waits()).toEqual(['Running']);
     await clock.advance(30_000);
     expect(waits()).toEqual(['CreateContainerConfigError', 'secret "c" not found']);
@@ -184,7 +184,7 @@ describe('a pod whose volumes refer to what does not exist', () => {
   });
 
   it('lacks nothing that is created with it, though the nodes hear of it a moment later', async () => {
-    cluster.seed<Pod>(PODS, {
+    cluster.seed<Pod>(Pod, {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' } },
       spec: { nodeName: 'node-0', containers: [CONTAINER], ...volume({ secret: { secretName: 'c' } }) },
       status: { phase: 'Pending' },
@@ -234,7 +234,7 @@ describe('a pod whose volumes refer to what does not exist', () => {
       ...volume({ secret: { secretName: 'c' } }),
       ...env({ secretKeyRef: { name: 'c', key: 'k' } }),
     });
-    await cluster.delete(SECRETS, { namespace: 'shop', name: 'c' });
+    await cluster.delete(Secret, { namespace: 'shop', name: 'c' });
     await clock.advance(60_000);
     expect([...waits(), ...told()]).toEqual(['Running']);
   });

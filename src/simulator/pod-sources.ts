@@ -4,7 +4,6 @@ import type {
   KubernetesObject,
   PersistentVolumeClaim,
   Pod,
-  ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { MissingSources, SourceLookup } from './decide-sources.js';
@@ -24,10 +23,6 @@ export interface SourceCaches {
   readonly secrets: Informer<KeyedObject>;
   readonly claims: Informer<PersistentVolumeClaim>;
 }
-
-export const SECRETS: ResourceType = {
-  ...{ group: '', version: 'v1', resource: 'secrets', kind: 'Secret', namespaced: true },
-};
 
 /** Keeps the keys of a ConfigMap or Secret and no value, so that nodes hold no secret content and little memory. */
 export function keysAlone({ apiVersion, binaryData, data, kind, metadata }: KeyedObject): KeyedObject {

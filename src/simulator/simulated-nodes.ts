@@ -1,8 +1,6 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
-import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { CONFIG_MAPS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '@rollkeeper/machinery/kubernetes';
-import type { PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, Node, PersistentVolumeClaim, Pod, Secret } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
@@ -11,7 +9,7 @@ import { SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
 import { NodeSimulator } from './node-simulator.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import type { KeyedObject } from './pod-sources.js';
-import { PodSources, SECRETS, bindingAlone, keysAlone } from './pod-sources.js';
+import { PodSources, bindingAlone, keysAlone } from './pod-sources.js';
 
 export interface SimulatedNodesDependencies {
   readonly client: ApiClient;
@@ -41,18 +39,18 @@ export class SimulatedNodes {
   ) {
     const { clock, machineClock = clock, ...shared } = dependencies;
     const cached = { ...shared, clock: machineClock, trim: dropManagedFields };
-    this.pods = new SharedInformer<Pod>({ ...cached, type: PODS });
-    this.nodes = new SharedInformer<Node>({ ...cached, type: NODES });
+    this.pods = new SharedInformer<Pod>({ ...cached, type: Pod });
+    this.nodes = new SharedInformer<Node>({ ...cached, type: Node });
     this.events = new ApiEventRecorder({
       ...shared,
       clock: machineClock,
       component: COMPONENT,
     });
     const listed = { ...shared, clock: machineClock, standardIndexes: false };
-    const configMaps = new SharedInformer<KeyedObject>({ ...listed, type: CONFIG_MAPS, trim: keysAlone });
-    const secrets = new SharedInformer<KeyedObject>({ ...listed, type: SECRETS, trim: keysAlone });
+    const configMaps = new SharedInformer<KeyedObject>({ ...listed, type: ConfigMap, trim: keysAlone });
+    const secrets = new SharedInformer<KeyedObject>({ ...listed, type: Secret, trim: keysAlone });
     const claims = new SharedInformer<PersistentVolumeClaim>({
-      ...{ ...listed, type: PERSISTENT_VOLUME_CLAIMS, trim: bindingAlone },
+      ...{ ...listed, type: PersistentVolumeClaim, trim: bindingAlone },
     });
     this.sources = [configMaps, secrets, claims];
     const sources = new PodSources({ configMaps, secrets, claims });

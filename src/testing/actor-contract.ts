@@ -7,7 +7,7 @@ import type {
   UnansweredWrite,
 } from '@rollkeeper/runtime/activation';
 import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
-import { REPLICA_SETS, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */
@@ -26,7 +26,7 @@ export interface ActorHarness {
 function anUnansweredWrite(name: string, more: Partial<UnansweredWrite> = {}): UnansweredWrite {
   return {
     verb: 'update',
-    type: REPLICA_SETS,
+    type: ReplicaSet,
     ref: { namespace: 'ns', name },
     mayBeUnderWay: true,
     notedAtMs: 1_800_000_000_000,

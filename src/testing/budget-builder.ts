@@ -1,4 +1,4 @@
-import type { PodDisruptionBudget } from '@rollkeeper/controllers/shared';
+import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 
 /** A PodDisruptionBudget `default/web` for the pods with `app=web`, which no controller has counted yet. */
 export function aBudget(

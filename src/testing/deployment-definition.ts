@@ -1,6 +1,6 @@
 import type { ObjectSchema, SchemaRegistry } from '../apiserver/schema/index.js';
 import { createSchemaRegistry } from '../apiserver/schema/index.js';
-import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { RollkeeperDeployment, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 type Schema = Record<string, unknown>;
 type Fields = Record<string, Schema>;
@@ -59,11 +59,11 @@ const NO_MATCH = 'template.metadata.labels: `selector` does not match template `
  * them it would be too large for `kubectl apply`.
  */
 export function deploymentDefinition(): Schema {
-  const { group, kind, resource, version } = ROLLKEEPER_DEPLOYMENTS;
+  const { group, kind, resource, version } = RollkeeperDeployment;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: qualifiedResource(ROLLKEEPER_DEPLOYMENTS) },
+    metadata: { name: qualifiedResource(RollkeeperDeployment) },
     spec: {
       group,
       scope: 'Namespaced',

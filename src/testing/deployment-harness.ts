@@ -8,11 +8,11 @@ import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/wo
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
 import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Pod,
+  ReplicaSet,
   compareResourceVersions,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
@@ -58,18 +58,18 @@ export class DeploymentHarness {
 
   constructor(deployment: Deployment, { processes = 1 }: { processes?: number } = {}) {
     this.processes = Array.from({ length: processes }, () => this.newProcess());
-    this.cluster.seed(DEPLOYMENTS, deployment);
+    this.cluster.seed(Deployment, deployment);
     this.catchUp();
   }
 
   get deployment(): Deployment {
-    const deployment = this.cluster.peek<Deployment>(DEPLOYMENTS, this.key);
+    const deployment = this.cluster.peek<Deployment>(Deployment, this.key);
     if (!deployment) throw new Error('the Deployment is gone');
     return deployment;
   }
 
   get replicaSets(): ReplicaSet[] {
-    return this.cluster.all<ReplicaSet>(REPLICA_SETS);
+    return this.cluster.all<ReplicaSet>(ReplicaSet);
   }
 
   /** The sum of the ReplicaSets' sizes. */
@@ -94,19 +94,19 @@ export class DeploymentHarness {
     const { deployment } = this;
     change(deployment);
     deployment.metadata.generation = (deployment.metadata.generation ?? 1) + 1;
-    const { metadata } = await this.cluster.update(DEPLOYMENTS, deployment);
-    const causes = { [qualifiedResource(DEPLOYMENTS)]: metadata.resourceVersion ?? '' };
+    const { metadata } = await this.cluster.update(Deployment, deployment);
+    const causes = { [qualifiedResource(Deployment)]: metadata.resourceVersion ?? '' };
     await this.actors.recordCauses(CONTROLLER, this.key, causes);
   }
 
   /** All pods of a ReplicaSet become ready. */
   async makeReady({ metadata, spec }: ReplicaSet): Promise<void> {
-    const current = this.cluster.peek<ReplicaSet>(REPLICA_SETS, `default/${metadata.name}`);
+    const current = this.cluster.peek<ReplicaSet>(ReplicaSet, `default/${metadata.name}`);
     if (!current) return;
     const replicas = spec.replicas ?? 1;
     const { generation: observedGeneration } = metadata;
     const status = { replicas, readyReplicas: replicas, availableReplicas: replicas, observedGeneration };
-    await this.cluster.update(REPLICA_SETS, { ...current, status }, { subresource: 'status' });
+    await this.cluster.update(ReplicaSet, { ...current, status }, { subresource: 'status' });
   }
 
   /** Runs the key in process `index`, and lets `ms` pass for it and for delayed writes. */
@@ -147,17 +147,17 @@ export class DeploymentHarness {
 
   private newProcess(): Process {
     const { clock, cluster } = this;
-    const deployments = new LaggingCache<Deployment>(cluster, DEPLOYMENTS);
-    const replicaSets = new LaggingCache<ReplicaSet>(cluster, REPLICA_SETS);
-    const pods = new LaggingCache<Pod>(cluster, PODS);
+    const deployments = new LaggingCache<Deployment>(cluster, Deployment);
+    const replicaSets = new LaggingCache<ReplicaSet>(cluster, ReplicaSet);
+    const pods = new LaggingCache<Pod>(cluster, Pod);
     const events = new MemoryEventRecorder();
     const { rules } = compileDeploymentControllerOptions();
     const reconciler = new DeploymentReconciler({ deployments, replicaSets, pods, clock, rules });
     const queue = new MemoryWorkQueue({ name: CONTROLLER, clock });
     const client = this.breakingClient();
     const caches = [
-      [DEPLOYMENTS, deployments],
-      [REPLICA_SETS, replicaSets],
+      [Deployment, deployments],
+      [ReplicaSet, replicaSets],
     ] as const;
     const controller = new Controller({
       name: CONTROLLER,

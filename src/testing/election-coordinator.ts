@@ -1,7 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339Micro, pause } from '@rollkeeper/machinery/clock';
-import type { Lease, LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
-import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { Lease, LeaseCandidate, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
 
 const STEP_MS = 200;
@@ -30,10 +29,10 @@ export class ElectionCoordinator {
   private async step(): Promise<void> {
     const nowMs = this.clock.now();
     const candidates = this.cluster
-      .all<LeaseCandidate>(LEASE_CANDIDATES)
+      .all<LeaseCandidate>(LeaseCandidate)
       .filter(({ spec }) => spec.leaseName === this.lease.name)
       .filter(({ spec }) => timeOf(spec.renewTime) + CANDIDATE_VALID_MS > nowMs);
-    const lease = this.cluster.peek<Lease>(LEASES, `${this.lease.namespace}/${this.lease.name}`);
+    const lease = this.cluster.peek<Lease>(Lease, `${this.lease.namespace}/${this.lease.name}`);
     if (!this.needsElection(lease, candidates, nowMs)) return;
     if (await this.askWhoIsThere(candidates, nowMs)) return;
     const electee = best(candidates.filter(({ spec }) => timeOf(spec.renewTime) + ELECTION_MS > nowMs));
@@ -61,7 +60,7 @@ export class ElectionCoordinator {
       else if (hasAnswered && timeOf(renewTime) + ELECTION_MS <= nowMs) {
         isWaiting = true;
         const asked = { ...candidate, spec: { ...candidate.spec, pingTime: toRfc3339Micro(nowMs) } };
-        await this.cluster.update(LEASE_CANDIDATES, asked);
+        await this.cluster.update(LeaseCandidate, asked);
       }
     }
     return isWaiting;
@@ -74,16 +73,16 @@ export class ElectionCoordinator {
       renewTime: toRfc3339Micro(nowMs),
     };
     if (!lease) {
-      const { kind } = LEASES;
+      const { kind } = Lease;
       const metadata = { ...this.lease };
-      await this.cluster.create(LEASES, { apiVersion: apiVersionOf(LEASES), kind, metadata, spec: named });
+      await this.cluster.create(Lease, { apiVersion: apiVersionOf(Lease), kind, metadata, spec: named });
       return;
     }
     const { acquireTime: _, preferredHolder: __, ...spec } = lease.spec ?? {};
     const isFree = !spec.holderIdentity || (isExpired(lease, nowMs) && spec.holderIdentity !== electee);
-    if (isFree) await this.cluster.update(LEASES, { ...lease, spec: { ...spec, ...named } });
+    if (isFree) await this.cluster.update(Lease, { ...lease, spec: { ...spec, ...named } });
     else if (spec.holderIdentity !== electee)
-      await this.cluster.update(LEASES, {
+      await this.cluster.update(Lease, {
         ...lease,
         spec: { ...lease.spec, strategy, preferredHolder: electee },
       });

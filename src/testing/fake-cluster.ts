@@ -24,19 +24,19 @@ import type {
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
 import {
-  DEPLOYMENTS,
-  EVENTS,
-  LEASES,
-  NAMESPACES,
-  NODES,
-  PODS,
-  REPLICA_SETS,
-  SERVICE_ACCOUNTS,
+  Deployment,
+  Event,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  ServiceAccount,
   keyOf,
+  mergePatch,
   qualifiedResource,
   stringifyJson,
   toDouble,
-  mergePatch,
 } from '@rollkeeper/machinery/kubernetes';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
@@ -63,14 +63,14 @@ export class FakeCluster implements ApiClient {
   intercept: (request: ClusterRequest) => Error | undefined = () => undefined;
   /** The server's resource types. */
   discovered: DiscoveredResource[] = served(
-    DEPLOYMENTS,
-    EVENTS,
-    LEASES,
-    NAMESPACES,
-    NODES,
-    PODS,
-    REPLICA_SETS,
-    SERVICE_ACCOUNTS,
+    Deployment,
+    Event,
+    Lease,
+    Namespace,
+    Node,
+    Pod,
+    ReplicaSet,
+    ServiceAccount,
   );
   failedGroups: { groupVersion: string; error: Error }[] = [];
   private revision = 100;

@@ -3,8 +3,8 @@ import { FakeClock } from '../machinery/clock/index.js';
 import { InMemoryApi } from './conformance/in-memory-api.js';
 import { InMemoryInformers } from './conformance/in-memory-informers.js';
 import type { ResourceEvent } from '../client/informer/index.js';
-import type { KubernetesObject, Pod } from '../machinery/kubernetes/index.js';
-import { PODS } from '../machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../machinery/kubernetes/index.js';
+import { Pod } from '../machinery/kubernetes/index.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeInformers } from './fake-informers.js';
 import { aPod } from './pod-builder.js';
@@ -15,12 +15,12 @@ describe('the caches of the tests', () => {
   it('show another object of the same name as a deletion and an addition, as the real one does', async () => {
     const cluster = new FakeCluster(new FakeClock());
     const informers = new FakeInformers(cluster);
-    const first = await cluster.create<Pod>(PODS, aPod());
+    const first = await cluster.create<Pod>(Pod, aPod());
     const events: string[] = [];
-    informers.informerFor(PODS).addEventHandler((event) => events.push(told(event)));
+    informers.informerFor(Pod).addEventHandler((event) => events.push(told(event)));
     informers.pause();
-    await cluster.delete(PODS, first.metadata);
-    const second = await cluster.create<Pod>(PODS, aPod());
+    await cluster.delete(Pod, first.metadata);
+    const second = await cluster.create<Pod>(Pod, aPod());
     informers.resume();
     expect(events).toEqual([
       `added ${first.metadata.uid}`,
@@ -32,13 +32,13 @@ describe('the caches of the tests', () => {
   it('show it so too where both happened between two looks', async () => {
     const api = new InMemoryApi();
     const informers = new InMemoryInformers(api);
-    const informer = informers.informerFor(PODS);
+    const informer = informers.informerFor(Pod);
     const events: string[] = [];
     informer.addEventHandler((event) => events.push(told(event)));
-    api.seed(PODS, aPod({ uid: 'first', resourceVersion: '1' }));
+    api.seed(Pod, aPod({ uid: 'first', resourceVersion: '1' }));
     informers.refresh();
-    await api.delete(PODS, { namespace: 'default', name: 'web-x' });
-    api.seed(PODS, aPod({ uid: 'second', resourceVersion: '2' }));
+    await api.delete(Pod, { namespace: 'default', name: 'web-x' });
+    api.seed(Pod, aPod({ uid: 'second', resourceVersion: '2' }));
     informers.refresh();
     expect(events).toEqual(['added first', 'deleted first', 'added second']);
   });

@@ -2,7 +2,7 @@ import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
 import type { ResourceEvent, SharedInformerOptions } from '@rollkeeper/client/informer';
 import { SharedInformer } from '@rollkeeper/client/informer';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { FakeListWatch } from './fake-list-watch.js';
 
@@ -18,14 +18,14 @@ interface Versioned {
 /** An informer on a scripted server and a manual clock. Cached objects are frozen. */
 export class InformerHarness {
   readonly clock = new FakeClock();
-  readonly server = new FakeListWatch<Thing>(PODS, this.clock);
+  readonly server = new FakeListWatch<Thing>(Pod, this.clock);
   readonly informer: SharedInformer<Thing>;
   private readonly stopper = new AbortController();
   private running?: Promise<void>;
 
   constructor(options: Partial<SharedInformerOptions<Thing>> = {}, seed = 1) {
     this.informer = new SharedInformer<Thing>({
-      type: PODS,
+      type: Pod,
       client: this.server,
       clock: this.clock,
       random: new SeededRandom(seed),

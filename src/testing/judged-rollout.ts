@@ -1,7 +1,7 @@
 import type { AttemptedWrite } from './conformance/in-memory-api.js';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { ObjectRef, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/controllers/deployment';
 import type { WorldOptions } from './rollout-world.js';
 import { RolloutWorld } from './rollout-world.js';
@@ -27,7 +27,7 @@ export class JudgedRollout extends RolloutWorld {
       ...options,
       onWrite: (write) => {
         options.onWrite?.(write);
-        if (write.type === REPLICA_SETS && (write.verb === 'create' || write.verb === 'update'))
+        if (write.type === ReplicaSet && (write.verb === 'create' || write.verb === 'update'))
           this.judge(write);
       },
     });

@@ -4,7 +4,7 @@ import type {
   OwnerReference,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Pod, ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
 
 /** Adds an object with these owners to the cluster; in the namespace `default` if it is namespaced. */
@@ -41,9 +41,9 @@ export function putTree(
   pods = 3,
   name = 'web',
 ): { deployment: KubernetesObject; replicaSet: KubernetesObject } {
-  const deployment = putOwned(cluster, DEPLOYMENTS, name);
-  const replicaSet = putOwned(cluster, REPLICA_SETS, `${name}-1`, [deployment]);
-  for (let index = 0; index < pods; index++) putOwned(cluster, PODS, `${name}-1-${index}`, [replicaSet]);
+  const deployment = putOwned(cluster, Deployment, name);
+  const replicaSet = putOwned(cluster, ReplicaSet, `${name}-1`, [deployment]);
+  for (let index = 0; index < pods; index++) putOwned(cluster, Pod, `${name}-1-${index}`, [replicaSet]);
   return { deployment, replicaSet };
 }
 
@@ -52,7 +52,7 @@ export function deleteDeployment(
   propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   name = 'web',
 ): Promise<unknown> {
-  return cluster.delete(DEPLOYMENTS, { namespace: 'default', name }, { propagationPolicy });
+  return cluster.delete(Deployment, { namespace: 'default', name }, { propagationPolicy });
 }
 
 type AfterCluster<F extends (cluster: FakeCluster, ...rest: never[]) => unknown> =

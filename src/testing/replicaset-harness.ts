@@ -5,8 +5,8 @@ import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '@rollk
 import type { ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
 import { decideUnobserved, runSteps } from '@rollkeeper/runtime/operator/sync-steps';
 import { KeyLockLostError } from '@rollkeeper/machinery/errors';
-import type { Pod, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS, REPLICA_SETS, isControlledBy, isPodActive } from '@rollkeeper/machinery/kubernetes';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Pod, ReplicaSet, isControlledBy, isPodActive } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { FakeCluster, refusal } from './fake-cluster.js';
 import { LaggingCache } from './lagging-cache.js';
@@ -56,12 +56,12 @@ export class ReplicaSetHarness {
     this.random = new SeededRandom(setup.seed ?? 1);
     const others = Array.from({ length: (setup.processes ?? 1) - 1 }, () => this.newProcess());
     this.processes = [this.newProcess(), ...others];
-    this.cluster.seed(REPLICA_SETS, aReplicaSet({ replicas, ...setup.spec }));
+    this.cluster.seed(ReplicaSet, aReplicaSet({ replicas, ...setup.spec }));
     this.catchUp();
   }
 
   get replicaSet(): ReplicaSet {
-    const replicaSet = this.cluster.peek<ReplicaSet>(REPLICA_SETS, this.key);
+    const replicaSet = this.cluster.peek<ReplicaSet>(ReplicaSet, this.key);
     if (!replicaSet) throw new Error('the ReplicaSet is gone');
     return replicaSet;
   }
@@ -69,7 +69,7 @@ export class ReplicaSetHarness {
   /** The ReplicaSet's active pods on the API server. */
   get activePods(): Pod[] {
     const { replicaSet } = this;
-    return this.cluster.all<Pod>(PODS).filter((pod) => isPodActive(pod) && isControlledBy(pod, replicaSet));
+    return this.cluster.all<Pod>(Pod).filter((pod) => isPodActive(pod) && isControlledBy(pod, replicaSet));
   }
 
   /** The cache of the first process. */
@@ -105,7 +105,7 @@ export class ReplicaSetHarness {
     replicaSet.spec.replicas = replicas;
     replicaSet.metadata.annotations = { ...replicaSet.metadata.annotations, ...annotations };
     replicaSet.metadata.generation = (replicaSet.metadata.generation ?? 0) + 1;
-    await this.cluster.update(REPLICA_SETS, replicaSet);
+    await this.cluster.update(ReplicaSet, replicaSet);
   }
 
   /** Changes a pod as its kubelet, or a user, would. */
@@ -113,7 +113,7 @@ export class ReplicaSetHarness {
     const changed = structuredClone(pod);
     delete changed.metadata.resourceVersion;
     change(changed);
-    await this.cluster.update(PODS, changed);
+    await this.cluster.update(Pod, changed);
   }
 
   /**
@@ -190,8 +190,8 @@ export class ReplicaSetHarness {
 
   private newProcess(): Process {
     const caches = {
-      replicaSets: new LaggingCache<ReplicaSet>(this.cluster, REPLICA_SETS),
-      pods: new LaggingCache<Pod>(this.cluster, PODS),
+      replicaSets: new LaggingCache<ReplicaSet>(this.cluster, ReplicaSet),
+      pods: new LaggingCache<Pod>(this.cluster, Pod),
     };
     return { ...caches, reconciler: this.newReconciler(caches) };
   }

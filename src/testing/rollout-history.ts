@@ -1,16 +1,10 @@
 import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type {
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Deployment,
-  KubernetesObject,
   Pod,
   ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
   compareResourceVersions,
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
@@ -25,7 +19,7 @@ export interface HistoryEvent {
   readonly object: KubernetesObject;
 }
 
-const RECORDED: readonly ResourceType[] = [DEPLOYMENTS, REPLICA_SETS, PODS];
+const RECORDED: readonly ResourceType[] = [Deployment, ReplicaSet, Pod];
 
 /** Watches Deployments, ReplicaSets and pods from outside and keeps every change, in the store's order. */
 export class RolloutHistory {

@@ -14,32 +14,25 @@ import { StandingClock } from './conformance/standing-clock.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
 import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
+import { PodDisruptionBudget } from '@rollkeeper/runtime';
 import {
-  PodDisruptionBudget,
   isNamed,
   readFirstToGo,
   readZoneFirst,
   replacesAfterEnd,
   withGranted,
 } from '@rollkeeper/controllers/shared';
-import type {
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Deployment,
-  KubernetesObject,
-  ObjectRef,
   Pod,
   ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
+  Service,
   compileLabelSelector,
-  SERVICES,
-  newControllerRef,
-  semanticEqual,
   isPodReady,
   isTerminating,
+  newControllerRef,
+  semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
 
 export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
@@ -49,7 +42,7 @@ export const BROKEN_IMAGE = 'app:broken';
 
 /** What the Deployment controller writes. */
 const WRITTEN: ReadonlySet<string> = new Set(
-  [DEPLOYMENTS, REPLICA_SETS, SERVICES, PodDisruptionBudget].map(({ resource }) => resource),
+  [Deployment, ReplicaSet, Service, PodDisruptionBudget].map(({ resource }) => resource),
 );
 
 export interface WorldOptions {
@@ -96,19 +89,19 @@ export class RolloutWorld {
       options.onWrite?.(write);
       this.onEffect();
     });
-    this.api.seed(DEPLOYMENTS, options.deployment);
+    this.api.seed(Deployment, options.deployment);
     this.run = new ReconcilerRun(options.controller ?? deploymentController, this.api, this.clock);
     this.disruption = new ReconcilerRun(disruptionController, this.api, this.clock);
   }
 
   get deployment(): Deployment {
-    const [deployment] = this.api.all<Deployment>(DEPLOYMENTS);
+    const [deployment] = this.api.all<Deployment>(Deployment);
     if (!deployment) throw new Error('the Deployment is gone');
     return deployment;
   }
 
   get replicaSets(): ReplicaSet[] {
-    return this.api.all<ReplicaSet>(REPLICA_SETS);
+    return this.api.all<ReplicaSet>(ReplicaSet);
   }
 
   get budgets(): PodDisruptionBudget[] {
@@ -116,7 +109,7 @@ export class RolloutWorld {
   }
 
   get allPods(): Pod[] {
-    return this.api.all<Pod>(PODS);
+    return this.api.all<Pod>(Pod);
   }
 
   /** Pods in service: ready and not terminating. */
@@ -163,7 +156,7 @@ export class RolloutWorld {
       availableReplicas: ready,
       observedGeneration: replicaSet.metadata.generation ?? 0,
     };
-    if (!semanticEqual(status, replicaSet.status)) this.api.seed(REPLICA_SETS, { ...replicaSet, status });
+    if (!semanticEqual(status, replicaSet.status)) this.api.seed(ReplicaSet, { ...replicaSet, status });
   }
 
   /** One sync of the genuine disruption controller's counterpart. */
@@ -189,7 +182,7 @@ export class RolloutWorld {
   /** A kubelet starts a pod, unless its image is broken. */
   startPod(pod: Pod): void {
     if (isTerminating(pod) || isPodReady(pod) || this.breaks(pod.spec.containers[0]?.image ?? '')) return;
-    this.api.seed(PODS, {
+    this.api.seed(Pod, {
       ...pod,
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     });
@@ -208,12 +201,12 @@ export class RolloutWorld {
     };
     const conditions = pending ? [...others, { ...pending, ...answer }] : others;
     if (!pod.status || semanticEqual(conditions, pod.status.conditions ?? [])) return;
-    this.api.seed(PODS, { ...pod, status: { ...pod.status, conditions } });
+    this.api.seed(Pod, { ...pod, status: { ...pod.status, conditions } });
   }
 
   /** A kubelet has stopped a terminating pod. */
   async stopPod(pod: Pod): Promise<void> {
-    if (isTerminating(pod)) await this.api.delete(PODS, pod.metadata);
+    if (isTerminating(pod)) await this.api.delete(Pod, pod.metadata);
   }
 
   /** A user changes the Deployment. */
@@ -221,7 +214,7 @@ export class RolloutWorld {
     const deployment = structuredClone(this.deployment);
     change(deployment);
     deployment.metadata.generation = (deployment.metadata.generation ?? 1) + 1;
-    this.api.seed(DEPLOYMENTS, deployment);
+    this.api.seed(Deployment, deployment);
   }
 
   /** All parts except the Deployment controller run until they have nothing left to do. */
@@ -266,7 +259,7 @@ export class RolloutWorld {
   private createPod(replicaSet: ReplicaSet): void {
     const { name, namespace } = replicaSet.metadata;
     const { template } = replicaSet.spec;
-    this.api.seed<Pod>(PODS, {
+    this.api.seed<Pod>(Pod, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -284,7 +277,7 @@ export class RolloutWorld {
 
   private terminate(pod: Pod): void {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' };
-    this.api.seed(PODS, { ...pod, metadata });
+    this.api.seed(Pod, { ...pod, metadata });
   }
 }
 

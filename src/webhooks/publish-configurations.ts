@@ -1,12 +1,16 @@
 import { sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Kind, Logger } from '@rollkeeper/runtime';
-import { isConflict, serverSideApply, unlessGone } from '@rollkeeper/runtime';
-import type { WebhookDefinition } from './define-webhook.js';
-import type { ConfiguredWebhook, WebhookConfiguration } from './webhook-configurations.js';
 import {
   CustomResourceDefinition,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
+  isConflict,
+  serverSideApply,
+  unlessGone,
+} from '@rollkeeper/runtime';
+import type { WebhookDefinition } from './define-webhook.js';
+import type { ConfiguredWebhook, WebhookConfiguration } from './webhook-configurations.js';
+import {
   clientConfigs,
   conversionsOf,
   mutatingWebhooks,
@@ -55,7 +59,7 @@ export async function convertBy(
     logger.warn('a definition that is to be converted is not installed', { definition: name });
     return false;
   }
-  const stored = definition.spec?.conversion;
+  const stored = definition.spec.conversion;
   if (stored && contains(stored, conversion)) return true;
   await client.patch(CustomResourceDefinition, { name }, { type: 'merge', body: { spec: { conversion } } });
   logger.info('a definition is converted by its webhook', { definition: name });

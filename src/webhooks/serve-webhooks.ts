@@ -1,11 +1,15 @@
 import { trace } from '@opentelemetry/api';
 import type { ApiClient, Clock, Logger } from '@rollkeeper/runtime';
-import { unlessGone } from '@rollkeeper/runtime';
+import {
+  unlessGone,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  untyped,
+} from '@rollkeeper/runtime';
 import { ProcessCertificates } from './certificates.js';
 import type { WebhookDefinition } from './define-webhook.js';
 import type { Publication } from './publish-configurations.js';
 import { convertBy, publishConfigurations } from './publish-configurations.js';
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from './webhook-configurations.js';
 import { WebhookListener } from './webhook-listener.js';
 import { assertDistinct } from './webhook-server.options.js';
 
@@ -66,7 +70,7 @@ export async function serveWebhooks({
     publish: (client) => publishConfigurations(publication(client, admitting), ca),
     withdraw: async (client) => {
       for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration])
-        await unlessGone(client.delete(kind, { name }));
+        await unlessGone(client.delete(untyped(kind), { name }));
     },
     converts: (definition) =>
       webhooks.some(({ convert, kind }) => convert && definition === `${kind.resource}.${kind.group}`),

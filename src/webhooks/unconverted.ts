@@ -1,8 +1,8 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/runtime';
-import { isForbidden, unlessGone } from '@rollkeeper/runtime';
+import { CustomResourceDefinition, isForbidden, unlessGone } from '@rollkeeper/runtime';
 import type { WebhookDefinition } from './define-webhook.js';
-import { CustomResourceDefinition, clientConfigs, conversionsOf } from './webhook-configurations.js';
+import { clientConfigs, conversionsOf } from './webhook-configurations.js';
 import type { CompiledWebhookServerOptions } from './webhook-server.options.js';
 
 export interface ConvertedKinds {
@@ -30,7 +30,7 @@ export async function unconvertedProblem({
       const definition = await unlessGone(
         client.get<CustomResourceDefinition>(CustomResourceDefinition, { name }),
       );
-      const strategy = definition?.spec?.conversion?.strategy ?? 'None';
+      const strategy = definition?.spec.conversion?.strategy ?? 'None';
       if (definition && strategy !== 'Webhook')
         return `the definition ${name} is not converted by its webhook: spec.conversion.strategy is ${strategy}, so fields of other versions are lost`;
     } catch (error) {

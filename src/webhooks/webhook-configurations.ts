@@ -1,6 +1,5 @@
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/runtime';
-import { defineKind } from '@rollkeeper/runtime';
 import type { WebhookDefinition } from './define-webhook.js';
 import type { CompiledWebhookServerOptions } from './webhook-server.options.js';
 
@@ -19,10 +18,6 @@ export interface WebhookConfiguration extends KubernetesObject {
   webhooks?: ConfiguredWebhook[];
 }
 
-export interface CustomResourceDefinition extends KubernetesObject {
-  spec?: { conversion?: Conversion };
-}
-
 export interface Conversion {
   readonly strategy: 'Webhook';
   readonly webhook: {
@@ -30,22 +25,6 @@ export interface Conversion {
     readonly conversionReviewVersions: readonly string[];
   };
 }
-
-const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-export const MutatingWebhookConfiguration = defineKind<WebhookConfiguration>({
-  ...ADMISSION,
-  kind: 'MutatingWebhookConfiguration',
-});
-export const ValidatingWebhookConfiguration = defineKind<WebhookConfiguration>({
-  ...ADMISSION,
-  kind: 'ValidatingWebhookConfiguration',
-});
-export const CustomResourceDefinition = defineKind<CustomResourceDefinition>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
 
 export type WebhookVerb = 'mutate' | 'validate' | 'convert';
 

@@ -1,7 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { launchChromium } from '../e2e/support/chromium.js';
 import type { PageMemory } from '../support/page-memory.js';
@@ -129,7 +128,7 @@ export class ConsoleWatch {
     const { isLive, rows } = await this.page.evaluate<Shown>(SHOWN);
     if (!isLive) return ['it is not live'];
     const shown = new Map(rows.filter(([name]) => name.startsWith(`${namespace}/`)));
-    const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace });
+    const { items } = await client.list<Deployment>(Deployment, { namespace });
     const wanted = new Map(items.map((item) => [`${namespace}/${item.metadata.name}`, barOf(item)]));
     return [
       ...[...wanted]

@@ -1,7 +1,6 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { isAlreadyExists } from '../../src/client/api-client/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace, Pod } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { Violation } from './checkers/violation.js';
@@ -24,8 +23,8 @@ export class DeletedPods {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
     const deployment = aDeployment({ name: NAME, namespace: NAMESPACE });
     if (deployment.spec.template.spec) deployment.spec.template.spec.nodeSelector = { 'no-such': 'node' };
-    await this.client.create(NAMESPACES, namespace).catch(unlessExists);
-    await this.client.create(DEPLOYMENTS, deployment).catch(unlessExists);
+    await this.client.create(Namespace, namespace).catch(unlessExists);
+    await this.client.create(Deployment, deployment).catch(unlessExists);
   }
 
   async check(): Promise<Violation[]> {
@@ -36,7 +35,7 @@ export class DeletedPods {
       if (!pod) return [{ check: 'pod names', subject: NAME, problem: 'its deleted pod is not replaced' }];
       names.push(pod.metadata.name);
       lastUid = pod.metadata.uid;
-      if (time < TIMES) await this.client.delete(PODS, pod.metadata);
+      if (time < TIMES) await this.client.delete(Pod, pod.metadata);
     }
     this.checks += 1;
     if (new Set(names).size === names.length) return [];
@@ -46,7 +45,7 @@ export class DeletedPods {
   private async podOtherThan(uid: string | undefined): Promise<Pod | undefined> {
     let found: Pod | undefined;
     const look = async (): Promise<boolean> => {
-      const { items } = await this.client.list<Pod>(PODS, { namespace: NAMESPACE });
+      const { items } = await this.client.list<Pod>(Pod, { namespace: NAMESPACE });
       found = items.find(({ metadata }) => metadata.uid !== uid && !metadata.deletionTimestamp);
       return found !== undefined;
     };

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { join } from 'node:path';
-import type { Node } from '../../src/machinery/kubernetes/index.js';
-import { NODES } from '../../src/machinery/kubernetes/index.js';
+import { Node } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import { FAULTS } from './faults/index.js';
@@ -44,7 +43,7 @@ export function describeEachFault(name: string, coordination: ChaosCoordination)
         ...{ dist: DIST, coordination, replicas: 3, schedulers: 2 },
         random: () => random.next(),
       });
-      checks.know((await set.client.list<Node>(NODES)).items);
+      checks.know((await set.client.list<Node>(Node)).items);
       history = new History(set.client, LOAD_NAMESPACE);
       journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
       probes = new Probes(set.client);

@@ -2,9 +2,9 @@ import type { ApiClient } from '../../src/client/api-client/index.js';
 import { isExpired } from '../../src/client/api-client/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Pod,
+  ReplicaSet,
   compareResourceVersions,
   newerResourceVersion,
 } from '../../src/machinery/kubernetes/index.js';
@@ -22,7 +22,7 @@ export interface HistoryEvent {
   readonly object: KubernetesObject;
 }
 
-const RECORDED: readonly ResourceType[] = [DEPLOYMENTS, REPLICA_SETS, PODS];
+const RECORDED: readonly ResourceType[] = [Deployment, ReplicaSet, Pod];
 const RETRY_MS = 100;
 
 /**

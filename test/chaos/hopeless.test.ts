@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { HopelessKind } from './hopeless/hopeless-kinds.js';
@@ -35,7 +34,7 @@ describe('Deployments that can never roll out, beside others', () => {
     set = await ChaosSet.start({ dist: DIST, replicas: 2, random: Math.random });
     world = new HopelessWorld(set);
     world.install();
-    await Promise.all(hopeless.map(({ deployment }) => set.client.create(DEPLOYMENTS, deployment)));
+    await Promise.all(hopeless.map(({ deployment }) => set.client.create(Deployment, deployment)));
   });
 
   afterAll(async () => {
@@ -47,9 +46,9 @@ describe('Deployments that can never roll out, beside others', () => {
     (await standingsOf(set, hopeless)).find((one) => one.hopeless.kind === kind);
 
   it('do not keep the others from it', async () => {
-    await Promise.all(GOOD.map((name) => set.client.create(DEPLOYMENTS, aDeployment({ name }))));
+    await Promise.all(GOOD.map((name) => set.client.create(Deployment, aDeployment({ name }))));
     const isAvailable = async (name: string): Promise<boolean> => {
-      const { status } = await set.client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name });
+      const { status } = await set.client.get<Deployment>(Deployment, { namespace: 'default', name });
       return status?.availableReplicas === 1;
     };
     await waitFor(async () => (await Promise.all(GOOD.map(isAvailable))).every(Boolean), {

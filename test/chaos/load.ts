@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
-import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import type { PodTemplateSpec } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PolicyNeed } from './policy-world.js';
 import type { SeededRandom } from './random.js';
@@ -192,7 +192,7 @@ export class Load {
       ...policies,
       ...(need === 'service' && { 'active-service': name }),
     });
-    return this.send(name, 'create', () => client.create(DEPLOYMENTS, object));
+    return this.send(name, 'create', () => client.create(Deployment, object));
   }
 
   private update(name: string): Promise<void> {
@@ -217,7 +217,7 @@ export class Load {
     const { client } = this.options;
     const patch = { type: 'strategic', body } as const;
     return this.send(name, operation, () =>
-      client.patch<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, patch),
+      client.patch<Deployment>(Deployment, { namespace: LOAD_NAMESPACE, name }, patch),
     );
   }
 
@@ -225,7 +225,7 @@ export class Load {
   private async undo(name: string): Promise<void> {
     const { client } = this.options;
     const list = await client
-      .list<ReplicaSet>(REPLICA_SETS, { namespace: LOAD_NAMESPACE, labelSelector: `app=${name}` })
+      .list<ReplicaSet>(ReplicaSet, { namespace: LOAD_NAMESPACE, labelSelector: `app=${name}` })
       .catch(() => undefined);
     const byRevision = (list?.items ?? []).toSorted((a, b) => revisionOf(b) - revisionOf(a));
     const template = byRevision[1]?.spec.template;
@@ -234,14 +234,14 @@ export class Load {
     const value = { ...template, metadata: { ...template.metadata, labels } };
     const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
     await this.send(name, 'undo', () =>
-      client.patch<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, patch),
+      client.patch<Deployment>(Deployment, { namespace: LOAD_NAMESPACE, name }, patch),
     );
   }
 
   private delete(name: string): Promise<void> {
     const { client } = this.options;
     return this.send(name, 'delete', async () => {
-      await client.delete(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name });
+      await client.delete(Deployment, { namespace: LOAD_NAMESPACE, name });
       return undefined;
     });
   }
@@ -274,7 +274,7 @@ export class Load {
   /** What became of a change whose answer was lost. */
   private async lookAgain(name: string): Promise<void> {
     try {
-      const object = await this.options.client.get<Deployment>(DEPLOYMENTS, {
+      const object = await this.options.client.get<Deployment>(Deployment, {
         namespace: LOAD_NAMESPACE,
         name,
       });

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { CONFIG_MAPS } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap } from '../../src/machinery/kubernetes/index.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
 interface StoredIntents {
@@ -35,7 +35,7 @@ async function inRedis({ redis }: ChaosSet): Promise<[string, string][]> {
 }
 
 async function inLedger({ client }: ChaosSet): Promise<[string, string][]> {
-  const { items } = await client.list<KubernetesObject & { data?: Record<string, string> }>(CONFIG_MAPS);
+  const { items } = await client.list<KubernetesObject & { data?: Record<string, string> }>(ConfigMap);
   return items
     .filter(({ metadata }) => LEDGER.test(metadata.name))
     .flatMap(({ data }) => Object.entries(JSON.parse(data?.['intents'] ?? '{}') as Record<string, unknown>))

@@ -1,8 +1,8 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { isAlreadyExists } from '../../src/client/api-client/index.js';
-import type { KubernetesObject, Node, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { NAMESPACES, NODES, SERVICES } from '../../src/machinery/kubernetes/index.js';
-import { PodDisruptionBudget } from '../../src/controllers/shared/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { Namespace, Node, Service } from '../../src/machinery/kubernetes/index.js';
+import { PodDisruptionBudget } from '../../src/runtime/index.js';
 
 /** So many Deployments of the load may roll out at once. */
 export const MAX_ROLLOUTS = 12;
@@ -26,13 +26,13 @@ export async function makePolicyWorld(
   namespace: string,
   needs: ReadonlyMap<string, PolicyNeed>,
 ): Promise<void> {
-  const { items: nodes } = await client.list<Node>(NODES, {});
+  const { items: nodes } = await client.list<Node>(Node, {});
   for (const [index, { metadata }] of nodes.entries()) {
     const body = { metadata: { labels: { 'topology.kubernetes.io/zone': `zone-${index}` } } };
-    await client.patch(NODES, { name: metadata.name }, { type: 'merge', body });
+    await client.patch(Node, { name: metadata.name }, { type: 'merge', body });
   }
   const annotations = { 'rollkeeper.dev/max-rollouts': String(MAX_ROLLOUTS) };
-  await client.patch(NAMESPACES, { name: namespace }, { type: 'merge', body: { metadata: { annotations } } });
+  await client.patch(Namespace, { name: namespace }, { type: 'merge', body: { metadata: { annotations } } });
   for (const [name, need] of needs) await createNeeded(client, namespace, name, need);
 }
 
@@ -45,7 +45,7 @@ async function createNeeded(
   const metadata = { name, namespace };
   if (need === 'service') {
     const spec = { selector: { app: name }, ports: [{ port: 80 }] };
-    return create(client, SERVICES, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+    return create(client, Service, { apiVersion: 'v1', kind: 'Service', metadata, spec });
   }
   const spec = { maxUnavailable: 1, selector: { matchLabels: { app: name } } };
   const apiVersion = 'policy/v1';

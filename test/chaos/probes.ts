@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { HistoryEvent } from './history.js';
@@ -26,7 +25,7 @@ export class Probes {
 
   async start(): Promise<void> {
     for (let index = 0; index < PROBES; index++)
-      await this.client.create(DEPLOYMENTS, aDeployment({ name: `${this.prefix}-${index}` }));
+      await this.client.create(Deployment, aDeployment({ name: `${this.prefix}-${index}` }));
   }
 
   /** Give it every change of the history. */
@@ -66,7 +65,7 @@ export class Probes {
     for (;;) {
       try {
         const ref = { namespace: LOAD_NAMESPACE, name };
-        const changed = await this.client.patch<Deployment>(DEPLOYMENTS, ref, { type: 'merge', body });
+        const changed = await this.client.patch<Deployment>(Deployment, ref, { type: 'merge', body });
         return changed.metadata.generation ?? 0;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

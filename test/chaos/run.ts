@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Node } from '../../src/machinery/kubernetes/index.js';
-import { NODES } from '../../src/machinery/kubernetes/index.js';
+import { Node } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import type { ConsoleWatch } from './console-watch.js';
 import { findUnrest } from './checkers/rest.js';
@@ -71,7 +70,7 @@ export class ChaosRun {
   async run(): Promise<RunRecord> {
     const { longestMs, schedule, seed, stopAtViolation } = this.options;
     const startedMs = performance.now();
-    this.checks.know((await this.options.set.client.list<Node>(NODES)).items);
+    this.checks.know((await this.options.set.client.list<Node>(Node)).items);
     await this.history.start();
     await this.probes.start();
     await this.deletedPods.prepare();

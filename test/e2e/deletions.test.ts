@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  EVENTS,
-  LEASES,
-  NAMESPACES,
-  NODES,
-  SERVICE_ACCOUNTS,
+  Deployment,
+  Event,
+  Lease,
+  Namespace,
+  Node,
+  ServiceAccount,
 } from '../../src/machinery/kubernetes/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { isNotFound } from '../../src/client/api-client/index.js';
@@ -74,11 +74,11 @@ describe.skipIf(!kubectl)('kubectl delete', () => {
     readonly type: ResourceType;
     readonly fields?: object;
   }[] = [
-    { resource: 'namespace', type: NAMESPACES },
-    { resource: 'node', type: NODES },
-    { resource: 'lease', type: LEASES },
-    { resource: 'serviceaccount', type: SERVICE_ACCOUNTS },
-    { resource: 'event', type: EVENTS, fields: EVENT },
+    { resource: 'namespace', type: Namespace },
+    { resource: 'node', type: Node },
+    { resource: 'lease', type: Lease },
+    { resource: 'serviceaccount', type: ServiceAccount },
+    { resource: 'event', type: Event, fields: EVENT },
   ];
   const cases = KINDS.flatMap((kind) => POLICIES.map((policy) => ({ ...kind, policy })));
 
@@ -94,12 +94,12 @@ describe.skipIf(!kubectl)('kubectl delete', () => {
     async (policy) => {
       const owner = `owner-${policy}`;
       const dependent = `of-${policy}`;
-      const { metadata } = await create(NODES, owner);
+      const { metadata } = await create(Node, owner);
       const reference = { apiVersion: 'v1', kind: 'Node', name: owner, uid: metadata.uid };
       const ownerReferences = [{ ...reference, blockOwnerDeletion: true }];
       const dependents = [
-        { type: LEASES, within: namespace },
-        { type: SERVICE_ACCOUNTS, within: 'default' },
+        { type: Lease, within: namespace },
+        { type: ServiceAccount, within: 'default' },
       ];
       for (const { type, within } of dependents)
         await create(type, dependent, { metadata: { ownerReferences } }, within);
@@ -117,18 +117,17 @@ describe.skipIf(!kubectl)('kubectl delete', () => {
 
   it('ends a namespace with all that is in it, also what was deleted in the foreground before', async () => {
     const full = await up.createNamespace(client, 'full');
-    await client.create(DEPLOYMENTS, aDeployment({ namespace: full, name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ namespace: full, name: 'web', replicas: 3 }));
     const rolledOut = ['rollout', 'status', 'deployment/web', '-n', full, '--timeout=60s'];
     expect((await up.kubectl(kubectl?.binary ?? '', rolledOut)).code).toBe(0);
-    await create(LEASES, 'held', { metadata: { finalizers: ['example.com/hold'] } }, full);
+    await create(Lease, 'held', { metadata: { finalizers: ['example.com/hold'] } }, full);
     await kubectlDelete('lease', 'held', '-n', full, '--cascade=foreground', '--wait=false');
     await kubectlDelete('namespace', full, '--wait=false');
-    await waitFor(
-      async () => JSON.stringify(await find(NAMESPACES, full)).includes('example.com/hold in 1'),
-      { what: 'the namespace to say what holds it' },
-    );
+    await waitFor(async () => JSON.stringify(await find(Namespace, full)).includes('example.com/hold in 1'), {
+      what: 'the namespace to say what holds it',
+    });
     const letGo = { type: 'merge', body: { metadata: { finalizers: [] } } } as const;
-    await client.patch(LEASES, { namespace: full, name: 'held' }, letGo);
-    await waitFor(() => isGone(NAMESPACES, full), { what: 'the namespace to go' });
+    await client.patch(Lease, { namespace: full, name: 'held' }, letGo);
+    await waitFor(() => isGone(Namespace, full), { what: 'the namespace to go' });
   });
 });

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { Explanation } from '../../src/rollkeeper/explain/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import type { RolloutPlan } from '../../src/rollkeeper/rollout-plan/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -73,7 +72,7 @@ describe('rollkeeper explain, plan and queue', () => {
     explainedAs(`${namespace}/${name}`, ({ state }) => state === 'complete');
 
   it('says what is wrong, with the decisions of whichever replica decided, and from the API alone', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
+    await client.create(Deployment, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
     const why = await explainedAs('default/ill', ({ cause }) => cause === 'image-pull');
     expect(why).toMatchObject({ state: 'blocked', limits: { replicas: 3, floor: 3, ceiling: 4 } });
     expect(why.lastDecisions[0]?.replica).toMatch(/^controller-\d$/);
@@ -90,7 +89,7 @@ describe('rollkeeper explain, plan and queue', () => {
     const kubectl = (...args: string[]) => up.kubectl(binary ?? '', ['-n', namespace, ...args]);
     const shape = { namespace, name: 'late', replicas: 2, progressDeadlineSeconds: 3 };
     const annotations = { 'node.rollkeeper.dev/behaviour': 'image-pull-error' };
-    await client.create(DEPLOYMENTS, aDeployment({ ...shape, annotations }));
+    await client.create(Deployment, aDeployment({ ...shape, annotations }));
     // An image that cannot be pulled is tried again and again: a word of the kubelet's for each of the two.
     const cause = /2 of 2 new pods: (ErrImagePull|ImagePullBackOff) \(.+"web:1".*\)/;
     const told = new RegExp(`ReplicaSet "late-\\w+" has timed out progressing\\. ${cause.source}\\.`);
@@ -102,7 +101,7 @@ describe('rollkeeper explain, plan and queue', () => {
       },
       { intervalMs: 200, what: 'the cause in the condition' },
     );
-    const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace, name: 'late' });
+    const { status } = await client.get<Deployment>(Deployment, { namespace, name: 'late' });
     expect(status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
       status: 'False',
       reason: 'ProgressDeadlineExceeded',
@@ -125,10 +124,7 @@ describe('rollkeeper explain, plan and queue', () => {
   });
 
   it('plans a rollout from what runs, and touches nothing', async () => {
-    const before = await client.create(
-      DEPLOYMENTS,
-      aDeployment({ namespace, name: 'planned', replicas: 10 }),
-    );
+    const before = await client.create(Deployment, aDeployment({ namespace, name: 'planned', replicas: 10 }));
     await complete('planned');
     const file = join(folder, 'planned.json');
     writeFileSync(
@@ -142,12 +138,12 @@ describe('rollkeeper explain, plan and queue', () => {
     expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('3 steps; at most 13 pods');
     writeFileSync(file, JSON.stringify(aDeployment({ namespace, name: 'planned', replicas: 10 })));
     expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('Nothing would change.');
-    const after = await client.get(DEPLOYMENTS, before.metadata);
+    const after = await client.get(Deployment, before.metadata);
     expect(after.metadata.generation).toBe(before.metadata.generation);
   });
 
   it('parks a key by hand, explains that, and takes it out again', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'parked', replicas: 1 }));
+    await client.create(Deployment, aDeployment({ namespace, name: 'parked', replicas: 1 }));
     await complete('parked');
     // Any change takes a key out again, and the echo of the controller's last status write is still on its way.
     await waitFor(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -33,7 +33,7 @@ describe('a replica that dies', () => {
   const leader = async (): Promise<number> => (await up.leader()).pid;
   it('takes nothing with it when it leads in the middle of a rollout of twenty', async () => {
     await client.create(
-      DEPLOYMENTS,
+      Deployment,
       aDeployment({ namespace, name: 'web', replicas: 20, minReadySeconds: 1 }),
     );
     await rollouts.rolledOut('web');

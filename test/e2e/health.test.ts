@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import { ChaosSet } from '../chaos/set/chaos-set.js';
@@ -218,7 +218,7 @@ describe('what the endpoints say about a fault', () => {
       const { apiAnswers, process } = mustExist(set.replicas[0]);
       const { adminUrl } = process;
       const write = holdUp(apiAnswers, /\/replicasets$/);
-      await set.client.create(DEPLOYMENTS, aDeployment({ name: 'web' }));
+      await set.client.create(Deployment, aDeployment({ name: 'web' }));
       await waitFor(() => write.isHeld, { what: 'a sync to be in the midst of a write' });
       process.signal('SIGTERM');
       await waitFor(

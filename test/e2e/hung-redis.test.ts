@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterSnapshot, ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
 import type { Explanation } from '../../src/rollkeeper/explain/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { SharedUp } from './support/shared-up.js';
@@ -20,7 +20,7 @@ describe('while Redis hangs', () => {
     up = await SharedUp.take('killable');
     client = await up.client();
     await up.createNamespace(client, namespace);
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', replicas: 2 }));
+    await client.create(Deployment, aDeployment({ namespace, name: 'web', replicas: 2 }));
     const { redis, replicas } = await up.status();
     redisPid = redis?.pid ?? 0;
     adminUrl = replicas[0]?.adminUrl ?? '';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from './support/a-deployment.js';
 import { runBuilt } from './support/commands-of-a-cluster.js';
 import { SharedUp } from './support/shared-up.js';
@@ -39,7 +39,7 @@ describe('a command in a folder without a run of `up`, with KUBECONFIG or --kube
     await up.createNamespace(client, namespace);
     const deployment = aDeployment({ name: 'web', namespace });
     writeFileSync(join(folder, 'web.json'), JSON.stringify(deployment));
-    await client.create(DEPLOYMENTS, deployment);
+    await client.create(Deployment, deployment);
   });
 
   afterAll(async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, isAlreadyExists, loadKubeconfig } from '../../src/client/api-client/index.js';
@@ -138,7 +138,7 @@ describe.skipIf(!kubectl)('kubectl, while the API server is killed and started a
   });
 
   it('a rollout status waits on, and sees the end', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 1 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 1 }));
     const status = new Running(kubeconfig, 'rollout', 'status', 'deploy/web', '--timeout=90s');
     await status.shows('Waiting for deployment');
     await kill();
@@ -146,7 +146,7 @@ describe.skipIf(!kubectl)('kubectl, while the API server is killed and started a
     const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
     const patch = { type: 'merge', body: { status: { observedGeneration: 1, ...counts } } } as const;
     const ref = { namespace, name: 'web' };
-    await client.patch(DEPLOYMENTS, ref, patch, { subresource: 'status' });
+    await client.patch(Deployment, ref, patch, { subresource: 'status' });
     await status.shows('successfully rolled out');
     await status.ends();
   });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Lease } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Lease } from '../../src/machinery/kubernetes/index.js';
 import { askStatus } from '../../src/rollkeeper/supervisor/replica-probe.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -27,9 +26,9 @@ describe('replicas with the lease in the API, of which only the leader works', (
 
   it('roll out, and go on with the other when the leader is killed', async () => {
     const rollouts = new Rollouts(client, namespace);
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ namespace, name: 'web', replicas: 3 }));
     expect((await rollouts.rolledOut('web')).status?.observedGeneration).toBe(1);
-    const lease = await client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'rollkeeper' });
+    const lease = await client.get<Lease>(Lease, { namespace: 'kube-system', name: 'rollkeeper' });
     expect(lease.spec?.holderIdentity).toMatch(/^controller-/);
     const token = await up.adminToken();
     // One that was started a moment ago may not answer yet.

@@ -4,8 +4,7 @@ import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { readCredentials } from '../../src/rollkeeper/supervisor/credentials.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { lintExposition } from '../unit/support/exposition-lint.js';
@@ -53,7 +52,7 @@ describe('the metrics', () => {
     waitFor(
       async () => {
         const ref = { namespace, name: 'web' };
-        const { metadata, status } = await client.get<Deployment>(DEPLOYMENTS, ref);
+        const { metadata, status } = await client.get<Deployment>(Deployment, ref);
         return status?.observedGeneration === metadata.generation && status?.availableReplicas === 5;
       },
       { what: 'the rollout' },
@@ -79,7 +78,7 @@ describe('the metrics', () => {
     up = await SharedUp.take('ordinary');
     client = await up.client();
     await up.createNamespace(client, namespace);
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', replicas: 5 }));
+    await client.create(Deployment, aDeployment({ namespace, name: 'web', replicas: 5 }));
     await rolledOut();
     // A rollout is told when the cache of the leader shows its end.
     await waitFor(

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, controllerOf } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, controllerOf } from '../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../../src/testing/rollout-history.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -48,7 +47,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
 
   it('takes the classic ten pods through 8 old and at most 5 new, never above 13, never below 8 available', async () => {
     await client.create(
-      DEPLOYMENTS,
+      Deployment,
       aDeployment({ namespace, name: 'classic', replicas: 10, minReadySeconds: 1 }),
     );
     await rollouts.rolledOut('classic');
@@ -69,7 +68,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
 
   it('never runs old and new pods of a Recreate Deployment together', async () => {
     await client.create(
-      DEPLOYMENTS,
+      Deployment,
       aDeployment({ namespace, name: 'recreate', replicas: 5, strategy: { type: 'Recreate' } }),
     );
     await rollouts.rolledOut('recreate');
@@ -89,7 +88,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
 
   it('stops at the limits when the new pods never become ready, says so, and is healed by undo', async () => {
     await client.create(
-      DEPLOYMENTS,
+      Deployment,
       aDeployment({ namespace, name: 'stuck', replicas: 10, progressDeadlineSeconds: 2 }),
     );
     await rollouts.rolledOut('stuck');
@@ -119,7 +118,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
     const healed = await rollouts.rolledOut('stuck');
     expect(healed.spec.template.spec?.containers[0]?.image).toBe('web:1');
     expect(findViolations(history.events())).toEqual([]);
-    const { items } = await client.list<Pod>(PODS, { namespace, labelSelector: 'app=stuck' });
+    const { items } = await client.list<Pod>(Pod, { namespace, labelSelector: 'app=stuck' });
     expect(items.filter(({ metadata }) => !metadata.deletionTimestamp)).toHaveLength(10);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { NAMESPACES } from '../../src/machinery/kubernetes/index.js';
+import { Namespace } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
 import { LookedAfter, PREFIX, imageOf } from './support/looked-after.js';
@@ -76,7 +76,7 @@ describe('a rollout that looks after itself', () => {
     await looked.start('frozen', {});
     const freeze = async (reason: string | null): Promise<void> => {
       const body = { metadata: { annotations: { [`${PREFIX}freeze`]: reason } } };
-      await client.patch(NAMESPACES, { name: 'frozen-policies' }, { type: 'merge', body });
+      await client.patch(Namespace, { name: 'frozen-policies' }, { type: 'merge', body });
     };
     await up.createNamespace(client, 'frozen-policies');
     const frozen = new LookedAfter(up, client, 'frozen-policies');

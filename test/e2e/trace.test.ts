@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
@@ -46,7 +45,7 @@ describe('the trace of one change', () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 10 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 10 }));
     await rolledOut();
     await setImage('web:2');
     await rolledOut();
@@ -79,13 +78,13 @@ describe('the trace of one change', () => {
       return;
     }
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
+    await client.patch(Deployment, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
   }
 
   function rolledOut(): Promise<unknown> {
     return waitFor(
       async () => {
-        const { metadata, status } = await client.get<Deployment>(DEPLOYMENTS, {
+        const { metadata, status } = await client.get<Deployment>(Deployment, {
           namespace: 'default',
           name: 'web',
         });
@@ -104,7 +103,7 @@ describe('the trace of one change', () => {
   function oldPodsGone(): Promise<unknown> {
     return waitFor(
       async () => {
-        const pods = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=web' });
+        const pods = await client.list<Pod>(Pod, { namespace: 'default', labelSelector: 'app=web' });
         const images = pods.items.map(({ spec }) => spec.containers[0]?.image);
         return images.length === 10 && images.every((image) => image === 'web:2');
       },
@@ -291,7 +290,7 @@ describe('the trace of one change', () => {
   });
 
   it('is noted on objects, never in pod templates', async () => {
-    const { metadata, spec } = await client.get<Deployment>(DEPLOYMENTS, {
+    const { metadata, spec } = await client.get<Deployment>(Deployment, {
       namespace: 'default',
       name: 'web',
     });
@@ -303,8 +302,8 @@ describe('the trace of one change', () => {
 
   it('of a deletion says what the garbage collector saw, and what it decided from what', async () => {
     const ref = { namespace: 'default', name: 'web' };
-    await client.delete(DEPLOYMENTS, ref, { propagationPolicy: 'Foreground' });
-    await waitFor(async () => (await client.list(DEPLOYMENTS, { namespace: 'default' })).items.length === 0, {
+    await client.delete(Deployment, ref, { propagationPolicy: 'Foreground' });
+    await waitFor(async () => (await client.list(Deployment, { namespace: 'default' })).items.length === 0, {
       what: 'the Deployment to be gone',
     });
     await quiet();

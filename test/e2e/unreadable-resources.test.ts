@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { bearerToken, createHttpApiClient, isNotFound } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { Deployment, KubernetesObject, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES, NODES, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import type { Kind, KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Lease, Node, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -65,7 +65,7 @@ describe('a replica that may not list everything', () => {
   });
 
   const text = async (path: string): Promise<string> => (await fetch(adminUrl + path)).text();
-  const gone = (type: typeof NODES, ref: { namespace?: string; name: string }): Promise<boolean> =>
+  const gone = (type: Kind, ref: { namespace?: string; name: string }): Promise<boolean> =>
     client.get(type, ref).then(() => false, isNotFound);
 
   it('is ready, and says what is missing', async () => {
@@ -113,32 +113,32 @@ describe('a replica that may not list everything', () => {
 
   it('works with the rest', async () => {
     const { metadata, ...replicaSet } = aReplicaSet('alone');
-    await client.create<ReplicaSet>(REPLICA_SETS, { ...replicaSet, metadata });
-    await waitFor(async () => (await client.list(PODS, { namespace: 'default' })).items.length === 2, {
+    await client.create<ReplicaSet>(ReplicaSet, { ...replicaSet, metadata });
+    await waitFor(async () => (await client.list(Pod, { namespace: 'default' })).items.length === 2, {
       what: 'the pods',
     });
     const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'owner' } };
-    const { metadata: owner } = await client.create(NODES, node);
+    const { metadata: owner } = await client.create(Node, node);
     const reference = { apiVersion: 'v1', kind: 'Node', name: 'owner', uid: owner.uid ?? '' };
-    await client.create(LEASES, {
+    await client.create(Lease, {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'owned', namespace: 'default', ownerReferences: [reference] },
     });
-    await client.delete(NODES, { name: 'owner' }, { propagationPolicy: 'Foreground' });
-    await waitFor(() => gone(NODES, { name: 'owner' }), { what: 'the node to go' });
-    await waitFor(() => gone(LEASES, { namespace: 'default', name: 'owned' }), {
+    await client.delete(Node, { name: 'owner' }, { propagationPolicy: 'Foreground' });
+    await waitFor(() => gone(Node, { name: 'owner' }), { what: 'the node to go' });
+    await waitFor(() => gone(Lease, { namespace: 'default', name: 'owned' }), {
       what: 'the lease to go',
     });
   });
 
   it('starts what waited as soon as it may', async () => {
-    await client.create<Deployment>(DEPLOYMENTS, aDeployment({ name: 'late' }));
+    await client.create<Deployment>(Deployment, aDeployment({ name: 'late' }));
     proxy.onRequest = undefined;
     proxy.onWatch = undefined;
     await waitFor(
       async () =>
-        (await client.list(REPLICA_SETS, { namespace: 'default' })).items.some(({ metadata }) =>
+        (await client.list(ReplicaSet, { namespace: 'default' })).items.some(({ metadata }) =>
           metadata.name.startsWith('late-'),
         ),
       { what: 'the ReplicaSet of the Deployment' },

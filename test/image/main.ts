@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client/index.js';
@@ -111,10 +110,10 @@ async function rollOut(kubeconfig: string): Promise<void> {
   const connection = await loadKubeconfig({ path: kubeconfig, clock });
   const client = createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'image-check' });
   try {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 3 }));
     await waitFor(
       async () => {
-        const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+        const { status } = await client.get<Deployment>(Deployment, { namespace: 'default', name: 'web' });
         return status?.availableReplicas === 3;
       },
       { timeoutMs: 60_000, intervalMs: 100, what: 'three pods to be available' },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Activation, ActorOptions, ActorRuntime } from '../../src/runtime/activation/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { RedisActorRuntime } from '../../src/redis/index.js';
 import { RedisActorSteps } from '../../src/redis/activation/redis-activation-queue.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
@@ -125,7 +125,7 @@ describe('RedisActorRuntime: what stays in Redis', () => {
       await long.activate('deployment', 'ns/a', signal, async (a) => work(a)).catch(() => undefined);
       return redis.pttl(actorKey(prefix, 'deployment', 'ns/a'));
     };
-    const unanswered = { verb: 'delete', type: PODS, ref: { namespace: 'ns', name: 'a' } } as const;
+    const unanswered = { verb: 'delete', type: Pod, ref: { namespace: 'ns', name: 'a' } } as const;
     try {
       const failed = await ttlAfter(() => {
         throw new Error('the cache is behind');

@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { Deployment, Node, Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event, Node, Pod } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
@@ -118,7 +117,7 @@ describe('acts of people', () => {
       `/apis/apps/v1/namespaces/${namespace}/deployments`,
       aDeployment(name, namespace),
     ));
-  const read = (name: string) => replica.get<Deployment>(DEPLOYMENTS, { namespace: 'shop', name });
+  const read = (name: string) => replica.get<Deployment>(Deployment, { namespace: 'shop', name });
 
   it('scale with the rights of the user, and leave an Event and a line in the log with who and why', async () => {
     await create('scaled');
@@ -132,7 +131,7 @@ describe('acts of people', () => {
       },
     });
     expect((await read('scaled')).spec.replicas).toBe(5);
-    const { items } = await replica.list(EVENTS, { namespace: 'shop' });
+    const { items } = await replica.list(Event, { namespace: 'shop' });
     expect(items).toMatchObject([{ reason: 'ScaledByHand', message: 'anna (sale): scaled from 2 to 5' }]);
     expect(logged).toContainEqual([
       'a person acted',
@@ -191,8 +190,8 @@ describe('acts of people', () => {
     expect(kept.status).toBe(429);
     const drained = await act('nodes/n1/drain', { by: 'root' }, ADMIN_TOKEN);
     expect(drained.body['said']).toMatch(/^1 of 2 pods evicted; kept: shop\/held: /);
-    expect((await replica.get<Node>(NODES, { name: 'n1' })).spec?.unschedulable).toBe(true);
-    const left = (await replica.list<Pod>(PODS, { namespace: 'shop' })).items.filter(
+    expect((await replica.get<Node>(Node, { name: 'n1' })).spec?.unschedulable).toBe(true);
+    const left = (await replica.list<Pod>(Pod, { namespace: 'shop' })).items.filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined,
     );
     expect(left.map(({ metadata }) => metadata.name)).toEqual(['held']);

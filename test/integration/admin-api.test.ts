@@ -2,10 +2,10 @@ import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
   newControllerRef,
 } from '../../src/machinery/kubernetes/index.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
@@ -267,7 +267,7 @@ describe('the admin API', () => {
       await start({ informers: new FakeInformers(cluster) });
       expect((await send('GET', '/admin/explain/deployments/default/web')).status).toBe(404);
       const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
-      await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      await cluster.create(Deployment, { apiVersion, kind, metadata, spec });
       ports.decisions.add({
         atMs: 1,
         controller: 'deployment',
@@ -286,7 +286,7 @@ describe('the admin API', () => {
       const cluster = new FakeCluster();
       await start({ informers: new FakeInformers(cluster) });
       const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
-      const { uid } = (await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec })).metadata;
+      const { uid } = (await cluster.create(Deployment, { apiVersion, kind, metadata, spec })).metadata;
       const decided = { controller: 'deployment', key: 'default/web', replica: 'controller-0' };
       ports.decisions.add({ ...decided, atMs: 1, uid: 'of-the-deleted-one', actions: ['create web-old'] });
       ports.decisions.add({ ...decided, atMs: 2, ...(uid && { uid }), actions: ['create web-1'] });
@@ -300,8 +300,8 @@ describe('the admin API', () => {
       const cluster = new FakeCluster();
       await start({ informers: new FakeInformers(cluster) });
       const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
-      const deployment = await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
-      await cluster.create(REPLICA_SETS, {
+      const deployment = await cluster.create(Deployment, { apiVersion, kind, metadata, spec });
+      await cluster.create(ReplicaSet, {
         apiVersion: 'apps/v1',
         kind: 'ReplicaSet',
         metadata: {
@@ -323,10 +323,10 @@ describe('the admin API', () => {
       const cluster = new FakeCluster(ports.clock);
       await start({ informers: new FakeInformers(cluster) });
       const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
-      await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      await cluster.create(Deployment, { apiVersion, kind, metadata, spec });
       const explained = async () => parsed(await send('GET', '/admin/explain/deployments/default/web'));
       expect(await explained()).toMatchObject({ state: 'progressing' });
-      cluster.seed(NAMESPACES, {
+      cluster.seed(Namespace, {
         apiVersion: 'v1',
         kind: 'Namespace',
         metadata: { name: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -340,11 +340,11 @@ describe('the admin API', () => {
       await start({ informers });
       const explained = async () => (await send('GET', '/admin/explain/deployments/default/web')).status;
       const listed = async () => (await send('GET', '/admin/deployments')).status;
-      informers.refuse(PODS, { reason: 'no connection' });
+      informers.refuse(Pod, { reason: 'no connection' });
       expect([await explained(), await listed()]).toEqual([503, 503]);
-      informers.refuse(PODS, { reason: 'pods is forbidden', code: 403 });
+      informers.refuse(Pod, { reason: 'pods is forbidden', code: 403 });
       expect([await explained(), await listed()]).toEqual([404, 200]);
-      informers.allow(PODS);
+      informers.allow(Pod);
       expect([await explained(), await listed()]).toEqual([404, 200]);
     });
 
@@ -448,7 +448,7 @@ describe('the admin API', () => {
       peers: { peers: never },
     });
     const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
-    await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+    await cluster.create(Deployment, { apiVersion, kind, metadata, spec });
     const asked = ['/admin/status', '/admin/replicas', '/admin/explain/deployments/default/web'].map((path) =>
       send('GET', path),
     );
@@ -479,7 +479,7 @@ describe('the admin API', () => {
     });
     await start({ informers: new FakeInformers(cluster), client });
     const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
-    await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+    await cluster.create(Deployment, { apiVersion, kind, metadata, spec });
     const asked = send('GET', '/admin/explain/deployments/default/web');
     for (let step = 0; step < 20; step++) {
       await ports.clock.advance(100);

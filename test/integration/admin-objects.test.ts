@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogOptions } from '../../src/client/api-client/index.js';
 import { ApiStatusError } from '../../src/client/api-client/index.js';
 import type { ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NODES, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event, Node, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import type { ObjectList, ObjectPage } from '../../src/rollkeeper/object-pages/index.js';
 import { ADMIN_TOKEN } from '../../src/rollkeeper/testing/admin-ports.js';
@@ -18,7 +18,7 @@ class TalkingCluster extends FakeCluster {
     options: LogOptions = {},
   ): AsyncGenerator<string, void> {
     this.read.push({ pod, options });
-    const refusal = this.intercept({ verb: 'get', type: PODS, key: `${pod.namespace}/${pod.name}` });
+    const refusal = this.intercept({ verb: 'get', type: Pod, key: `${pod.namespace}/${pod.name}` });
     if (refusal) throw refusal;
     yield `hello from ${pod.namespace}/${pod.name}`;
   }
@@ -47,10 +47,10 @@ const owner = (apiVersion: string, kind: string, name: string) => ({
 function twoShops(): TalkingCluster {
   const cluster = new TalkingCluster();
   for (const namespace of ['shop', 'secret']) {
-    seed(cluster, DEPLOYMENTS, 'web', namespace, { spec: {} }, { uid: 'uid-web', labels: { app: 'web' } });
+    seed(cluster, Deployment, 'web', namespace, { spec: {} }, { uid: 'uid-web', labels: { app: 'web' } });
     seed(
       cluster,
-      REPLICA_SETS,
+      ReplicaSet,
       'web-1',
       namespace,
       {},
@@ -59,7 +59,7 @@ function twoShops(): TalkingCluster {
     const containers = [{ name: 'app', image: 'web:1', env: [{ name: 'KEY', value: `${namespace}-value` }] }];
     seed(
       cluster,
-      PODS,
+      Pod,
       'web-1-a',
       namespace,
       { spec: { nodeName: 'n1', containers, initContainers: [{ name: 'init', image: 'init:1' }] } },
@@ -69,13 +69,13 @@ function twoShops(): TalkingCluster {
         ...owner('apps/v1', 'ReplicaSet', 'web-1'),
       },
     );
-    seed(cluster, EVENTS, 'web-1-a.1', namespace, {
+    seed(cluster, Event, 'web-1-a.1', namespace, {
       involvedObject: { kind: 'Pod', name: 'web-1-a', uid: 'uid-web-1-a' },
       ...{ type: 'Warning', reason: 'BackOff', message: `of ${namespace}`, count: 3 },
       lastTimestamp: '2026-01-01T11:59:00Z',
     });
   }
-  seed(cluster, NODES, 'n1', undefined);
+  seed(cluster, Node, 'n1', undefined);
   return cluster;
 }
 
@@ -171,7 +171,7 @@ describe('objects of the admin API', () => {
 
   it('say what the reader may not list', async () => {
     asTeam.intercept = ({ type }) =>
-      type === EVENTS
+      type === Event
         ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'not yours' })
         : undefined;
     const { body } = await get<ObjectPage>('/pods/shop/web-1-a', TEAM_TOKEN);

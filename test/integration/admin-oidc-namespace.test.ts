@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
@@ -144,7 +143,7 @@ describe('a user of one namespace, signed in by an identity provider, whom the r
   const scale = (namespace: string, session: string, of = server) =>
     send('POST', `/admin/objects/deployments/${namespace}/web/scale`, { body: { replicas: 2 }, session, of });
   const replicasIn = async (namespace: string) =>
-    (await admin.get<Deployment>(DEPLOYMENTS, { namespace, name: 'web' })).spec.replicas;
+    (await admin.get<Deployment>(Deployment, { namespace, name: 'web' })).spec.replicas;
 
   it('sees the objects of that namespace by the name of the provider, and none of another', async () => {
     const session = await signIn(BERTA);
@@ -161,7 +160,7 @@ describe('a user of one namespace, signed in by an identity provider, whom the r
     const session = await signIn(BERTA);
     expect((await scale('shop', session)).status).toBe(200);
     expect(await replicasIn('shop')).toBe(2);
-    const { items } = await admin.list(EVENTS, { namespace: 'shop' });
+    const { items } = await admin.list(Event, { namespace: 'shop' });
     expect(items).toMatchObject([{ message: 'oidc:berta: scaled from 1 to 2' }]);
     expect((await scale('other', session)).status).toBe(403);
     expect(await replicasIn('other')).toBe(1);

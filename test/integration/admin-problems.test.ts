@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Node, PersistentVolumeClaim, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
@@ -14,11 +14,11 @@ interface Answered {
 function troubled(): FakeCluster {
   const cluster = new FakeCluster();
   for (const namespace of ['shop', 'secret'])
-    seed(cluster, PERSISTENT_VOLUME_CLAIMS, `${namespace}-data`, namespace, {
+    seed(cluster, PersistentVolumeClaim, `${namespace}-data`, namespace, {
       spec: {},
       status: { phase: 'Lost' },
     });
-  seed(cluster, NODES, 'n1', undefined, {
+  seed(cluster, Node, 'n1', undefined, {
     status: { conditions: [{ type: 'Ready', status: 'Unknown' }], allocatable: { pods: '9' } },
   });
   return cluster;
@@ -106,7 +106,7 @@ describe('problems of the admin API', () => {
   });
 
   it('of a pod that no node takes come with the reason of each node', async () => {
-    seed(cluster, PODS, 'big', 'shop', {
+    seed(cluster, Pod, 'big', 'shop', {
       spec: { containers: [], nodeSelector: { gpu: 'yes' } },
       status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
     });

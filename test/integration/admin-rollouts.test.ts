@@ -1,13 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigMap } from '../../src/runtime/index.js';
 import type { Timeline } from '../../src/rollkeeper/rollout/index.js';
-import type { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import {
-  CONFIG_MAPS,
-  DEPLOYMENTS,
-  REPLICA_SETS,
-  newControllerRef,
-} from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Deployment, ReplicaSet, newControllerRef } from '../../src/machinery/kubernetes/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
@@ -26,7 +19,7 @@ async function waiting(cluster: FakeCluster): Promise<void> {
   const annotations = { [`${P}steps`]: '1; approve; 50%' };
   const wanted = aDeployment({ image: 'app:2', annotations });
   const { apiVersion, kind, metadata, spec } = wanted;
-  const deployment = await cluster.create<Deployment>(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+  const deployment = await cluster.create<Deployment>(Deployment, { apiVersion, kind, metadata, spec });
   const conditions = [
     {
       type: 'Progressing',
@@ -35,13 +28,13 @@ async function waiting(cluster: FakeCluster): Promise<void> {
       message: 'Step 2 of 3 (approve): …',
     },
   ];
-  cluster.seed(DEPLOYMENTS, { ...deployment, status: { ...deployment.status, conditions } });
+  cluster.seed(Deployment, { ...deployment, status: { ...deployment.status, conditions } });
   for (const [index, image] of ['app:1', 'app:2'].entries()) {
     const { selector, template } = aDeployment({ image }).spec;
     const [container] = template.spec?.containers ?? [];
     if (container && index === 0) container.env = [{ name: 'PASSWORD', value: 'hunter2' }];
     const step = { revision: '2', done: 1, since: '2026-01-01T00:00:00Z' };
-    await cluster.create<ReplicaSet>(REPLICA_SETS, {
+    await cluster.create<ReplicaSet>(ReplicaSet, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: {
@@ -85,7 +78,7 @@ describe('the rollouts of the admin API', () => {
     return { status: answer.status, text: await answer.text() };
   };
   const annotation = async (name: string): Promise<string | undefined> => {
-    const web = await cluster.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const web = await cluster.get<Deployment>(Deployment, { namespace: 'default', name: 'web' });
     return web.metadata.annotations?.[P + name];
   };
 
@@ -103,7 +96,7 @@ describe('the rollouts of the admin API', () => {
   });
 
   it('has a time line from the kept history and what is live, and says what is wrong with its query', async () => {
-    const web = await cluster.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const web = await cluster.get<Deployment>(Deployment, { namespace: 'default', name: 'web' });
     const kept = {
       at: '2025-12-30T00:00:00Z',
       kind: 'scaled',
@@ -111,11 +104,11 @@ describe('the rollouts of the admin API', () => {
       means: 'autoscaler',
     };
     const name = `rollkeeper-history-${web.metadata.uid}`;
-    cluster.seed<ConfigMap>(CONFIG_MAPS, {
+    cluster.seed<ConfigMap>(ConfigMap, {
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
       data: { recent: `${JSON.stringify(kept)}\n` },
     });
-    cluster.seed(DEPLOYMENTS, {
+    cluster.seed(Deployment, {
       ...web,
       metadata: { ...web.metadata, annotations: { ...web.metadata.annotations, [`${P}history`]: '14d' } },
     });
@@ -165,7 +158,7 @@ describe('the rollouts of the admin API', () => {
     expect(status).toBe(200);
     expect(text).not.toContain('hunter2');
     expect(await annotation('change')).toMatch(/"trigger":"undo","why":"slow","by":"anna"/);
-    const web = await cluster.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const web = await cluster.get<Deployment>(Deployment, { namespace: 'default', name: 'web' });
     expect(web.spec.template.spec?.containers[0]?.image).toBe('app:1');
   });
 });

@@ -2,7 +2,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FakeClock } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminPorts } from '../../src/rollkeeper/admin/admin-ports.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
@@ -50,7 +50,7 @@ function seeded<T extends FakeCluster>(cluster: T): T {
     ['shop', 'web'],
     ['secret', CANARY],
   ] as const)
-    cluster.seed(DEPLOYMENTS, {
+    cluster.seed(Deployment, {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
       metadata: { name, namespace },
       spec: {
@@ -68,7 +68,7 @@ function seeded<T extends FakeCluster>(cluster: T): T {
 async function knowing(): Promise<Partial<AdminPorts> & { readonly clock: FakeClock }> {
   const cluster = seeded(new FakeCluster());
   const informers = new FakeInformers(cluster);
-  informers.informerFor(REPLICA_SETS);
+  informers.informerFor(ReplicaSet);
   const ports = anAdminPorts({ informers, client: cluster });
   const decisions = new DecisionLog();
   const running = new RunningSyncs(ports.clock);

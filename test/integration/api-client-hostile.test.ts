@@ -9,7 +9,7 @@ import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import type { SharedInformer } from '../../src/client/informer/index.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
@@ -89,7 +89,7 @@ it('a cluster of 50 000 pods comes in pages, each once, and whole', async () => 
     const metadata = { resourceVersion: '900', ...(to < count && { continue: String(to) }) };
     return json(200, { kind: 'PodList', metadata, items })(response, request);
   });
-  const pods = cacheOf(PODS);
+  const pods = cacheOf(Pod);
   await waitFor(() => pods.hasSynced);
   expect(pods.lister.list()).toHaveLength(count);
   expect(pods.lister.get('a/p49999')).toBeDefined();
@@ -117,7 +117,7 @@ it('objects of a megabyte, unknown fields and nulls are taken as they come', asy
       ),
     )
     .always(quiet);
-  const cache = cacheOf(DEPLOYMENTS);
+  const cache = cacheOf(Deployment);
   await waitFor(() => cache.lister.get('a/watched'));
   expect(cache.lister.get('a/large')?.metadata.annotations).toEqual({ large });
   expect(cache.lister.get('a/watched')).toEqual(pod('watched', '12'));
@@ -146,7 +146,7 @@ it('what is no object is not cached, and the cache is right as soon as the serve
       json(200, { metadata: { resourceVersion: '30' }, items: [pod('new', '15')] }),
     )
     .always(quiet);
-  const pods = cacheOf(PODS);
+  const pods = cacheOf(Pod);
   const seen: string[] = [];
   pods.addEventHandler(({ type, object }) => seen.push(`${type} ${object.metadata.name}`));
   await waitFor(() => pods.lastSyncedResourceVersion === '1000');
@@ -166,7 +166,7 @@ it('an answer without an end is cut off before it fills the memory', async () =>
       json(200, { metadata: { resourceVersion: '20' }, items: [pod('p', '5')] }),
     )
     .always(quiet);
-  const pods = cacheOf(PODS);
+  const pods = cacheOf(Pod);
   await waitFor(() => pods.lastSyncedResourceVersion === '1000');
   expect(pods.lister.get('a/p')).toBeDefined();
   const limits = [MAX_ANSWER_BYTES, MAX_LINE_BYTES, MIB].map((bytes) => bytes / MIB + BUFFERED);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createHttpApiClient, fixedCredentials } from '../../src/client/api-client/index.js';
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
@@ -48,7 +48,7 @@ it('an informer over HTTP outlives broken, expired and refused watches, and stop
     logger: silentLogger,
     freeze: true,
   });
-  const pods = factory.informerFor(PODS);
+  const pods = factory.informerFor(Pod);
   const seen: string[] = [];
   pods.addEventHandler(({ type, object }) => seen.push(`${type} ${object.metadata.name}`));
 

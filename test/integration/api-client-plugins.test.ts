@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import type { ClusterConnection, LoadKubeconfigOptions } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client/index.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
@@ -108,22 +108,22 @@ describe('a credential plugin', () => {
     const clock = new FakeClock();
     const connection = await load({ server: server.url }, plugin("status = { token: 't' + run }"), { clock });
     const client = createHttpApiClient({ connection, userAgent: 'test', clock });
-    await client.list(PODS);
+    await client.list(Pod);
     await clock.advance(3_000);
     good = 'Bearer t2';
-    await Promise.all([client.list(PODS), client.list(PODS), client.list(PODS)]);
+    await Promise.all([client.list(Pod), client.list(Pod), client.list(Pod)]);
     expect(runs()).toHaveLength(2);
 
     await clock.advance(3_000);
     good = 'Bearer t3';
     const { signal } = new AbortController();
-    const watch = client.watch(PODS, { resourceVersion: '1', timeoutSeconds: 5, idleTimeoutMs: 9e3, signal });
+    const watch = client.watch(Pod, { resourceVersion: '1', timeoutSeconds: 5, idleTimeoutMs: 9e3, signal });
     // It is let in; what a list answers is no watch event.
     await expect(watch[Symbol.asyncIterator]().next()).rejects.toThrow('ended within an event');
     expect(runs()).toHaveLength(3);
 
     good = 'nothing';
-    await expect(client.list(PODS)).rejects.toMatchObject({ code: 401 });
+    await expect(client.list(Pod)).rejects.toMatchObject({ code: 401 });
     expect(runs(), 'brand-new credentials are refused for another reason').toHaveLength(3);
     await client.close();
     await server.stop();

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterConnection } from '../../src/client/api-client/index.js';
 import { ApiConnectionError, bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
@@ -63,11 +63,11 @@ describe('an API server behind a proxy', () => {
     const server = await startServer('https');
     const proxy = await started(start());
     const client = connectTo(server, urlOf(proxy.port));
-    expect((await client.list(PODS)).resourceVersion).toBe('5');
+    expect((await client.list(Pod)).resourceVersion).toBe('5');
     const { signal } = new AbortController();
     const limits = { timeoutSeconds: 5, idleTimeoutMs: 5_000, signal };
     const seen: unknown[] = [];
-    for await (const event of client.watch(PODS, { resourceVersion: '5', ...limits })) seen.push(event);
+    for await (const event of client.watch(Pod, { resourceVersion: '5', ...limits })) seen.push(event);
     expect(seen).toEqual([{ type: 'BOOKMARK', resourceVersion: '7' }]);
 
     const target = new URL(server.url).host;
@@ -87,7 +87,7 @@ describe('an API server behind a proxy', () => {
     const server = await startServer('https');
     const proxy = await started(start());
     const client = connectTo(server, `${scheme}://me:p%40ss@127.0.0.1:${proxy.port}`);
-    await client.list(PODS);
+    await client.list(Pod);
     expect(proxy.asked[0]).toMatch(/ as me:p@ss$/);
     expect(server.received[0]?.headers).not.toHaveProperty('proxy-authorization');
   });
@@ -95,7 +95,7 @@ describe('an API server behind a proxy', () => {
   it('is asked through the proxy where it speaks plain HTTP', async () => {
     const server = await startServer('http');
     const proxy = await started(startHttpProxy());
-    await connectTo(server, `http://127.0.0.1:${proxy.port}`).list(PODS);
+    await connectTo(server, `http://127.0.0.1:${proxy.port}`).list(Pod);
     expect(proxy.asked).toEqual([`GET ${server.url}`]);
   });
 
@@ -104,7 +104,7 @@ describe('an API server behind a proxy', () => {
     const proxy = await startHttpProxy();
     await proxy.stop();
     const client = connectTo(server, `http://127.0.0.1:${proxy.port}`);
-    await expect(client.list(PODS)).rejects.toThrow(ApiConnectionError);
+    await expect(client.list(Pod)).rejects.toThrow(ApiConnectionError);
     expect(server.received).toEqual([]);
   });
 
@@ -126,7 +126,7 @@ describe('an API server behind a proxy', () => {
       maxAttempts: 1,
     });
     stops.push(() => client.close());
-    await expect(client.list(PODS)).rejects.toThrow('self-signed certificate');
+    await expect(client.list(Pod)).rejects.toThrow('self-signed certificate');
     expect(server.received).toEqual([]);
   });
 });

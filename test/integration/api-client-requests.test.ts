@@ -14,8 +14,7 @@ import {
 } from '../../src/client/api-client/index.js';
 import { FakeClock, SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { TimeoutError } from '../../src/machinery/errors/index.js';
-import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Node, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, hangUp, json, silence } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -72,8 +71,8 @@ const sent = () => server.received.map(({ method, url }) => `${method} ${url}`);
 describe('what goes over the wire', () => {
   it('addresses objects by group, version, namespace and name, with who we are', async () => {
     server.always(json(200, deployment));
-    await client.get(DEPLOYMENTS, { namespace: 'a', name: 'web' });
-    await client.get(NODES, { name: 'n/1' });
+    await client.get(Deployment, { namespace: 'a', name: 'web' });
+    await client.get(Node, { name: 'n/1' });
     expect(sent()).toEqual(['GET /apis/apps/v1/namespaces/a/deployments/web', 'GET /api/v1/nodes/n%2F1']);
     expect(server.received[0]?.headers).toMatchObject({
       authorization: 'Bearer secret',
@@ -84,7 +83,7 @@ describe('what goes over the wire', () => {
 
   it('encodes selectors and continue tokens', async () => {
     server.always(json(200, { metadata: { resourceVersion: '7', continue: 'x/y+z=' }, items: [] }));
-    const page = await client.list(PODS, {
+    const page = await client.list(Pod, {
       namespace: 'a',
       labelSelector: 'app in (a,b),tier!=x&y',
       limit: 500,
@@ -103,25 +102,25 @@ describe('what goes over the wire', () => {
   it('fills in kind and apiVersion, which the items of a list lack', async () => {
     const items = [{ metadata: { name: 'web', namespace: 'a' }, spec: {} }];
     server.always(json(200, { kind: 'DeploymentList', metadata: { resourceVersion: '7' }, items }));
-    const page = await client.list<Deployment>(DEPLOYMENTS);
+    const page = await client.list<Deployment>(Deployment);
     expect(page.items[0]).toMatchObject({ apiVersion: 'apps/v1', kind: 'Deployment' });
     expect(page.continueToken).toBeUndefined();
   });
 
   it('takes a list whose items are null as empty', async () => {
     server.always(json(200, { metadata: { resourceVersion: '7' }, items: null }));
-    expect((await client.list(PODS)).items).toEqual([]);
+    expect((await client.list(Pod)).items).toEqual([]);
   });
 
   it('creates, updates, patches and deletes with the method, path and content type that each has', async () => {
     server.always(json(200, pod('p')));
-    await client.create(PODS, pod('p'));
-    await client.create(PODS, pod('p'), { subresource: 'binding' });
-    await client.update(PODS, pod('p'), { subresource: 'status' });
-    await client.patch(PODS, pod('p').metadata, { type: 'strategic', body: { a: 1 } });
-    await client.patch(PODS, pod('p').metadata, { type: 'merge', body: { a: 1 } });
-    await client.patch(PODS, pod('p').metadata, { type: 'json', body: [] });
-    await client.delete(PODS, pod('p').metadata, {
+    await client.create(Pod, pod('p'));
+    await client.create(Pod, pod('p'), { subresource: 'binding' });
+    await client.update(Pod, pod('p'), { subresource: 'status' });
+    await client.patch(Pod, pod('p').metadata, { type: 'strategic', body: { a: 1 } });
+    await client.patch(Pod, pod('p').metadata, { type: 'merge', body: { a: 1 } });
+    await client.patch(Pod, pod('p').metadata, { type: 'json', body: [] });
+    await client.delete(Pod, pod('p').metadata, {
       preconditions: { uid: 'u', resourceVersion: '5' },
       propagationPolicy: 'Background',
       gracePeriodSeconds: 0,
@@ -151,10 +150,10 @@ describe('what goes over the wire', () => {
     await client.close();
     client = connect({ maxSockets: 1 });
     server.always(json(200, pod('x')));
-    await client.create(PODS, pod('x'));
-    await client.delete(PODS, { namespace: 'a', name: 'x' });
-    await client.delete(PODS, { namespace: 'a', name: 'y' }, { gracePeriodSeconds: 0 });
-    await client.get(PODS, { namespace: 'a', name: 'x' });
+    await client.create(Pod, pod('x'));
+    await client.delete(Pod, { namespace: 'a', name: 'x' });
+    await client.delete(Pod, { namespace: 'a', name: 'y' }, { gracePeriodSeconds: 0 });
+    await client.get(Pod, { namespace: 'a', name: 'x' });
     expect(new Set(server.received.map(({ raw }) => raw.socket)).size).toBe(1);
   });
 
@@ -164,13 +163,13 @@ describe('what goes over the wire', () => {
       response.end(request.body);
     });
     const object = { ...pod('p'), note: 'größer als 🙂' };
-    expect(await client.create(PODS, object)).toEqual(object);
+    expect(await client.create(Pod, object)).toEqual(object);
   });
 
   it('never sends a request that would address a whole collection by mistake', async () => {
-    await expect(client.delete(PODS, { namespace: 'a', name: '' })).rejects.toThrow('metadata.name');
-    await expect(client.get(PODS, { name: 'p' })).rejects.toThrow('metadata.namespace');
-    await expect(client.create(PODS, { ...pod('p'), metadata: { name: 'p' } })).rejects.toThrow(
+    await expect(client.delete(Pod, { namespace: 'a', name: '' })).rejects.toThrow('metadata.name');
+    await expect(client.get(Pod, { name: 'p' })).rejects.toThrow('metadata.namespace');
+    await expect(client.create(Pod, { ...pod('p'), metadata: { name: 'p' } })).rejects.toThrow(
       'metadata.namespace',
     );
     expect(server.received).toEqual([]);
@@ -195,7 +194,7 @@ describe('what a deletion leaves behind', () => {
     ['the object with finalizers', { kind: 'Pod', metadata: { ...metadata, finalizers: ['x'] } }, true],
   ])('%s', async (_name, answer, there) => {
     server.always(json(200, answer));
-    const result = await client.delete(PODS, { namespace: 'a', name: 'p' });
+    const result = await client.delete(Pod, { namespace: 'a', name: 'p' });
     expect(result).toEqual(there ? { object: answer } : {});
   });
 });
@@ -207,7 +206,7 @@ describe('what goes wrong', () => {
     [409, 'AlreadyExists', isAlreadyExists],
   ])('%i %s is known as what it is', async (code, reason, predicate) => {
     server.always(status(code, reason));
-    const error = await client.create(PODS, pod('p')).catch((thrown: unknown) => thrown);
+    const error = await client.create(Pod, pod('p')).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiStatusError);
     expect(predicate(error)).toBe(true);
     expect((error as Error).message).toBe(`it was ${reason}`);
@@ -221,24 +220,24 @@ describe('what goes wrong', () => {
         response.end('<html>proxy</html>');
       };
     server.next(page(502), page(200));
-    const refusal = await client.create(PODS, pod('p')).catch((thrown: unknown) => thrown);
+    const refusal = await client.create(Pod, pod('p')).catch((thrown: unknown) => thrown);
     expect(refusal).toBeInstanceOf(ApiStatusError);
     expect((refusal as ApiStatusError).code).toBe(502);
     expect((refusal as Error).message).toContain('text/html instead of JSON: "<html>proxy</html>"');
-    const stranger = client.get(PODS, { namespace: 'a', name: 'p' });
+    const stranger = client.get(Pod, { namespace: 'a', name: 'p' });
     await expect(stranger).rejects.toThrow(ApiProtocolError);
     await expect(stranger).rejects.toThrow('answered 200 with text/html instead of JSON');
   });
 
   it('repeats reads after a broken connection', async () => {
     server.next(hangUp, hangUp, json(200, pod('p')));
-    await client.get(PODS, { namespace: 'a', name: 'p' });
+    await client.get(Pod, { namespace: 'a', name: 'p' });
     expect(server.received).toHaveLength(3);
   });
 
   it('never repeats a write after a broken connection', async () => {
     server.next(hangUp).always(json(201, pod('p')));
-    await expect(client.create(PODS, pod('p'))).rejects.toThrow(ApiConnectionError);
+    await expect(client.create(Pod, pod('p'))).rejects.toThrow(ApiConnectionError);
     expect(server.received).toHaveLength(1);
   });
 
@@ -253,7 +252,7 @@ describe('what goes wrong', () => {
     );
     const clock = new FakeClock();
     const patient = connect({ clock });
-    const creating = patient.create(PODS, pod('p'));
+    const creating = patient.create(Pod, pod('p'));
     await waitFor(() => server.received.length === 1 && clock.pendingTimers === 1);
     // The answer is read by now, or is being read: either way nothing may be sent within the second.
     await clock.advance(900);
@@ -275,8 +274,8 @@ describe('what goes wrong', () => {
       response.writeHead(429, { 'retry-after': '0', 'content-type': 'application/json' });
       response.end('{}');
     });
-    await expect(guarded.create(PODS, pod('p'))).rejects.toThrow('the lock is lost');
-    await expect(guarded.update(PODS, pod('p'))).rejects.toThrow('the lock is lost');
+    await expect(guarded.create(Pod, pod('p'))).rejects.toThrow('the lock is lost');
+    await expect(guarded.update(Pod, pod('p'))).rejects.toThrow('the lock is lost');
     expect(server.received).toHaveLength(1);
   });
 
@@ -297,9 +296,9 @@ describe('what goes wrong', () => {
         await told;
         return answered(response, request);
       });
-      const reading = client.get(PODS, { namespace: 'a', name: 'p' });
+      const reading = client.get(Pod, { namespace: 'a', name: 'p' });
       await waitFor(() => server.received.length === 1);
-      const late = guarded.create(PODS, pod('late')).catch((thrown: unknown) => thrown);
+      const late = guarded.create(Pod, pod('late')).catch((thrown: unknown) => thrown);
       // By the next turn it waits for the only connection.
       await new Promise((resolve) => setImmediate(resolve));
       if (lostBy === 'guard') right.abort(new Error('the lock is lost'));
@@ -307,7 +306,7 @@ describe('what goes wrong', () => {
       answerNow();
       expect(await late).toEqual(new Error('the lock is lost'));
       await reading;
-      await client.get(PODS, { namespace: 'a', name: 'p' });
+      await client.get(Pod, { namespace: 'a', name: 'p' });
       expect(server.received.map(({ method }) => method)).toEqual(['GET', 'GET']);
       expect(new Set(server.received.map(({ raw }) => raw.socket)).size).toBe(1);
     },
@@ -317,7 +316,7 @@ describe('what goes wrong', () => {
     server.always(silence);
     const clock = new FakeClock();
     const impatient = connect({ clock });
-    const reading = impatient.get(PODS, { namespace: 'a', name: 'p' }).catch((thrown: unknown) => thrown);
+    const reading = impatient.get(Pod, { namespace: 'a', name: 'p' }).catch((thrown: unknown) => thrown);
     await waitFor(() => server.received.length === 1);
     await clock.advance(32_000);
     expect(await reading).toBeInstanceOf(TimeoutError);
@@ -328,11 +327,11 @@ describe('what goes wrong', () => {
   it('rejects at once with the reason of the signal', async () => {
     server.always(silence);
     const leave = new AbortController();
-    const reading = client.get(PODS, { namespace: 'a', name: 'p' }, { signal: leave.signal });
+    const reading = client.get(Pod, { namespace: 'a', name: 'p' }, { signal: leave.signal });
     await waitFor(() => server.received.length === 1);
     leave.abort(new Error('no more need'));
     await expect(reading).rejects.toThrow('no more need');
-    await expect(client.list(PODS, { signal: leave.signal })).rejects.toThrow('no more need');
+    await expect(client.list(Pod, { signal: leave.signal })).rejects.toThrow('no more need');
     expect(server.received).toHaveLength(1);
   });
 
@@ -346,7 +345,7 @@ describe('what goes wrong', () => {
     const patient = connect({ clock });
     const [leave, other] = [new AbortController(), new AbortController()];
     const options = { signal: other.signal, guard: other.signal, [name]: leave.signal };
-    const creating = patient.create(PODS, pod('p'), options).catch((thrown: unknown) => thrown);
+    const creating = patient.create(Pod, pod('p'), options).catch((thrown: unknown) => thrown);
     await waitFor(() => server.received.length === 1);
     await waitFor(() => clock.pendingTimers === 1);
     leave.abort(new Error('no more need'));
@@ -365,9 +364,9 @@ describe('what goes wrong', () => {
     };
     const renewing = connect({ connection: { serverUrl: server.url, tls: {}, credentials, source: 'test' } });
     server.next(status(401, 'Unauthorized'), json(201, pod('p')), status(401, 'Unauthorized'));
-    await renewing.create(PODS, pod('p'));
+    await renewing.create(Pod, pod('p'));
     expect(server.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-    await expect(renewing.create(PODS, pod('p'))).rejects.toThrow('it was Unauthorized');
+    await expect(renewing.create(Pod, pod('p'))).rejects.toThrow('it was Unauthorized');
     await renewing.close();
   });
 
@@ -379,7 +378,7 @@ describe('what goes wrong', () => {
       connection: { serverUrl, tls: {}, credentials: fixedCredentials({}), source: 'test' },
       maxAttempts: 1,
     });
-    await expect(lonely.get(NODES, { name: 'n' })).rejects.toThrow(
+    await expect(lonely.get(Node, { name: 'n' })).rejects.toThrow(
       new RegExp(`GET ${serverUrl}/api/v1/nodes/n: .*ECONNREFUSED`),
     );
     await lonely.close();

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, fixedCredentials, withSpans } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
 
 let server: ApiClientServer;
@@ -42,7 +41,7 @@ const pod: Pod = {
 };
 
 it('carries the span of a write that belongs to no work to the server', async () => {
-  await withSpans(client, trace.getTracer('test'), new SystemClock()).create(PODS, pod);
+  await withSpans(client, trace.getTracer('test'), new SystemClock()).create(Pod, pod);
   const [write, ...others] = exporter.getFinishedSpans();
   expect(others).toEqual([]);
   expect(write).toMatchObject({ name: 'create pods', attributes: { 'http.response.status_code': 200 } });
@@ -57,8 +56,8 @@ it('lets a write go on from the work it belongs to, which covers it and tells ho
   const tracer = trace.getTracer('test');
   const traced = withSpans(client, tracer, new SystemClock());
   await tracer.startActiveSpan('sync', async (sync) => {
-    await traced.create(PODS, pod);
-    await traced.update(PODS, pod, { subresource: 'status' });
+    await traced.create(Pod, pod);
+    await traced.update(Pod, pod, { subresource: 'status' });
     sync.end();
   });
   const [sync, ...others] = exporter.getFinishedSpans();
@@ -80,7 +79,7 @@ it('gives a write that fails a span below its work, with the status', async () =
   const tracer = trace.getTracer('test');
   const traced = withSpans(client, tracer, new SystemClock());
   await tracer.startActiveSpan('sync', async (sync) => {
-    await expect(traced.update(PODS, pod)).rejects.toThrow('changed');
+    await expect(traced.update(Pod, pod)).rejects.toThrow('changed');
     sync.end();
   });
   const [write, sync] = exporter.getFinishedSpans();
@@ -95,14 +94,14 @@ it('gives a write that fails a span below its work, with the status', async () =
 it('claims to cover no request that only belongs to a span', async () => {
   await trace
     .getTracer('test')
-    .startActiveSpan('sync', (sync) => client.create(PODS, pod).finally(() => sync.end()));
+    .startActiveSpan('sync', (sync) => client.create(Pod, pod).finally(() => sync.end()));
   expect(server.received[0]?.headers).toHaveProperty('traceparent');
   expect(server.received[0]?.headers).not.toHaveProperty('tracestate');
 });
 
 it('tells in the span of a write with which status the server failed', async () => {
   server.always(json(503, { kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'down' }));
-  const failed = withSpans(client, trace.getTracer('test'), new SystemClock()).create(PODS, pod);
+  const failed = withSpans(client, trace.getTracer('test'), new SystemClock()).create(Pod, pod);
   await expect(failed).rejects.toThrow();
   const [write] = exporter.getFinishedSpans();
   expect(write?.status.code).toBe(SpanStatusCode.ERROR);
@@ -110,7 +109,7 @@ it('tells in the span of a write with which status the server failed', async () 
 });
 
 it('sends no traceparent without a span, and keeps the path of the server’s URL', async () => {
-  await client.get(PODS, pod.metadata);
+  await client.get(Pod, pod.metadata);
   expect(server.received[0]?.headers).not.toHaveProperty('traceparent');
   expect(server.received[0]?.url).toBe('/base/api/v1/namespaces/a/pods/p');
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { bearerToken, createHttpApiClient, withWriteGuard } from '../../src/client/api-client/index.js';
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
-import { LEASES, NODES } from '../../src/machinery/kubernetes/index.js';
+import { Lease, Node } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
 
 let server: ApiClientServer;
@@ -30,7 +30,7 @@ describe('the metadata alone', () => {
 
   it('is asked for as a view, of which the server may not know, and is named by its own type', async () => {
     server.always(json(200, { ...partial, metadata }));
-    expect(await client.get(LEASES, { namespace: 'a', name: 'held' }, { metadataOnly: true })).toEqual(lease);
+    expect(await client.get(Lease, { namespace: 'a', name: 'held' }, { metadataOnly: true })).toEqual(lease);
     expect(accepted()).toEqual([
       'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
     ]);
@@ -40,7 +40,7 @@ describe('the metadata alone', () => {
     server.always(
       json(200, { kind: 'PartialObjectMetadataList', metadata: {}, items: [{ ...partial, metadata }] }),
     );
-    expect((await client.list(LEASES, { metadataOnly: true })).items).toEqual([lease]);
+    expect((await client.list(Lease, { metadataOnly: true })).items).toEqual([lease]);
     expect(accepted()).toEqual([
       'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
     ]);
@@ -54,7 +54,7 @@ describe('the metadata alone', () => {
     server.always(stream(events.map((event) => `${JSON.stringify(event)}\n`)));
     const seen: unknown[] = [];
     const watch = { resourceVersion: '1', timeoutSeconds: 1, idleTimeoutMs: 5000, metadataOnly: true };
-    for await (const event of client.watch(LEASES, { ...watch, signal: new AbortController().signal }))
+    for await (const event of client.watch(Lease, { ...watch, signal: new AbortController().signal }))
       seen.push(event);
     expect(seen).toEqual([
       { type: 'ADDED', object: lease },
@@ -69,8 +69,8 @@ describe('the metadata alone', () => {
 describe('the deletion of a collection', () => {
   it('is one request, with the policy, whose answer nobody needs in full', async () => {
     server.always(json(200, { kind: 'PartialObjectMetadataList', items: [] }));
-    await client.deleteCollection(LEASES, { namespace: 'a', propagationPolicy: 'Background' });
-    await client.deleteCollection(NODES, { labelSelector: 'a=b' });
+    await client.deleteCollection(Lease, { namespace: 'a', propagationPolicy: 'Background' });
+    await client.deleteCollection(Node, { labelSelector: 'a=b' });
     expect(sent()).toEqual([
       'DELETE /apis/coordination.k8s.io/v1/namespaces/a/leases',
       'DELETE /api/v1/nodes?labelSelector=a%3Db',
@@ -86,7 +86,7 @@ describe('the deletion of a collection', () => {
   it('does not begin when the right to write is gone', async () => {
     const reason = new Error('the lock was lost');
     const guarded = withWriteGuard(client, AbortSignal.abort(reason));
-    await expect(guarded.deleteCollection(LEASES, { namespace: 'a' })).rejects.toBe(reason);
+    await expect(guarded.deleteCollection(Lease, { namespace: 'a' })).rejects.toBe(reason);
     expect(sent()).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
 import { FakeClock } from '../../src/machinery/clock/index.js';
 import { TimeoutError } from '../../src/machinery/errors/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json, silence, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
@@ -43,7 +43,7 @@ const pod = (name: string, resourceVersion: string) => ({
 });
 
 function watch(options: Partial<WatchOptions> = {}): AsyncIterable<WatchEvent<KubernetesObject>> {
-  return client.watch(PODS, {
+  return client.watch(Pod, {
     resourceVersion: '5',
     timeoutSeconds: 60,
     idleTimeoutMs: 65_000,
@@ -241,7 +241,7 @@ describe('a watch', () => {
     });
     const watches = Array.from({ length: 100 }, () => collect(watch()));
     await waitFor(() => server.received.length === 100);
-    await client.get(PODS, { namespace: 'a', name: 'p' });
+    await client.get(Pod, { namespace: 'a', name: 'p' });
     stopper.abort(new Error('we are stopping'));
     await Promise.all(watches);
   });

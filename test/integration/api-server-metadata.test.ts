@@ -3,7 +3,7 @@ import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { EVENTS, LEASES, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Event, Lease, Node, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { TOKEN, aPod, startApiServer } from './api-server-harness.js';
 
@@ -30,17 +30,17 @@ const FIELDS = ['apiVersion', 'kind', 'metadata'];
 
 describe('the metadata of objects alone', () => {
   it('is got, listed in pages and watched under the name of its own type', async () => {
-    for (const name of ['a', 'b', 'c']) await client.create(PODS, aPod(name, { namespace: 'meta' }) as never);
-    const got = await client.get(PODS, { namespace: 'meta', name: 'a' }, { metadataOnly: true });
-    const list = await client.list(PODS, { namespace: 'meta', metadataOnly: true, limit: 2 });
-    const rest = await client.list(PODS, {
+    for (const name of ['a', 'b', 'c']) await client.create(Pod, aPod(name, { namespace: 'meta' }) as never);
+    const got = await client.get(Pod, { namespace: 'meta', name: 'a' }, { metadataOnly: true });
+    const list = await client.list(Pod, { namespace: 'meta', metadataOnly: true, limit: 2 });
+    const rest = await client.list(Pod, {
       namespace: 'meta',
       metadataOnly: true,
       limit: 2,
       continueToken: list.continueToken,
     });
     expect([...list.items, ...rest.items].map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
-    const whole = await client.get(PODS, { namespace: 'meta', name: 'a' });
+    const whole = await client.get(Pod, { namespace: 'meta', name: 'a' });
     for (const object of [got, list.items[0]]) {
       expect(Object.keys(object ?? {}).sort()).toEqual(FIELDS);
       expect(object).toEqual({ apiVersion: 'v1', kind: 'Pod', metadata: whole.metadata });
@@ -48,15 +48,15 @@ describe('the metadata of objects alone', () => {
 
     const { resourceVersion } = list;
     await client.patch(
-      PODS,
+      Pod,
       { namespace: 'meta', name: 'a' },
       { type: 'merge', body: { metadata: { labels: { x: 'y' } } } },
     );
-    await client.delete(PODS, { namespace: 'meta', name: 'b' });
+    await client.delete(Pod, { namespace: 'meta', name: 'b' });
     const stop = new AbortController();
     const seen: { type: string; object: KubernetesObject }[] = [];
     const watch = { resourceVersion, timeoutSeconds: 5, idleTimeoutMs: 10_000, metadataOnly: true };
-    for await (const event of client.watch(PODS, { ...watch, signal: stop.signal })) {
+    for await (const event of client.watch(Pod, { ...watch, signal: stop.signal })) {
       if (event.type !== 'BOOKMARK') seen.push(event);
       if (seen.length === 2) break;
     }
@@ -80,7 +80,7 @@ describe('discovery', () => {
     expect(await client.discover()).toEqual(await client.discover());
     const { resources, failedGroups } = await client.discover();
     expect(failedGroups).toEqual([]);
-    for (const type of [PODS, NODES, LEASES]) {
+    for (const type of [Pod, Node, Lease]) {
       expect(resources).toContainEqual(
         expect.objectContaining({ ...type, verbs: expect.arrayContaining(['delete', 'list', 'watch']) }),
       );
@@ -103,8 +103,8 @@ describe('an event', () => {
     'goes at once when it is deleted with the policy %s',
     async (propagationPolicy) => {
       const name = propagationPolicy.toLowerCase();
-      await client.create(EVENTS, event(name));
-      expect(await client.delete(EVENTS, { namespace: 'meta', name }, { propagationPolicy })).toEqual({});
+      await client.create(Event, event(name));
+      expect(await client.delete(Event, { namespace: 'meta', name }, { propagationPolicy })).toEqual({});
       const { status } = await server.call('GET', `/api/v1/namespaces/meta/events/${name}`);
       expect(status).toBe(404);
     },
@@ -118,10 +118,10 @@ describe('a collection', () => {
       kind: 'Lease',
       metadata: { name, namespace: 'meta', finalizers },
     });
-    for (const name of ['l1', 'l2']) await client.create(LEASES, lease(name));
-    await client.create(LEASES, lease('held', ['example.com/hold']));
-    await client.deleteCollection(LEASES, { namespace: 'meta', propagationPolicy: 'Background' });
-    const { items } = await client.list(LEASES, { namespace: 'meta', metadataOnly: true });
+    for (const name of ['l1', 'l2']) await client.create(Lease, lease(name));
+    await client.create(Lease, lease('held', ['example.com/hold']));
+    await client.deleteCollection(Lease, { namespace: 'meta', propagationPolicy: 'Background' });
+    const { items } = await client.list(Lease, { namespace: 'meta', metadataOnly: true });
     expect(items.map(({ metadata }) => [metadata.name, metadata.deletionTimestamp !== undefined])).toEqual([
       ['held', true],
     ]);

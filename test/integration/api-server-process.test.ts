@@ -7,7 +7,7 @@ import { runApiServerProcess } from '../../src/apiserver/index.js';
 import type { ApiServerProcessOptions } from '../../src/apiserver/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { StartupError } from '../../src/machinery/errors/index.js';
-import { NAMESPACES } from '../../src/machinery/kubernetes/index.js';
+import { Namespace } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
@@ -49,7 +49,7 @@ describe('an API server as a process', () => {
       const connection = await loadKubeconfig({ path: kubeconfig, clock });
       expect(connection.serverUrl).toBe(`https://127.0.0.2:${new URL(url).port}`);
       const client = createHttpApiClient({ connection, clock, userAgent: 'test' });
-      const { items } = await client.list(NAMESPACES);
+      const { items } = await client.list(Namespace);
       await client.close();
       expect(items.map(({ metadata }) => metadata.name)).toContain('default');
     });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject, Pod, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { TokenReview, untyped, Pod } from '../../src/machinery/kubernetes/index.js';
 import { apiStatusOf } from '../../src/client/api-client/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -9,14 +9,6 @@ const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };
 const SKIP_MIRROR = 'endpointslice.kubernetes.io/skip-mirror';
-
-const TOKEN_REVIEWS: ResourceType = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  resource: 'tokenreviews',
-  kind: 'TokenReview',
-  namespaced: false,
-};
 
 interface Loose extends KubernetesObject {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -88,7 +80,7 @@ describe('a namespace', () => {
         metadata: { name: '' },
         spec: { token },
       };
-      return (await cluster.client.create<Loose>(TOKEN_REVIEWS, body))['status'];
+      return (await cluster.client.create<Loose>(untyped(TokenReview), body))['status'];
     };
     await cluster.apply([
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'team' } },
@@ -294,7 +286,7 @@ describe('a disruption budget', () => {
   const statusOf = async (name: string) => (await cluster.get<Loose>(`poddisruptionbudget/${name}`))?.status;
   const evict = (name: string, deleteOptions: object = {}, namespace = 'default') =>
     cluster.client.create(
-      PODS,
+      untyped(Pod),
       {
         ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
         ...{ deleteOptions },

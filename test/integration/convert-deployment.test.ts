@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runConversion } from '../../src/rollkeeper/convert/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { Deployment, Pod, ReplicaSet, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import type { Pod, ReplicaSet, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, RollkeeperDeployment } from '../../src/machinery/kubernetes/index.js';
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { WriteInterceptingClient } from '../../src/client/api-client/around-writes.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
@@ -49,7 +49,7 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
     const lines: string[] = [];
     await runConversion({
       ...{ client, ref: REF, to, dryRun, clock: new SystemClock() },
-      from: to === DEPLOYMENTS ? ROLLKEEPER_DEPLOYMENTS : DEPLOYMENTS,
+      from: to === Deployment ? RollkeeperDeployment : Deployment,
       report: (line) => void lines.push(line),
     });
     return lines;
@@ -89,13 +89,13 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
 
   it('hands its ReplicaSets and their pods over, there and back, and rolls out what comes then', async () => {
     const before = await pods();
-    const lines = await convert(ROLLKEEPER_DEPLOYMENTS);
+    const lines = await convert(RollkeeperDeployment);
     expect(lines[0]).toBe('Deployment default/web: pause it in deployments.apps');
     expect(lines.at(-1)).toBe('Deployment default/web is of deployments.rollkeeper.dev');
     await expectConverted(CUSTOM, 'rollkeeper.dev/v1');
     expect(await pods()).toEqual(before);
-    expect(await convert(ROLLKEEPER_DEPLOYMENTS), 'there is nothing left to do').toHaveLength(1);
-    await convert(DEPLOYMENTS);
+    expect(await convert(RollkeeperDeployment), 'there is nothing left to do').toHaveLength(1);
+    await convert(Deployment);
     await expectConverted(APPS, 'apps/v1');
     expect(await pods()).toEqual(before);
     await cluster.apply(web({ api: 'apps/v1', image: 'web:3' }));
@@ -106,8 +106,8 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
   it.each([2, 4, 5])('ended after its write %i, goes on where it was, in both directions', async (write) => {
     const before = await pods();
     for (const [to, name, apiVersion] of [
-      [ROLLKEEPER_DEPLOYMENTS, CUSTOM, 'rollkeeper.dev/v1'],
-      [DEPLOYMENTS, APPS, 'apps/v1'],
+      [RollkeeperDeployment, CUSTOM, 'rollkeeper.dev/v1'],
+      [Deployment, APPS, 'apps/v1'],
     ] as const) {
       await expect(convert(to, dyingAfter(write, cluster.client))).rejects.toThrow(Killed);
       await convert(to);
@@ -118,8 +118,8 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
 
   it.each([2, 4])('ended after its write %i, can be taken back', async (write) => {
     const before = await pods();
-    await expect(convert(ROLLKEEPER_DEPLOYMENTS, dyingAfter(write, cluster.client))).rejects.toThrow(Killed);
-    await convert(DEPLOYMENTS);
+    await expect(convert(RollkeeperDeployment, dyingAfter(write, cluster.client))).rejects.toThrow(Killed);
+    await convert(Deployment);
     await expectConverted(APPS, 'apps/v1');
     expect(await pods()).toEqual(before);
   });
@@ -127,9 +127,9 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
   it('keeps one that is paused paused, and what was changed while it was under way', async () => {
     const before = await pods();
     await cluster.patch(APPS, { spec: { paused: true } });
-    await expect(convert(ROLLKEEPER_DEPLOYMENTS, dyingAfter(2, cluster.client))).rejects.toThrow(Killed);
+    await expect(convert(RollkeeperDeployment, dyingAfter(2, cluster.client))).rejects.toThrow(Killed);
     await cluster.patch(APPS, { spec: { minReadySeconds: 1 } });
-    await convert(ROLLKEEPER_DEPLOYMENTS);
+    await convert(RollkeeperDeployment);
     const found = await cluster.get<Deployment>(CUSTOM);
     expect(found?.spec).toMatchObject({ paused: true, minReadySeconds: 1 });
     expect(await pods()).toEqual(before);
@@ -138,12 +138,12 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
   it('changes nothing when it only tells, or when it is refused', async () => {
     const there = async () => JSON.stringify([await cluster.get(APPS), await cluster.get(CUSTOM)]);
     const before = await there();
-    expect(await convert(ROLLKEEPER_DEPLOYMENTS, cluster.client, true)).toEqual([
+    expect(await convert(RollkeeperDeployment, cluster.client, true)).toEqual([
       'would begin with: Deployment default/web: pause it in deployments.apps',
     ]);
     expect(await there()).toBe(before);
     await cluster.apply(web({ spec: { replicas: 0, paused: true } }));
-    await expect(convert(ROLLKEEPER_DEPLOYMENTS)).rejects.toThrow(
+    await expect(convert(RollkeeperDeployment)).rejects.toThrow(
       'there is another one of that name in rollkeeper.dev/v1, which was not made from it',
     );
     await cluster.delete(CUSTOM);

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { PODS, parseJson, stringifyJson } from '../../src/machinery/kubernetes/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
+import { Pod, parseJson, stringifyJson } from '../../src/machinery/kubernetes/index.js';
 import { startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, RunningApiServer } from './api-server-harness.js';
 
@@ -210,18 +209,18 @@ describe('an integer that no double holds', () => {
   it('comes through our client: read, listed, watched, written and patched', async () => {
     const grace = BigInt(GRACE);
     const ref = { namespace: 'default', name: 'json' };
-    const read = await client.get<Pod>(PODS, ref);
+    const read = await client.get<Pod>(Pod, ref);
     expect(read.spec.terminationGracePeriodSeconds).toBe(grace);
-    const { items } = await client.list<Pod>(PODS);
+    const { items } = await client.list<Pod>(Pod);
     expect(items.find(({ metadata }) => metadata.name === 'json')?.spec).toEqual(read.spec);
     const stop = new AbortController();
-    const events = client.watch<Pod>(PODS, {
+    const events = client.watch<Pod>(Pod, {
       resourceVersion: read.metadata.resourceVersion!,
       signal: stop.signal,
       timeoutSeconds: 60,
       idleTimeoutMs: 10_000,
     });
-    const written = await client.update<Pod>(PODS, {
+    const written = await client.update<Pod>(Pod, {
       ...read,
       metadata: { ...read.metadata, labels: { a: 'b' } },
     });
@@ -233,9 +232,9 @@ describe('an integer that no double holds', () => {
     }
     stop.abort();
     const copy = { ...read, metadata: { namespace: 'default', name: 'copy' } };
-    expect((await client.create<Pod>(PODS, copy)).spec).toEqual(read.spec);
+    expect((await client.create<Pod>(Pod, copy)).spec).toEqual(read.spec);
     const body = { spec: { tolerations: [...(read.spec.tolerations ?? []), { operator: 'Exists' }] } };
-    const patched = await client.patch<Pod>(PODS, ref, { type: 'merge', body });
+    const patched = await client.patch<Pod>(Pod, ref, { type: 'merge', body });
     expect(patched.spec.tolerations?.[0]).toEqual(read.spec.tolerations?.[0]);
   });
 });

@@ -23,7 +23,7 @@ import {
 } from '../../src/runtime/index.js';
 import type { ApiClient, GetOptions, WriteOptions } from '../../src/client/api-client/index.js';
 import { delegatingClient } from '../../src/client/api-client/index.js';
-import { EVENTS } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Event } from '../../src/machinery/kubernetes/index.js';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { redisCoordination } from '../../src/redis/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
@@ -422,7 +422,7 @@ describe('a manager', () => {
     await waitFor('a leader', () => replica.manager.isLeader);
     type SeenEvent = KubernetesObject & { involvedObject: { name?: string }; reason: string };
     const eventsSeen = async () =>
-      (await api.client.list<SeenEvent>(EVENTS)).items.filter(
+      (await api.client.list<SeenEvent>(untyped(Event))).items.filter(
         ({ involvedObject }) => involvedObject.name === 'told',
       );
     await waitFor('an event', async () => (await eventsSeen()).length > 0);

@@ -10,15 +10,13 @@ import {
   defineController,
   defineKind,
   silentLogger,
+  CustomResourceDefinition,
+  ValidatingWebhookConfiguration,
 } from '../../src/runtime/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { defineWebhook, spoke, webhookServer } from '../../src/webhooks/index.js';
-import {
-  CustomResourceDefinition,
-  ValidatingWebhookConfiguration,
-} from '../../src/webhooks/webhook-configurations.js';
 
 interface Website extends KubernetesObject {
   spec: { host: string; port?: number };

@@ -4,8 +4,7 @@ import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig, unlessGone } from '../../src/client/api-client/index.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
 import { LeaderElector, LeaseCandidacy, LeaseResourceLock } from '../../src/runtime/leader-election/index.js';
-import type { Lease } from '../../src/machinery/kubernetes/index.js';
-import { LEASES } from '../../src/machinery/kubernetes/index.js';
+import { Lease } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -41,12 +40,12 @@ runResourceLockContract('LeaseResourceLock on an API server', async () => {
     pass: (ms) => own.advance(ms),
     async saved() {
       const ref = { namespace: 'default', name };
-      const before = await unlessGone(client.get<Lease>(LEASES, ref));
+      const before = await unlessGone(client.get<Lease>(Lease, ref));
       return async () => {
-        await unlessGone(client.delete(LEASES, ref));
+        await unlessGone(client.delete(Lease, ref));
         if (!before) return;
         const { resourceVersion: _, uid: __, ...metadata } = before.metadata;
-        await client.create<Lease>(LEASES, { ...before, metadata });
+        await client.create<Lease>(Lease, { ...before, metadata });
       };
     },
     async stop() {

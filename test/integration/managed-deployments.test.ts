@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { ROLLKEEPER_DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { RollkeeperDeployment } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import type { Loose } from './support/managed-cluster.js';
 import { startManagedCluster, web } from './support/managed-cluster.js';
@@ -108,7 +108,7 @@ describe('a Deployment of rollkeeper.dev', { timeout: 120_000 }, () => {
     );
     expect(budget?.['status']).toMatchObject({ desiredHealthy: 2, disruptionsAllowed: 1 });
     const scale = await cluster.client.get<Loose>(
-      ROLLKEEPER_DEPLOYMENTS,
+      RollkeeperDeployment,
       { namespace: 'default', name: 'web' },
       { subresource: 'scale' },
     );
@@ -123,7 +123,7 @@ describe('a Deployment of rollkeeper.dev', { timeout: 120_000 }, () => {
       spec: { template: { spec: { containers: [sidecar] } } },
     };
     const applied = await cluster.client.patch<Loose>(
-      ROLLKEEPER_DEPLOYMENTS,
+      RollkeeperDeployment,
       { namespace: 'default', name: 'web' },
       { type: 'apply', body },
       { fieldManager: 'somebody-else' },

@@ -4,8 +4,7 @@ import {
   createRecordController,
   recordNameOf,
 } from '../../src/controllers/deployment/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { CONFIG_MAPS, DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Deployment } from '../../src/machinery/kubernetes/index.js';
 import { readWholeTimeline } from '../../src/rollkeeper/rollout/index.js';
 import type { Timeline } from '../../src/rollkeeper/rollout/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -42,8 +41,8 @@ const deployment = (namespace: string) => ({
 let cluster: TestCluster;
 
 const target = async (client: TestCluster['client'], namespace = 'shop') => ({
-  ...{ client, type: DEPLOYMENTS },
-  deployment: await client.get<Deployment>(DEPLOYMENTS, { namespace, name: 'web' }),
+  ...{ client, type: Deployment },
+  deployment: await client.get<Deployment>(Deployment, { namespace, name: 'web' }),
 });
 const timeline = async (client: TestCluster['client'], namespace?: string): Promise<Timeline> =>
   readWholeTimeline(await target(client, namespace), { withEvents: false });
@@ -135,7 +134,7 @@ describe('the time line of a Deployment whose history lasts', () => {
   it('goes with the Deployment', async () => {
     const { deployment: live } = await target(cluster.client);
     const name = recordNameOf(live.metadata.uid ?? '');
-    const { metadata } = await cluster.client.get(CONFIG_MAPS, { namespace: 'shop', name });
+    const { metadata } = await cluster.client.get(ConfigMap, { namespace: 'shop', name });
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'Deployment', uid: live.metadata.uid }]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
-import { EVENTS } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Event } from '../../src/machinery/kubernetes/index.js';
 import { defineSchedulerPlugin } from '../../src/scheduler/index.js';
 import type { WaitingPods } from '../../src/scheduler/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -61,7 +61,7 @@ const conditionOf = async (name: string) =>
 const eventsOf = async (name: string) => {
   const { items } = await cluster.client.list<
     KubernetesObject & { reason: string; message: string; action?: string; involvedObject: { name: string } }
-  >(EVENTS, { namespace: 'default' });
+  >(untyped(Event), { namespace: 'default' });
   return items.filter(({ involvedObject }) => involvedObject.name === name);
 };
 

@@ -15,18 +15,13 @@ import { decideUnobserved } from '../../src/runtime/operator/sync-steps.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
 import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
-import type {
-  KubernetesObject,
-  OwnerReference,
+import type { KubernetesObject, OwnerReference } from '../../src/machinery/kubernetes/index.js';
+import {
+  Deployment,
+  Namespace,
+  Node,
   Pod,
   ReplicaSet,
-} from '../../src/machinery/kubernetes/index.js';
-import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  NODES,
-  PODS,
-  REPLICA_SETS,
   keyOf,
   parseKey,
 } from '../../src/machinery/kubernetes/index.js';
@@ -143,19 +138,19 @@ const template = (app: string) => ({
 async function aTree(name: string, pods: number, namespace = 'default') {
   const body = { selector: { matchLabels: { app: name } }, template: template(name), replicas: pods };
   const apps = { apiVersion: 'apps/v1', spec: body };
-  const deployment = await client.create(DEPLOYMENTS, {
+  const deployment = await client.create(Deployment, {
     ...apps,
     kind: 'Deployment',
     metadata: { name, namespace },
   });
-  const replicaSet = await client.create<ReplicaSet>(REPLICA_SETS, {
+  const replicaSet = await client.create<ReplicaSet>(ReplicaSet, {
     ...apps,
     kind: 'ReplicaSet',
     metadata: { name: `${name}-1`, namespace, labels: { app: name }, ownerReferences: [refTo(deployment)] },
   });
   await Promise.all(
     Array.from({ length: pods }, (_, index) =>
-      client.create<Pod>(PODS, {
+      client.create<Pod>(Pod, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: {
@@ -171,7 +166,7 @@ async function aTree(name: string, pods: number, namespace = 'default') {
 }
 
 async function podsOf(app: string, namespace = 'default'): Promise<readonly Pod[]> {
-  return (await client.list<Pod>(PODS, { namespace, labelSelector: `app=${app}` })).items;
+  return (await client.list<Pod>(Pod, { namespace, labelSelector: `app=${app}` })).items;
 }
 
 const isReady = (pod: Pod): boolean =>
@@ -190,13 +185,13 @@ const gone = (app: string) =>
   waitFor(
     async () =>
       (await podsOf(app)).length === 0 &&
-      (await client.list(REPLICA_SETS, { labelSelector: `app=${app}` })).items.length === 0,
+      (await client.list(ReplicaSet, { labelSelector: `app=${app}` })).items.length === 0,
     { what: `the tree of ${app} to be gone` },
   );
 
 describe('simulated nodes on the embedded API', () => {
   it('are registered and ready', async () => {
-    const { items } = await client.list(NODES);
+    const { items } = await client.list(Node);
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['node-0', 'node-1', 'node-2']);
   });
 
@@ -212,7 +207,7 @@ describe('simulated nodes on the embedded API', () => {
 
   it('let a whole Deployment go when it is deleted in the background', async () => {
     await client.delete(
-      DEPLOYMENTS,
+      Deployment,
       { namespace: 'default', name: 'many' },
       { propagationPolicy: 'Background' },
     );
@@ -223,8 +218,8 @@ describe('simulated nodes on the embedded API', () => {
     await aTree('last', 5);
     await allReady('last', 5);
     const ref = { namespace: 'default', name: 'last' };
-    await client.delete(DEPLOYMENTS, ref, { propagationPolicy: 'Foreground' });
-    await waitFor(() => client.get(DEPLOYMENTS, ref).then(() => false, isNotFound), {
+    await client.delete(Deployment, ref, { propagationPolicy: 'Foreground' });
+    await waitFor(() => client.get(Deployment, ref).then(() => false, isNotFound), {
       what: 'the Deployment',
     });
     expect(await podsOf('last')).toEqual([]);
@@ -233,23 +228,23 @@ describe('simulated nodes on the embedded API', () => {
   it('keep the pods of an orphaned ReplicaSet', async () => {
     await aTree('kept', 3);
     const ref = { namespace: 'default', name: 'kept' };
-    await client.delete(DEPLOYMENTS, ref, { propagationPolicy: 'Orphan' });
-    await waitFor(() => client.get(DEPLOYMENTS, ref).then(() => false, isNotFound), {
+    await client.delete(Deployment, ref, { propagationPolicy: 'Orphan' });
+    await waitFor(() => client.get(Deployment, ref).then(() => false, isNotFound), {
       what: 'the Deployment',
     });
-    const replicaSet = await client.get(REPLICA_SETS, { namespace: 'default', name: 'kept-1' });
+    const replicaSet = await client.get(ReplicaSet, { namespace: 'default', name: 'kept-1' });
     expect(replicaSet.metadata.ownerReferences ?? []).toEqual([]);
     expect(await podsOf('kept')).toHaveLength(3);
   });
 
   it('empty a namespace that is deleted', async () => {
-    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'doomed' } });
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'doomed' } });
     await aTree('inside', 10, 'doomed');
     await allReady('inside', 10, 'doomed');
-    await client.delete(NAMESPACES, { name: 'doomed' });
-    await waitFor(() => client.get(NAMESPACES, { name: 'doomed' }).then(() => false, isNotFound), {
+    await client.delete(Namespace, { name: 'doomed' });
+    await waitFor(() => client.get(Namespace, { name: 'doomed' }).then(() => false, isNotFound), {
       what: 'the namespace to be gone',
     });
-    expect((await client.list(PODS, { namespace: 'doomed' })).items).toEqual([]);
+    expect((await client.list(Pod, { namespace: 'doomed' })).items).toEqual([]);
   });
 });

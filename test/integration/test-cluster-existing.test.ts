@@ -12,15 +12,14 @@ import {
   defineController,
   defineKind,
   silentLogger,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  untyped,
 } from '../../src/runtime/index.js';
 import type { TestCluster, TestClusterOptions } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { defineWebhook, spoke } from '../../src/webhooks/index.js';
-import {
-  MutatingWebhookConfiguration,
-  ValidatingWebhookConfiguration,
-} from '../../src/webhooks/webhook-configurations.js';
 
 interface Website extends KubernetesObject {
   spec: { host: string };
@@ -100,7 +99,7 @@ describe('a test cluster on a cluster that exists', () => {
     expect((await cluster.client.get(OldWebsite, made.metadata)).spec).toEqual({ address: 'shop' });
     await cluster.stop();
     for (const kind of [MutatingWebhookConfiguration, ValidatingWebhookConfiguration])
-      expect((await existing.client.list(kind)).items).toEqual([]);
+      expect((await existing.client.list(untyped(kind))).items).toEqual([]);
     expect(await names('crd')).toEqual([]);
     expect(await names('namespaces')).not.toContain('shops');
     expect(await existing.get('configmap/shop')).toBeUndefined();

@@ -5,9 +5,9 @@ import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Redis } from 'ioredis';
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { defineController } from '../../src/runtime/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster, TestClusterOptions } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { isNightly } from '../../src/testing/property-runs.js';
@@ -183,7 +183,7 @@ describe('a test cluster', () => {
 
   it('runs a controller of one’s own, on the cluster’s time', async () => {
     const seen: string[] = [];
-    const own = defineController({ name: 'own', for: DEPLOYMENTS, workers: 1 }, ({ clock }) => ({
+    const own = defineController({ name: 'own', for: Deployment, workers: 1 }, ({ clock }) => ({
       reconcile: async ({ key }) => {
         seen.push(`${key} ${new Date(clock.now()).toISOString()}`);
         return seen.length < 3 ? { requeueAfterMs: 60_000 } : {};
@@ -259,12 +259,12 @@ describe('a test cluster', () => {
     });
     const list = async (name: string) => {
       const { client } = await cluster.user(name);
-      return (await client.list(DEPLOYMENTS, { namespace: 'default' })).items.length;
+      return (await client.list(Deployment, { namespace: 'default' })).items.length;
     };
     expect(await list('bob')).toBe(1);
     await expect(list('jane')).rejects.toThrow('User "jane" cannot list resource "deployments"');
     const app = await cluster.user('system:serviceaccount:default:app');
-    await app.client.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    await app.client.delete(Deployment, { namespace: 'default', name: 'web' });
     expect(await list('bob')).toBe(0);
     expect(app.kubeconfig.text).toContain(app.token);
     expect(new Set([app, await cluster.user('jane'), cluster].map(({ token }) => token)).size).toBe(3);

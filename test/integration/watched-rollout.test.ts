@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import type { RolloutEnd, RolloutReporter } from '../../src/rollkeeper/rollout/index.js';
 import { WatchedRollout, followRollout } from '../../src/rollkeeper/rollout/index.js';
 import type { ManifestObject } from '../../src/testing/cluster/index.js';
@@ -52,8 +51,8 @@ describe('a wait for a rollout by a user of one namespace', () => {
     const waitAs = async (name: string): Promise<RolloutEnd> => {
       const { client } = await cluster.user(name);
       const clock = new SystemClock();
-      const deployment = await cluster.client.get<Deployment>(DEPLOYMENTS, REF);
-      const target = { client, type: DEPLOYMENTS, deployment };
+      const deployment = await cluster.client.get<Deployment>(Deployment, REF);
+      const target = { client, type: Deployment, deployment };
       const source = new WatchedRollout(target, { clock, random: new SystemRandom() });
       const { signal } = new AbortController();
       const options = { clock, timeoutMs: TIMEOUT_MS, reporter: SILENT };

@@ -4,8 +4,7 @@ import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { TimeoutError } from '../../src/machinery/errors/index.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
@@ -46,9 +45,9 @@ describe('connections that are half open', () => {
     const times = { watchTimeoutSeconds, idleGraceMs: 500, doubtAfterMs: 300 };
     const random = new SeededRandom(1);
     const informers = new InformerFactory({ client, clock, random, logger: silentLogger, ...times });
-    const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
-    informers.informerFor(REPLICA_SETS);
-    informers.informerFor(PODS);
+    const deployments = informers.informerFor<Deployment>(Deployment);
+    informers.informerFor(ReplicaSet);
+    informers.informerFor(Pod);
     const running = informers.run(signal);
     await informers.waitForSync(signal);
     await create('before');
@@ -82,7 +81,7 @@ describe('connections that are half open', () => {
   });
 
   it('are all given up once one request has found out', async () => {
-    const get = () => client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const get = () => client.get(Deployment, { namespace: 'default', name: 'web' });
     await create('web');
     await Promise.all([get(), get(), get(), get()]);
     expect(link.connections).toBe(4);

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { Finished } from '../e2e/support/up.js';
@@ -27,7 +26,7 @@ function rollkeeperIn(dir: string, ...args: string[]): Promise<Finished> {
 }
 
 async function revisionOf(client: HttpApiClient): Promise<number> {
-  return Number((await client.list<Deployment>(DEPLOYMENTS, {})).resourceVersion);
+  return Number((await client.list<Deployment>(Deployment, {})).resourceVersion);
 }
 
 /** Waits until a Deployment says that all its pods are available, and none other is there. */
@@ -35,7 +34,7 @@ function available(client: HttpApiClient, name: string, count: number): Promise<
   return waitFor(
     async () => {
       const deployment = await client
-        .get<Deployment>(DEPLOYMENTS, { namespace: 'default', name })
+        .get<Deployment>(Deployment, { namespace: 'default', name })
         .catch(() => undefined);
       return deployment?.status?.availableReplicas === count ? deployment : undefined;
     },
@@ -56,7 +55,7 @@ describe('rollkeeper backup and restore', () => {
   it('bring back what was there: on a running server, after kills, and from nothing', async () => {
     up = await Up.start({ dataDir });
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 3 }));
     await available(client, 'web', 3);
 
     // Everything that was acknowledged survives the death of Redis and the API server.
@@ -76,7 +75,7 @@ describe('rollkeeper backup and restore', () => {
     expect(backup.stdout).toMatch(/^\d+ objects at resourceVersion \d+ are in /);
 
     // On a running server it takes the place of what came after, and whoever watches lists again.
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'later' }));
+    await client.create(Deployment, aDeployment({ name: 'later' }));
     await available(client, 'later', 1);
     const before = await revisionOf(client);
     const refused = await rollkeeper('restore', file);
@@ -90,13 +89,13 @@ describe('rollkeeper backup and restore', () => {
     });
     await available(client, 'later', 1);
     expect(await rollkeeper('restore', file, '--replace')).toMatchObject({ code: 0, stderr: '' });
-    const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
+    const { items } = await client.list<Deployment>(Deployment, { namespace: 'default' });
     expect(items.map((item) => item.metadata.name)).toEqual(['web']);
     expect(items[0]?.metadata.uid).toBe(metadata.uid);
     for (const item of items) expect(Number(item.metadata.resourceVersion)).toBeGreaterThan(before);
     // The controllers go on from there: they have seen it, and do what is asked next.
     const scale = { spec: { replicas: 5 } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
+    await client.patch(Deployment, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
     await available(client, 'web', 5);
     const last = await revisionOf(client);
 
@@ -113,7 +112,7 @@ describe('rollkeeper backup and restore', () => {
     client = await up.client();
     await available(client, 'web', 3);
     expect(await revisionOf(client)).toBeGreaterThan(last);
-    const pods = await client.list<Pod>(PODS, { namespace: 'default' });
+    const pods = await client.list<Pod>(Pod, { namespace: 'default' });
     expect(pods.items.map((pod) => pod.metadata.ownerReferences?.[0]?.kind)).toEqual(
       Array(3).fill('ReplicaSet'),
     );
@@ -128,13 +127,13 @@ describe('rollkeeper backup and restore', () => {
       stderr: '',
     });
     const scale = { spec: { replicas: 4 } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
+    await client.patch(Deployment, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
     await available(client, 'web', 4);
     await client.close();
     await up.stop();
     up = await Up.start(other);
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'later' }));
+    await client.create(Deployment, aDeployment({ name: 'later' }));
     await available(client, 'later', 1);
   }, 240_000);
 });

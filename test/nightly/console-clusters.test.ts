@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NAMESPACES, DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -26,9 +26,9 @@ describe.skipIf(!chromiumPath)('the consoles of two clusters', () => {
       ups[name] = await Up.start({ args: [...args, '--', '--console-clusters', list] });
       const client = await ups[name].client();
       const namespace = `in-${name}`;
-      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       const image = name === 'us' ? 'web:missing' : 'web:1';
-      await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', image }));
+      await client.create(Deployment, aDeployment({ namespace, name: 'web', image }));
       await client.close();
     }
     page = await browser.newPage({ viewport: { width: 1440, height: 900 } });

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  EVENTS,
-  NAMESPACES,
-  PODS,
-  SERVICE_ACCOUNTS,
+  untyped,
+  Deployment,
+  Event,
+  Namespace,
+  Pod,
+  ServiceAccount,
 } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -41,12 +42,12 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
     origin = (await up.status()).replicas[0]?.adminUrl ?? '';
     const annotations = { 'node.rollkeeper.dev/logs.web': 'the log of a pod\n' };
     for (const namespace of ['shop', 'secret']) {
-      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-      await client.create(DEPLOYMENTS, aDeployment({ namespace, name: `${namespace}-web`, annotations }));
+      await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      await client.create(Deployment, aDeployment({ namespace, name: `${namespace}-web`, annotations }));
       await waitFor(async () => podOf(namespace), { what: `a pod of ${namespace}` });
     }
     const { namespace, name } = TEAM;
-    await client.create(SERVICE_ACCOUNTS, {
+    await client.create(ServiceAccount, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { namespace, name },
@@ -69,7 +70,7 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
 
   const podOf = async (namespace: string): Promise<string | undefined> => {
     const { items } = await client.list<KubernetesObject & { readonly status?: { readonly phase?: string } }>(
-      PODS,
+      Pod,
       { namespace },
     );
     return items.find(({ status }) => status?.phase === 'Running')?.metadata.name;
@@ -78,7 +79,7 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
   /** With the token of a kubeconfig of their own. */
   const linkOfTeam = async (): Promise<string> => {
     const { status } = await client.create<TokenRequest>(
-      SERVICE_ACCOUNTS,
+      untyped(ServiceAccount),
       {
         ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
         metadata: { namespace: TEAM.namespace, name: TEAM.name },
@@ -131,7 +132,7 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
     await page.fill('.dialog [name=replicas]', '2');
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('.dialog >> text=Scale: done');
-    const { items } = await client.list<KubernetesObject & { readonly message?: string }>(EVENTS, {
+    const { items } = await client.list<KubernetesObject & { readonly message?: string }>(Event, {
       namespace: 'shop',
     });
     expect(items.map(({ message }) => message)).toContain(

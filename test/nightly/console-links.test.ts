@@ -2,8 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { EventObject } from '../../src/client/events/event-object.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Deployment, Event, Pod } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/machinery/listening.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -28,13 +27,13 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     client = await up.client();
     origin = (await up.status()).replicas[0]?.adminUrl ?? '';
     const annotations = { 'node.rollkeeper.dev/logs.web': `first line\n${EVIL}\n` };
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', annotations }));
+    await client.create(Deployment, aDeployment({ name: 'web', annotations }));
     const other = aDeployment({ name: 'other' });
     other.metadata.annotations = { 'rollkeeper.dev/history': '14d' };
-    await client.create(DEPLOYMENTS, other);
+    await client.create(Deployment, other);
     pod = await waitFor(
       async () => {
-        const { items } = await client.list<Pod>(PODS, { namespace: 'default' });
+        const { items } = await client.list<Pod>(Pod, { namespace: 'default' });
         return items.find(
           ({ metadata, status }) => metadata.name.startsWith('web-') && status?.phase === 'Running',
         )?.metadata.name;
@@ -134,11 +133,11 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
   });
 
   it('end the Events of problems, and what `problems` prints', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'broken', image: 'web:missing' }));
+    await client.create(Deployment, aDeployment({ name: 'broken', image: 'web:missing' }));
     const link = `${origin}/console?deployment=default%2Fbroken`;
     const event = await waitFor(
       async () => {
-        const { items } = await client.list<EventObject>(EVENTS, { namespace: 'default' });
+        const { items } = await client.list<EventObject>(untyped(Event), { namespace: 'default' });
         return items.find(
           ({ involvedObject, reportingComponent }) =>
             reportingComponent === 'rollkeeper-problems' && involvedObject.name === 'broken',
@@ -163,7 +162,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     }
     await page.goto(link);
     await page.waitForSelector('h2 >> text=broken');
-    await client.delete(DEPLOYMENTS, { namespace: 'default', name: 'broken' });
+    await client.delete(Deployment, { namespace: 'default', name: 'broken' });
   });
 
   it('go back step by step: selections, views, dialogs', async () => {
@@ -223,7 +222,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
   });
 
   it('walk the list of Deployments by every key, however fast they come', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'third' }));
+    await client.create(Deployment, aDeployment({ name: 'third' }));
     await open('');
     await page.waitForSelector('.row >> text=third');
     await page.click('.row[aria-posinset="1"]');
@@ -234,7 +233,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
         rows.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     `);
     await page.waitForSelector('.row[aria-posinset="3"][aria-selected=true]');
-    await client.delete(DEPLOYMENTS, { namespace: 'default', name: 'third' });
+    await client.delete(Deployment, { namespace: 'default', name: 'third' });
   });
 
   it('show logs live to those who have signed in, and what is in them as text', async () => {
@@ -245,20 +244,20 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     const logs = `first line\n${EVIL}\nand another\n`;
     const annotations = { 'node.rollkeeper.dev/logs.web': logs };
     const body = { metadata: { annotations } };
-    await client.patch(PODS, { namespace: 'default', name: pod }, { type: 'merge', body });
+    await client.patch(Pod, { namespace: 'default', name: pod }, { type: 'merge', body });
     await page.waitForSelector('#log >> text=and another');
     expect(await page.textContent('#log')).toContain(EVIL);
     expect(await page.locator('#log img').count()).toBe(0);
   });
 
   it('run nothing that comes with an address, an Event or a name', async () => {
-    const { metadata } = await client.get<Pod>(PODS, { namespace: 'default', name: pod });
+    const { metadata } = await client.get<Pod>(Pod, { namespace: 'default', name: pod });
     const event = {
       ...{ apiVersion: 'v1', kind: 'Event', metadata: { namespace: 'default', name: 'evil' } },
       involvedObject: { kind: 'Pod', namespace: 'default', name: pod, uid: metadata.uid },
       ...{ type: 'Warning', reason: 'Evil', message: EVIL, source: { component: EVIL } },
     };
-    await client.create(EVENTS, event);
+    await client.create(Event, event);
     await open(`?object=pods/default/${pod}#objects`);
     await page.waitForSelector('.events >> text=onerror');
     const evil = encodeURIComponent(EVIL);
@@ -285,7 +284,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
   it('show how a rollout was', async () => {
     const containers = [{ name: 'web', image: 'other:2' }];
     const body = { spec: { template: { spec: { containers } } } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'other' }, { type: 'strategic', body });
+    await client.patch(Deployment, { namespace: 'default', name: 'other' }, { type: 'strategic', body });
     await open('?deployment=default/other&look=timeline');
     await page.locator('.past-entries li', { hasText: 'a new template' }).nth(1).waitFor();
     await page.click('text=What changed since 1 >> nth=0');
@@ -318,7 +317,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     await page.waitForSelector('#notices[aria-pressed=true]');
     const containers = [{ name: 'web', image: 'other:3-missing' }];
     const body = { spec: { template: { spec: { containers } } } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'other' }, { type: 'strategic', body });
+    await client.patch(Deployment, { namespace: 'default', name: 'other' }, { type: 'strategic', body });
     await waitFor(async () => (await page.evaluate<number>('window.told.length')) > 0, {
       what: 'the browser to be told',
     });

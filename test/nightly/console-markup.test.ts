@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event, Pod } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -40,17 +40,17 @@ describe.skipIf(!chromiumPath)('markup in texts of users', () => {
       'rollkeeper.dev/abort': EVIL,
       [`example.com/note`]: EVIL,
     };
-    await client.create(DEPLOYMENTS, deployment);
+    await client.create(Deployment, deployment);
     const healthy = aDeployment({ name: 'healthy', annotations: { 'node.rollkeeper.dev/logs.web': EVIL } });
-    await client.create(DEPLOYMENTS, healthy);
+    await client.create(Deployment, healthy);
     pod = await waitFor(
       async () => {
-        const { items } = await client.list<Pod>(PODS, { namespace: 'default' });
+        const { items } = await client.list<Pod>(Pod, { namespace: 'default' });
         return items.find(({ metadata }) => metadata.name.startsWith('healthy-'))?.metadata.name;
       },
       { what: 'a pod' },
     );
-    await client.create(EVENTS, {
+    await client.create(Event, {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: 'evil', namespace: 'default' },

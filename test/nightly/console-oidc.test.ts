@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NAMESPACES } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event, Namespace } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/machinery/listening.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -42,8 +42,8 @@ describe.skipIf(!chromiumPath)('signing in to the console by an identity provide
     [up, browser] = await Promise.all([Up.start({ args }), launchChromium()]);
     client = await up.client();
     for (const namespace of ['shop', 'secret']) {
-      await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-      await client.create(DEPLOYMENTS, aDeployment({ namespace, name: `${namespace}-web` }));
+      await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      await client.create(Deployment, aDeployment({ namespace, name: `${namespace}-web` }));
     }
     for (const [type, object] of rightsOfShop(TEAM))
       await client.create(type, {
@@ -86,7 +86,7 @@ describe.skipIf(!chromiumPath)('signing in to the console by an identity provide
     await page.fill('.dialog [name=replicas]', '2');
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('.dialog >> text=Scale: done');
-    const { items } = await client.list<KubernetesObject & { readonly message?: string }>(EVENTS, {
+    const { items } = await client.list<KubernetesObject & { readonly message?: string }>(Event, {
       namespace: 'shop',
     });
     expect(items.map(({ message }) => message)).toContain('oidc:berta: scaled from 1 to 2');

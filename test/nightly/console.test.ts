@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
-import type { Deployment, KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Event, Pod } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -76,10 +76,10 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   };
 
   const create = async (deployment: Deployment): Promise<void> => {
-    await client.create(DEPLOYMENTS, deployment);
+    await client.create(Deployment, deployment);
     await waitFor(
       async () => {
-        const { spec, status } = await client.get<Deployment>(DEPLOYMENTS, deployment.metadata);
+        const { spec, status } = await client.get<Deployment>(Deployment, deployment.metadata);
         return (status?.availableReplicas ?? 0) === spec.replicas;
       },
       { what: `${deployment.metadata.name} to be available` },
@@ -89,7 +89,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   const setImage = async (name: string, image: string): Promise<void> => {
     const containers = [{ name: 'web', image }];
     const body = { spec: { template: { spec: { containers } } } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+    await client.patch(Deployment, { namespace: 'default', name }, { type: 'strategic', body });
   };
 
   const text = async (selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
@@ -240,11 +240,11 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
 
   it('parks a key and takes it out again, with the token that `up` wrote', async () => {
     // Of a rollout that goes on, the key comes back by its deadline.
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'handled', replicas: 1, image: 'web:1-missing' }));
+    await client.create(Deployment, aDeployment({ name: 'handled', replicas: 1, image: 'web:1-missing' }));
     // A change would take the key out again: the last one here is that its pod waits for the next pull.
     await waitFor(
       async () => {
-        const { items } = await client.list<Pod>(PODS, { namespace: 'default' });
+        const { items } = await client.list<Pod>(Pod, { namespace: 'default' });
         const pod = items.find(({ metadata }) => metadata.name.startsWith('handled-'));
         return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff';
       },
@@ -308,7 +308,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   it('lists what is wrong, says per node why a pod fits nowhere, and keeps what was looked for in the address', async () => {
     const big = aDeployment({ name: 'big' });
     (big.spec.template.spec ??= { containers: [] }).nodeSelector = { gpu: 'yes' };
-    await client.create(DEPLOYMENTS, big);
+    await client.create(Deployment, big);
     await open('#problems');
     await page.waitForSelector('.problem-list h3 >> text=big');
     await page.fill('.problem-tools input', 'no-such-thing');
@@ -337,7 +337,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.waitForSelector('.dialog >> text=scaled from 1 to 3');
     await page.click('#close-act');
     await page.waitForSelector('.rule >> text=3 desired');
-    const events = await client.list<KubernetesObject & { message?: string }>(EVENTS, {
+    const events = await client.list<KubernetesObject & { message?: string }>(Event, {
       namespace: 'default',
     });
     expect(events.items.map(({ message }) => message)).toContain('Anna (sale): scaled from 1 to 3');
@@ -372,7 +372,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     const names = Array.from({ length: 1000 }, (_, index) => `many-${String(index).padStart(4, '0')}`);
     for (let start = 0; start < names.length; start += 50) {
       const batch = names.slice(start, start + 50);
-      await Promise.all(batch.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: 0 }))));
+      await Promise.all(batch.map((name) => client.create(Deployment, aDeployment({ name, replicas: 0 }))));
     }
     await open();
     await page.fill('input[type=search]', 'many-');

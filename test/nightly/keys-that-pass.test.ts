@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
@@ -47,16 +46,16 @@ describe.each([{ coordination: 'redis' }, { coordination: 'leases' }])(
     const replicas: Program[] = [];
 
     const isReconciled = (name: string) => async (): Promise<boolean> => {
-      const { metadata, status } = await cluster.client.get<ReplicaSet>(REPLICA_SETS, {
+      const { metadata, status } = await cluster.client.get<ReplicaSet>(ReplicaSet, {
         ...{ namespace: 'default', name },
       });
       return status?.observedGeneration === metadata.generation;
     };
 
     const passOne = async (name: string): Promise<void> => {
-      await cluster.client.create(REPLICA_SETS, anEmptySet(name));
+      await cluster.client.create(ReplicaSet, anEmptySet(name));
       await waitFor(isReconciled(name), { what: `${name} to be reconciled`, timeoutMs: 120_000 });
-      await cluster.client.delete(REPLICA_SETS, { namespace: 'default', name });
+      await cluster.client.delete(ReplicaSet, { namespace: 'default', name });
     };
 
     const passMany = async (prefix: string, count: number): Promise<void> => {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { EventObject } from '../../src/client/events/event-object.js';
-import type { KubernetesObject, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import {
-  CONFIG_MAPS,
-  DEPLOYMENTS,
-  EVENTS,
-  NAMESPACES,
-  REPLICA_SETS,
+  untyped,
+  ConfigMap,
+  Deployment,
+  Event,
+  Namespace,
+  ReplicaSet,
 } from '../../src/machinery/kubernetes/index.js';
 import { Service } from '../../src/runtime/index.js';
 import { PROBLEM_COMPONENT } from '../../src/rollkeeper/problem-watch/index.js';
@@ -39,7 +40,7 @@ describe('a leader that is killed', () => {
     up = await Up.start({ args: ['--', '--problems-interval-ms', '1000'] });
     client = await up.client();
     const metadata = { name: NAMESPACE, annotations: { 'rollkeeper.dev/history': '14d' } };
-    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
     rollouts = new Rollouts(client, NAMESPACE);
   });
   afterAll(async () => {
@@ -56,7 +57,7 @@ describe('a leader that is killed', () => {
     return (await answer.json()) as Timeline;
   };
   const kept = async (): Promise<string> => {
-    const { items } = await client.list<KubernetesObject & { data?: Record<string, string> }>(CONFIG_MAPS, {
+    const { items } = await client.list<KubernetesObject & { data?: Record<string, string> }>(ConfigMap, {
       namespace: NAMESPACE,
     });
     return items.flatMap(({ data = {} }) => data['recent'] ?? []).join('');
@@ -67,7 +68,7 @@ describe('a leader that is killed', () => {
     );
 
   it.skipIf(!anyKubectl())('loses no change of a history that lasts, and tells none twice', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ ...WEB, replicas: 4 }));
+    await client.create(Deployment, aDeployment({ ...WEB, replicas: 4 }));
     await rollouts.rolledOut('web');
     // Of what was before the first look, the sizes that were asked for are not known.
     await waitFor(async () => (await kept()).includes('"asked"'), { what: 'the history to begin' });
@@ -90,7 +91,7 @@ describe('a leader that is killed', () => {
       entries.filter((entry) => entry.kind === kind).map(({ revision }) => revision);
     expect(of('asked')).toEqual(revisions);
     expect(of('ended')).toEqual(revisions);
-    const { items } = await client.list<ReplicaSet>(REPLICA_SETS, { namespace: NAMESPACE });
+    const { items } = await client.list<ReplicaSet>(ReplicaSet, { namespace: NAMESPACE });
     expect(items.length).toBeGreaterThan(CHANGES);
     for (const { metadata, spec } of items) {
       const sizes = sizesOf(entries, metadata.name);
@@ -125,7 +126,10 @@ describe('a leader that is killed', () => {
     });
     const told = async (name: string): Promise<readonly string[]> => {
       const fieldSelector = `reportingComponent=${PROBLEM_COMPONENT},involvedObject.name=${name}`;
-      const { items } = await client.list<EventObject>(EVENTS, { namespace: NAMESPACE, fieldSelector });
+      const { items } = await client.list<EventObject>(untyped(Event), {
+        namespace: NAMESPACE,
+        fieldSelector,
+      });
       return items.map(({ count, reason }) => `${reason} ${count}`).toSorted();
     };
     for (const name of ['stays', 'goes']) await client.create(Service, service(name, 'missing'));

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Lease } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Lease, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { LeaderElector, LeaseResourceLock } from '../../src/runtime/leader-election/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -45,7 +44,7 @@ describe('controllers that go over from another controller manager, and back', (
     rmSync(folder, { recursive: true });
   });
 
-  const lease = () => client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'workloads-migration' });
+  const lease = () => client.get<Lease>(Lease, { namespace: 'kube-system', name: 'workloads-migration' });
   const statuses = async () => {
     const { replicas } = await up.status();
     return Promise.all(
@@ -87,7 +86,7 @@ describe('controllers that go over from another controller manager, and back', (
   }
 
   it('run under the shared Lease, and only those that are assigned to us', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 2 }));
     await rollouts.rolledOut('web');
     expect((await lease()).spec?.holderIdentity).toMatch(/^controller-/);
     for (const { controllers, leader } of await statuses()) {
@@ -113,7 +112,7 @@ describe('controllers that go over from another controller manager, and back', (
       for (const pid of pids) process.kill(pid, 'SIGCONT');
     }
     const missed = await rollouts.setImage('web', 'web:2');
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'second', replicas: 1 }));
+    await client.create(Deployment, aDeployment({ name: 'second', replicas: 1 }));
     // Replicas that are there, know of the change, and are not to act on it. By its clock one leads no longer as soon as it
     // goes on; it puts its work down a moment later.
     await waitFor(
@@ -129,7 +128,7 @@ describe('controllers that go over from another controller manager, and back', (
     expect((await rollouts.read('web')).status?.observedGeneration).toBeLessThan(
       missed.metadata.generation ?? 0,
     );
-    const { items } = await client.list(REPLICA_SETS, { namespace: 'default' });
+    const { items } = await client.list(ReplicaSet, { namespace: 'default' });
     expect(items).toHaveLength(1);
 
     await theirs.stop();

@@ -1,12 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Lease, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import {
-  DEPLOYMENTS,
-  LEASES,
-  PODS,
-  REPLICA_SETS,
-  isControlledBy,
-} from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Lease, Pod, ReplicaSet, isControlledBy } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -27,7 +20,7 @@ describe('replicas without a Redis', () => {
     replicas.set(name, replica);
     await replica.untilReady();
   };
-  const lease = () => cluster.client.get<Lease>(LEASES, LEASE);
+  const lease = () => cluster.client.get<Lease>(Lease, LEASE);
   const leader = () =>
     waitFor(
       async () => {
@@ -51,10 +44,7 @@ describe('replicas without a Redis', () => {
 
   it('roll out, go on when the leader is killed amid a rollout, and make no pod too many', async () => {
     const rollouts = new Rollouts(cluster.client);
-    await cluster.client.create(
-      DEPLOYMENTS,
-      aDeployment({ namespace: 'default', name: 'web', replicas: 20 }),
-    );
+    await cluster.client.create(Deployment, aDeployment({ namespace: 'default', name: 'web', replicas: 20 }));
     await rollouts.rolledOut('web');
     const name = await leader();
     await rollouts.setImage('web', 'web:2');
@@ -66,8 +56,8 @@ describe('replicas without a Redis', () => {
     replicas.delete(name);
     await rollouts.rolledOut('web');
     expect((await lease()).spec?.leaseTransitions).toBeGreaterThan(before);
-    const { items: sets } = await cluster.client.list<ReplicaSet>(REPLICA_SETS, { namespace: 'default' });
-    const { items: pods } = await cluster.client.list<Pod>(PODS, { namespace: 'default' });
+    const { items: sets } = await cluster.client.list<ReplicaSet>(ReplicaSet, { namespace: 'default' });
+    const { items: pods } = await cluster.client.list<Pod>(Pod, { namespace: 'default' });
     for (const set of sets) {
       const own = pods.filter((pod) => isControlledBy(pod, set) && !pod.metadata.deletionTimestamp);
       expect(own.length).toBe(set.spec.replicas);
@@ -85,7 +75,7 @@ describe('replicas without a Redis', () => {
     const watch = (async () => {
       const options = { ...{ namespace: LEASE.namespace, fieldSelector: `metadata.name=${LEASE.name}` } };
       const limits = { timeoutSeconds: 60, idleTimeoutMs: 60_000, signal: watching.signal };
-      for await (const event of cluster.client.watch<Lease>(LEASES, {
+      for await (const event of cluster.client.watch<Lease>(Lease, {
         ...options,
         resourceVersion,
         ...limits,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POD_TEMPLATE_HASH } from '../../src/controllers/shared/index.js';
-import { SERVICES } from '../../src/machinery/kubernetes/index.js';
-import type { Service } from '../../src/runtime/index.js';
+import { Service } from '../../src/machinery/kubernetes/index.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
@@ -24,7 +23,7 @@ describe.skipIf(!anyKubectl())('a blue-green rollout, with kubectl', () => {
 
   /** The image of the pods that a Service selects. */
   const served = async (name: string): Promise<string | undefined> => {
-    const service = await lab.client.get<Service>(SERVICES, { namespace: 'default', name });
+    const service = await lab.client.get<Service>(Service, { namespace: 'default', name });
     const hash = service.spec.selector?.[POD_TEMPLATE_HASH];
     const sets = await lab.replicaSets();
     const selected = sets.find(({ metadata }) => metadata.labels?.[POD_TEMPLATE_HASH] === hash);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { PodDisruptionBudget } from '../../src/controllers/shared/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, isPodActive, isPodReady } from '../../src/machinery/kubernetes/index.js';
+import { PodDisruptionBudget } from '../../src/runtime/index.js';
+import { Deployment, Pod, isPodActive, isPodReady } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
@@ -31,7 +30,7 @@ describe('a rollout that respects disruption budgets', () => {
 
   async function start(name: string, minAvailable: number): Promise<void> {
     const deployment = aDeployment({ namespace, name, replicas: 4 });
-    await client.create(DEPLOYMENTS, {
+    await client.create(Deployment, {
       ...deployment,
       metadata: { ...deployment.metadata, annotations: { 'rollkeeper.dev/disruption-budgets': 'respect' } },
       spec: { ...deployment.spec, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 3 } } },
@@ -55,7 +54,7 @@ describe('a rollout that respects disruption budgets', () => {
   }
 
   async function ready(name: string): Promise<number> {
-    const { items } = await client.list<Pod>(PODS, { namespace, labelSelector: `app=${name}` });
+    const { items } = await client.list<Pod>(Pod, { namespace, labelSelector: `app=${name}` });
     return items.filter((pod) => isPodReady(pod) && isPodActive(pod)).length;
   }
 

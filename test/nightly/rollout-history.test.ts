@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS, NAMESPACES } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
@@ -32,7 +32,7 @@ describe.skipIf(!binary)('the history of a Deployment, with real processes', () 
     up = await Up.start();
     client = await up.client();
     const metadata = { name: NAMESPACE, annotations: { [`${P}history`]: 'on' } };
-    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
     rollouts = new Rollouts(client, NAMESPACE);
   });
   afterAll(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(!binary)('the history of a Deployment, with real processes', () 
 
   it('says who changed what, why, and how it ended, also across the death of the leader', async () => {
     const deployment = aDeployment({ namespace: NAMESPACE, name: 'web', replicas: 3 });
-    await client.create(DEPLOYMENTS, deployment);
+    await client.create(Deployment, deployment);
     await rollouts.rolledOut('web');
     await kubectl('annotate', 'deployment', 'web', `${P}on-failure=rollback`, `${P}fail-after=5s`);
     await kubectl('set', 'image', 'deployment/web', 'web=web:broken');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { PODS, isPodFinished } from '../../src/machinery/kubernetes/index.js';
+import { Pod, isPodFinished } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
 import { PolicyUp } from './support/policy-up.js';
@@ -16,7 +15,7 @@ class PodCount {
   constructor(private readonly lab: PolicyUp) {}
 
   async start(): Promise<void> {
-    const { items, resourceVersion } = await this.lab.client.list<Pod>(PODS, { namespace: 'default' });
+    const { items, resourceVersion } = await this.lab.client.list<Pod>(Pod, { namespace: 'default' });
     for (const pod of items) this.pods.add(pod.metadata.name);
     this.most = this.pods.size;
     this.watching = this.follow(resourceVersion);
@@ -34,7 +33,7 @@ class PodCount {
     const { signal } = this.stop;
     const ends = { timeoutSeconds: 600, idleTimeoutMs: 600_000 };
     const options = { namespace: 'default', resourceVersion, ...ends, signal };
-    const events = this.lab.client.watch<Pod>(PODS, options);
+    const events = this.lab.client.watch<Pod>(Pod, options);
     for await (const event of events) {
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED' && event.type !== 'DELETED') continue;
       this.seen++;

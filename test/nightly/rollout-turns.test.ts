@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
@@ -28,12 +27,12 @@ describe('rollouts at once in a namespace', () => {
   /** Deployments that are rolled out, of which so many may be at once. */
   async function start(namespace: string, max: number, names: readonly string[]): Promise<Rollouts> {
     const annotations = { [`${P}max-rollouts`]: String(max) };
-    await client.create(NAMESPACES, {
+    await client.create(Namespace, {
       ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, annotations } },
     });
     const rollouts = new Rollouts(client, namespace);
     for (const name of names) {
-      await client.create(DEPLOYMENTS, aDeployment({ namespace, name, replicas: 3 }));
+      await client.create(Deployment, aDeployment({ namespace, name, replicas: 3 }));
       await rollouts.rolledOut(name);
     }
     return rollouts;
@@ -74,7 +73,7 @@ describe('rollouts at once in a namespace', () => {
     let most = 0;
     await waitFor(
       async () => {
-        const { items } = await client.list<ReplicaSet>(REPLICA_SETS, { namespace });
+        const { items } = await client.list<ReplicaSet>(ReplicaSet, { namespace });
         const active = items.filter(({ spec }) => (spec.replicas ?? 1) > 0);
         const owners = Map.groupBy(active, ({ metadata }) => metadata.ownerReferences?.[0]?.uid);
         most = Math.max(most, [...owners.values()].filter(({ length }) => length > 1).length);

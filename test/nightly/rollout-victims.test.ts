@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, isPodActive } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet, isPodActive } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
@@ -32,13 +31,13 @@ describe('scaling down by name', () => {
   });
 
   async function start(name: string, replicas: number): Promise<string[]> {
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name, replicas }));
+    await client.create(Deployment, aDeployment({ namespace, name, replicas }));
     await rollouts.rolledOut(name);
     return pods(name);
   }
 
   async function pods(app: string): Promise<string[]> {
-    const { items } = await client.list<Pod>(PODS, { namespace, labelSelector: `app=${app}` });
+    const { items } = await client.list<Pod>(Pod, { namespace, labelSelector: `app=${app}` });
     return items.filter((pod) => isPodActive(pod)).map(({ metadata }) => metadata.name);
   }
 
@@ -67,7 +66,7 @@ describe('scaling down by name', () => {
 
   it('takes the named pods of a ReplicaSet', async () => {
     const { metadata, spec } = aDeployment({ namespace, name: 'alone', replicas: 3 });
-    await client.create(REPLICA_SETS, {
+    await client.create(ReplicaSet, {
       ...{ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata },
       spec: { replicas: 3, selector: spec.selector, template: spec.template },
     });

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { KubernetesObject, Lease, Pod } from '../../src/machinery/kubernetes/index.js';
-import { EVENTS, LEASES, PODS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Event, Lease, Pod } from '../../src/machinery/kubernetes/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -30,11 +30,11 @@ const start = (identity: string): void => {
   schedulers.set(identity, child);
 };
 const holder = async (): Promise<string | undefined> => {
-  const { items } = await cluster.client.list<Lease>(LEASES, { namespace: LEASE.namespace });
+  const { items } = await cluster.client.list<Lease>(Lease, { namespace: LEASE.namespace });
   return items.find(({ metadata }) => metadata.name === LEASE.name)?.spec?.holderIdentity || undefined;
 };
 const allPods = async (): Promise<readonly Pod[]> =>
-  (await cluster.client.list<Pod>(PODS, { namespace: 'default' })).items;
+  (await cluster.client.list<Pod>(Pod, { namespace: 'default' })).items;
 
 beforeAll(async () => {
   cluster = await startTestCluster({
@@ -61,8 +61,8 @@ it('a scheduler that is killed in the middle of 200 pods is replaced: none is lo
   const perNode: Record<string, number> = {};
   const stopper = new AbortController();
   const watching = (async () => {
-    const { resourceVersion } = await cluster.client.list(PODS);
-    const watch = cluster.client.watch<Pod>(PODS, {
+    const { resourceVersion } = await cluster.client.list(Pod);
+    const watch = cluster.client.watch<Pod>(Pod, {
       namespace: 'default',
       resourceVersion,
       timeoutSeconds: 600,
@@ -79,7 +79,7 @@ it('a scheduler that is killed in the middle of 200 pods is replaced: none is lo
     }
   })().catch(() => undefined);
   const creating = Array.from({ length: PODS_WANTED }, (_, index) =>
-    cluster.client.create<Pod>(PODS, {
+    cluster.client.create<Pod>(Pod, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: `pod-${index}`, namespace: 'default' },
@@ -100,7 +100,7 @@ it('a scheduler that is killed in the middle of 200 pods is replaced: none is lo
   expect(Math.max(...Object.values(perNode))).toBeLessThanOrEqual(PODS_PER_NODE);
   const { items } = await cluster.client.list<
     KubernetesObject & { reason: string; involvedObject: { uid: string } }
-  >(EVENTS, { namespace: 'default' });
+  >(untyped(Event), { namespace: 'default' });
   const scheduled = items
     .filter(({ reason }) => reason === 'Scheduled')
     .map(({ involvedObject }) => involvedObject.uid);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
 import type { ChaosSetOptions } from '../chaos/set/chaos-set.js';
@@ -31,7 +31,7 @@ function labelled(name: string, labels: Record<string, string>, namespace = 'def
 async function rolledOut(name: string, namespace = 'default'): Promise<void> {
   await waitFor(
     async () => {
-      const { metadata, spec, status } = await set.client.get<Deployment>(DEPLOYMENTS, { namespace, name });
+      const { metadata, spec, status } = await set.client.get<Deployment>(Deployment, { namespace, name });
       return (
         status?.observedGeneration === metadata.generation &&
         status?.availableReplicas === spec.replicas &&
@@ -44,7 +44,7 @@ async function rolledOut(name: string, namespace = 'default'): Promise<void> {
 }
 
 const patch = (name: string, body: unknown): Promise<Deployment> =>
-  set.client.patch<Deployment>(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+  set.client.patch<Deployment>(Deployment, { namespace: 'default', name }, { type: 'strategic', body });
 
 const withImage = (image: string): unknown => ({
   spec: { template: { spec: { containers: [{ name: 'web', image }] } } },
@@ -82,8 +82,8 @@ describe('installations that share out the Deployments of a cluster by their lab
       expect(wrote.size).toBeGreaterThan(0);
       writers.delete(workload);
     };
-    await set.client.create(DEPLOYMENTS, labelled('web-a', { shard: 'a' }));
-    await set.client.create(DEPLOYMENTS, labelled('web-b', {}));
+    await set.client.create(Deployment, labelled('web-a', { shard: 'a' }));
+    await set.client.create(Deployment, labelled('web-b', {}));
     const alone: ReplicaSet = {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
@@ -97,11 +97,11 @@ describe('installations that share out the Deployments of a cluster by their lab
         },
       },
     };
-    await set.client.create(REPLICA_SETS, alone);
+    await set.client.create(ReplicaSet, alone);
     await Promise.all([rolledOut('web-a'), rolledOut('web-b')]);
     await waitFor(
       async () =>
-        (await set.client.get<ReplicaSet>(REPLICA_SETS, alone.metadata)).status?.availableReplicas === 2,
+        (await set.client.get<ReplicaSet>(ReplicaSet, alone.metadata)).status?.availableReplicas === 2,
       { intervalMs: 100, what: 'the ReplicaSet of nobody' },
     );
     wroteOnly('web-a', a);
@@ -124,7 +124,7 @@ describe('installations that share out the Deployments of a cluster by their lab
     await patch('web-b', withImage('web:2'));
     await rolledOut('web-b');
     wroteOnly('web-b', a);
-    const pods = await set.client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=web-b' });
+    const pods = await set.client.list<Pod>(Pod, { namespace: 'default', labelSelector: 'app=web-b' });
     expect(pods.items.filter(({ metadata }) => !metadata.deletionTimestamp)).toHaveLength(3);
   });
 });
@@ -151,16 +151,16 @@ describe('an installation with rights in some namespaces alone', () => {
       },
     });
     for (const name of ['team-a', 'team-b'])
-      await set.client.create<KubernetesObject>(NAMESPACES, {
+      await set.client.create<KubernetesObject>(Namespace, {
         apiVersion: 'v1',
         kind: 'Namespace',
         metadata: { name },
       });
-    await set.client.create(DEPLOYMENTS, labelled('elsewhere', {}));
+    await set.client.create(Deployment, labelled('elsewhere', {}));
     for (const namespace of ['team-a', 'team-b'])
-      await set.client.create(DEPLOYMENTS, labelled('web', {}, namespace));
+      await set.client.create(Deployment, labelled('web', {}, namespace));
     await Promise.all([rolledOut('web', 'team-a'), rolledOut('web', 'team-b')]);
-    const elsewhere = await set.client.get<Deployment>(DEPLOYMENTS, {
+    const elsewhere = await set.client.get<Deployment>(Deployment, {
       namespace: 'default',
       name: 'elsewhere',
     });
@@ -205,7 +205,7 @@ describe('controllers with service accounts of their own', () => {
         };
       },
     });
-    await set.client.create(DEPLOYMENTS, labelled('web', {}));
+    await set.client.create(Deployment, labelled('web', {}));
     await rolledOut('web');
     const accounts = {
       deployments: new Set(['rk-deployment-controller']),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { EventObject } from '../../src/client/events/event-object.js';
-import { EVENTS, stringifyJson } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Event, stringifyJson } from '../../src/machinery/kubernetes/index.js';
 import type { Diagnosis, DiagnosisFinding } from '../../src/rollkeeper/diagnose/index.js';
 import { PROBLEM_COMPONENT, reasonOf } from '../../src/rollkeeper/problem-watch/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -71,7 +71,7 @@ describe.skipIf(!anyKubectl())('what an operator meets', () => {
   /** The reasons of the Warnings about the object that the leader has written. */
   const warned = async ({ namespace, object }: Situation): Promise<readonly string[]> => {
     const [, name] = object.split('/');
-    const { items } = await client.list<EventObject>(EVENTS, {
+    const { items } = await client.list<EventObject>(untyped(Event), {
       fieldSelector: `reportingComponent=${PROBLEM_COMPONENT},involvedObject.name=${name}`,
     });
     return items
@@ -109,7 +109,7 @@ describe.skipIf(!anyKubectl())('what an operator meets', () => {
   });
 
   it('is reported once: no Warning is written again while its problem stands', async () => {
-    const { items } = await client.list<EventObject>(EVENTS, {
+    const { items } = await client.list<EventObject>(untyped(Event), {
       fieldSelector: `reportingComponent=${PROBLEM_COMPONENT}`,
     });
     const texts = items.map(({ involvedObject, reason }) => `${reason} ${involvedObject.uid}`);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { untyped, Deployment, Event, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { EventObject } from '../../src/client/events/index.js';
 import type { ReplicaLine } from '../../src/rollkeeper/supervisor/status.js';
 import { isNightly } from '../../src/testing/property-runs.js';
@@ -29,7 +28,7 @@ describe('a replica that is asked to stop while it works', () => {
     history = new RolloutHistory(client, namespace);
     await history.start();
     await Promise.all(
-      names.map((name) => client.create(DEPLOYMENTS, aDeployment({ namespace, name, replicas: 4 }))),
+      names.map((name) => client.create(Deployment, aDeployment({ namespace, name, replicas: 4 }))),
     );
     await allRolledOut();
   });
@@ -44,11 +43,11 @@ describe('a replica that is asked to stop while it works', () => {
     const next = `web:${++image}`;
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image: next }] } } } };
     await Promise.all(
-      names.map((name) => client.patch(DEPLOYMENTS, { namespace, name }, { type: 'strategic', body })),
+      names.map((name) => client.patch(Deployment, { namespace, name }, { type: 'strategic', body })),
     );
   };
   const unfinished = async (): Promise<readonly Deployment[]> => {
-    const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace });
+    const { items } = await client.list<Deployment>(Deployment, { namespace });
     const isRolledOut = ({ metadata, spec, status }: Deployment): boolean =>
       status?.observedGeneration === metadata.generation &&
       status?.updatedReplicas === spec.replicas &&
@@ -113,10 +112,10 @@ describe('a replica that is asked to stop while it works', () => {
     await allReady();
     const changes: number[] = [];
     const watching = new AbortController();
-    const { resourceVersion } = await client.list(REPLICA_SETS, { namespace });
+    const { resourceVersion } = await client.list(ReplicaSet, { namespace });
     const watch = async (): Promise<void> => {
       const options = { namespace, resourceVersion, timeoutSeconds: 300, idleTimeoutMs: 60_000 };
-      for await (const event of client.watch(REPLICA_SETS, { ...options, signal: watching.signal }))
+      for await (const event of client.watch(ReplicaSet, { ...options, signal: watching.signal }))
         if (event.type !== 'BOOKMARK') changes.push(performance.now());
     };
     const watched = watch().catch(() => undefined);
@@ -195,7 +194,7 @@ describe('a replica that is asked to stop while it works', () => {
   });
 
   const leaseEvents = async (): Promise<readonly EventObject[]> => {
-    const { items } = await client.list<EventObject>(EVENTS, { namespace: 'kube-system' });
+    const { items } = await client.list<EventObject>(untyped(Event), { namespace: 'kube-system' });
     return items.filter(
       ({ involvedObject, reason }) => reason === 'LeaderElection' && involvedObject.kind === 'Lease',
     );

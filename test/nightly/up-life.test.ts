@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/machinery/listening.js';
 import { readRunState } from '../../src/rollkeeper/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -79,7 +79,7 @@ describe('rollkeeper up, from one folder', () => {
 
   it('stops every process, and has kept everything when it is started again', async () => {
     let client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'kept', replicas: 2 }));
+    await client.create(Deployment, aDeployment({ name: 'kept', replicas: 2 }));
     await client.close();
     const started = await pidsOf(up);
     const console = `${(await up.status()).replicas[0]?.adminUrl}/console`;
@@ -90,9 +90,7 @@ describe('rollkeeper up, from one folder', () => {
     up = await startUp({ dataDir });
     expect(up.printed).toContain(console);
     client = await up.client();
-    expect((await client.get(DEPLOYMENTS, { namespace: 'default', name: 'kept' })).metadata.name).toBe(
-      'kept',
-    );
+    expect((await client.get(Deployment, { namespace: 'default', name: 'kept' })).metadata.name).toBe('kept');
     await client.close();
   });
 

@@ -2,8 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -31,7 +30,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
     const ref = { namespace: 'default', name: 'web' };
     await waitFor(
       () =>
-        client.patch(DEPLOYMENTS, ref, { type: 'strategic', body }).then(
+        client.patch(Deployment, ref, { type: 'strategic', body }).then(
           () => true,
           () => false,
         ),
@@ -39,7 +38,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
     );
     await waitFor(
       async () => {
-        const now = await client.get<Deployment>(DEPLOYMENTS, ref).catch(() => undefined);
+        const now = await client.get<Deployment>(Deployment, ref).catch(() => undefined);
         return (
           now?.status?.observedGeneration === now?.metadata.generation &&
           now?.status?.updatedReplicas === 3 &&
@@ -64,7 +63,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
   it('rolls out on TLS with an ACL user, and shows its password to nobody', async () => {
     const redis = await startTlsRedis();
     const { client, up } = await start(redis);
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 3 }));
     await rollOut(client, 'web:2');
     const readable = await everythingReadable(up);
     expect(readable).toContain(`rediss://127.0.0.1:${redis.port}`);
@@ -74,14 +73,14 @@ describe('everything on one machine, with the Redis that somebody has', () => {
 
   it('rolls out on a Cluster', async () => {
     const { client } = await start(await startRedisCluster());
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 3 }));
     await rollOut(client, 'web:2');
   });
 
   it('goes on with the new master when Sentinels fail over', async () => {
     const redis: ReplicatedTopology = await startSentinelTrio();
     const { client } = await start(redis);
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    await client.create(Deployment, aDeployment({ name: 'web', replicas: 3 }));
     await rollOut(client, 'web:2');
     await redis.failOver();
     const failedOverMs = performance.now();

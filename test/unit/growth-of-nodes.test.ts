@@ -1,6 +1,5 @@
 import { Heartbeats } from '../../src/controllers/node-lifecycle/heartbeats.js';
-import type { Lease, Node } from '../../src/machinery/kubernetes/index.js';
-import { LEASES, NODES } from '../../src/machinery/kubernetes/index.js';
+import { Lease, Node } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { SchedulerCache } from '../../src/scheduler/cache/scheduler-cache.js';
 import { podInfoOf } from '../../src/scheduler/node/pod-info.js';
@@ -153,19 +152,19 @@ const SORTS: readonly PassingKeys[] = [
       const cluster = new FakeCluster(clock);
       const informers = new FakeInformers(cluster);
       const heartbeats = new Heartbeats('kube-node-lease', clock);
-      heartbeats.follow(informers.informerFor<Node>(NODES), informers.informerFor<Lease>(LEASES));
+      heartbeats.follow(informers.informerFor<Node>(Node), informers.informerFor<Lease>(Lease));
       const use = async (index: number): Promise<void> => {
         const name = `node-${index}`;
         const lease = { namespace: 'kube-node-lease', name };
-        await cluster.create<Node>(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
-        await cluster.delete(NODES, { name });
-        await cluster.create<Lease>(LEASES, {
+        await cluster.create<Node>(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+        await cluster.delete(Node, { name });
+        await cluster.create<Lease>(Lease, {
           apiVersion: 'coordination.k8s.io/v1',
           kind: 'Lease',
           metadata: lease,
           spec: { renewTime: `${index}` },
         });
-        await cluster.delete(LEASES, lease);
+        await cluster.delete(Lease, lease);
       };
       return { kept: heartbeats, use };
     },

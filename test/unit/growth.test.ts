@@ -9,8 +9,8 @@ import { ApiEventRecorder } from '../../src/client/events/index.js';
 import { ObjectStore } from '../../src/client/informer/store.js';
 import { OwnershipIndex } from '../../src/controllers/garbage-collector/ownership-index.js';
 import { SeededRandom } from '../../src/machinery/clock/index.js';
-import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
-import { PODS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { ReasonAccess } from '../../src/rollkeeper/admin/reason-access.js';
 import { DecisionLog } from '../../src/rollkeeper/explain/decision-log.js';
@@ -54,7 +54,7 @@ const SORTS: readonly PassingKeys[] = [
       const use = (index: number) =>
         enqueue({
           ref: { namespace: 'ns', name: `service-${index}` },
-          cause: { type: PODS, resourceVersion: String(index + 1) },
+          cause: { type: Pod, resourceVersion: String(index + 1) },
           onlyIfNeeded: true,
         });
       return { kept: enqueuer, use };
@@ -107,8 +107,8 @@ const SORTS: readonly PassingKeys[] = [
           kind: 'Pod',
           metadata: { name: `pod-${at}`, namespace: 'ns', uid: `uid-${at}`, ownerReferences: [owner] },
         };
-        index.apply(PODS, { type: 'added', object, initial: false });
-        index.apply(PODS, { type: 'deleted', object, finalStateUnknown: false });
+        index.apply(Pod, { type: 'added', object, initial: false });
+        index.apply(Pod, { type: 'deleted', object, finalStateUnknown: false });
       };
       return { kept: index, use };
     },

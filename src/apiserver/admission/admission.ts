@@ -1,13 +1,13 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import {
-  NAMESPACES,
-  NODES,
+  Namespace,
+  Node,
+  ServiceAccount,
   objectOfKind,
   qualifiedResource,
-  SERVICE_ACCOUNTS,
 } from '@rollkeeper/machinery/kubernetes';
-import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { VersionConverter } from '../conversion/version-converter.js';
 import type { FieldError } from '../errors/index.js';
@@ -110,15 +110,15 @@ export class Admission {
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
     const { followed } = dependencies;
-    this.namespaces = followed.objects(qualifiedResource(NAMESPACES));
+    this.namespaces = followed.objects(qualifiedResource(Namespace));
     if (!isDisabled('ResourceQuota')) this.quotas = new QuotaKeeper(followed.objects(QUOTAS), dependencies);
     const plugins = builtInPlugins({
       ...dependencies,
-      accounts: followed.objects(qualifiedResource(SERVICE_ACCOUNTS)),
+      accounts: followed.objects(qualifiedResource(ServiceAccount)),
       unknownAccounts,
       namespaces: this.namespaces,
       limits: followed.objects('limitranges'),
-      nodes: followed.objects(qualifiedResource(NODES)),
+      nodes: followed.objects(qualifiedResource(Node)),
       priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
       runtimeClasses: followed.objects('runtimeclasses.node.k8s.io'),
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),

@@ -1,12 +1,12 @@
 import type { Binding } from '@rollkeeper/machinery/types/core-v1';
 import {
   CLAIM_PROTECTION,
-  DEPLOYMENTS,
-  objectOfKind,
-  qualifiedResource,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  RollkeeperDeployment,
   VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
+  objectOfKind,
+  qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
@@ -227,7 +227,7 @@ function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] 
 }
 
 /** Of both APIs. */
-const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
+const DEPLOYMENT_RESOURCES = [Deployment, RollkeeperDeployment].map(qualifiedResource);
 
 function authorPlugins(resource: string, { namespaces }: PluginKnowledge): readonly Plugin[] {
   const nameScaler = (attributes: WriteAttributes): void =>

@@ -1,6 +1,6 @@
 import { LongWork } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { SERVICE_ACCOUNTS, applyGeneratedName, isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { ServiceAccount, applyGeneratedName, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
@@ -143,11 +143,11 @@ export async function ensureDefaultServiceAccount(
   context: RegistryContext,
   namespace: string,
 ): Promise<void> {
-  const kind = context.kinds.find('', 'v1', SERVICE_ACCOUNTS.resource);
+  const kind = context.kinds.find('', 'v1', ServiceAccount.resource);
   if (!kind) return;
   const account: UnstructuredObject = {
     apiVersion: 'v1',
-    kind: SERVICE_ACCOUNTS.kind,
+    kind: ServiceAccount.kind,
     metadata: { name: 'default' },
   };
   try {

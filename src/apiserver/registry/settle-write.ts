@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { KindDefinition } from '../kinds/index.js';
 import type { RegistryContext, ObjectTarget } from './registry-context.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { annotateWithActiveSpan } from '@rollkeeper/machinery/trace-context';
 import type { Attributes } from '../admission/index.js';
 import type { Revision } from '../storage/index.js';
@@ -23,7 +23,7 @@ function isDefinition({ type }: KindDefinition): boolean {
 }
 
 /** What controllers act on. The trace of an Event or a heartbeat leads nowhere. */
-const STAMPED: ReadonlySet<string> = new Set([DEPLOYMENTS, REPLICA_SETS, PODS].map(({ kind }) => kind));
+const STAMPED: ReadonlySet<string> = new Set([Deployment, ReplicaSet, Pod].map(({ kind }) => kind));
 
 /**
  * Annotates an object about to be stored with the request's span, if this process records spans: watchers of the object

@@ -7,8 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { Deployment } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../machinery/kubernetes/index.js';
+import { untyped, Deployment, Pod } from '../../machinery/kubernetes/index.js';
 import { recordingClient } from '../../testing/api-client-recorder.js';
 import { ApiStatusError } from './api-status-error.js';
 import type { ApiClient } from './api-client.js';
@@ -32,15 +31,15 @@ describe('withWriteGuard', () => {
     const { client, calls } = recordingClient(deployment('5'));
     const right = new AbortController();
     const guarded = withWriteGuard(client, right.signal);
-    await guarded.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
+    await guarded.update(Deployment, deployment(), { subresource: 'status' });
     expect(calls).toEqual([{ verb: 'update', options: { subresource: 'status', guard: right.signal } }]);
 
     right.abort(new Error('the lock is lost'));
     const writes = [
-      () => guarded.create(DEPLOYMENTS, deployment()),
-      () => guarded.update(DEPLOYMENTS, deployment()),
-      () => guarded.patch(DEPLOYMENTS, ref, patch),
-      () => guarded.delete(DEPLOYMENTS, ref),
+      () => guarded.create(Deployment, deployment()),
+      () => guarded.update(Deployment, deployment()),
+      () => guarded.patch(Deployment, ref, patch),
+      () => guarded.delete(Deployment, ref),
     ];
     for (const write of writes) await expect(write()).rejects.toThrow('the lock is lost');
     expect(calls).toHaveLength(1);
@@ -54,10 +53,10 @@ describe('withWriteGuard', () => {
       if (!mayWrite) throw new Error('the lock has run out');
     };
     const guarded = withWriteGuard(client, signal, assertMayWrite);
-    await guarded.update(DEPLOYMENTS, deployment());
+    await guarded.update(Deployment, deployment());
     expect(calls).toEqual([{ verb: 'update', options: { guard: signal, assertMayWrite } }]);
     mayWrite = false;
-    await expect(guarded.update(DEPLOYMENTS, deployment())).rejects.toThrow('the lock has run out');
+    await expect(guarded.update(Deployment, deployment())).rejects.toThrow('the lock has run out');
     expect(calls).toHaveLength(1);
   });
 
@@ -66,8 +65,8 @@ describe('withWriteGuard', () => {
     const right = new AbortController();
     const own = new AbortController();
     const guarded = withWriteGuard(client, right.signal);
-    await guarded.get(DEPLOYMENTS, ref);
-    await guarded.list(DEPLOYMENTS, { namespace: 'a', signal: own.signal });
+    await guarded.get(Deployment, ref);
+    await guarded.list(Deployment, { namespace: 'a', signal: own.signal });
     expect(calls).toEqual([
       { verb: 'get', options: { signal: right.signal } },
       { verb: 'list', options: { namespace: 'a', signal: own.signal } },
@@ -80,11 +79,11 @@ describe('withOwnWrites', () => {
     const record = vi.fn();
     const { client } = recordingClient(deployment('7'));
     const recording = withOwnWrites(client, record);
-    await recording.create(PODS, deployment());
-    await recording.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
-    await recording.patch(DEPLOYMENTS, ref, patch);
-    expect(await recording.delete(DEPLOYMENTS, ref)).toEqual({ object: deployment('7') });
-    await recording.get(DEPLOYMENTS, ref);
+    await recording.create(untyped(Pod), deployment());
+    await recording.update(Deployment, deployment(), { subresource: 'status' });
+    await recording.patch(Deployment, ref, patch);
+    expect(await recording.delete(Deployment, ref)).toEqual({ object: deployment('7') });
+    await recording.get(Deployment, ref);
     expect(record.mock.calls).toEqual([
       ['pods', '7'],
       ['deployments.apps', '7'],
@@ -96,11 +95,11 @@ describe('withOwnWrites', () => {
   it('has nothing to tell of a deletion that left nothing, of a Status, and of a failure', async () => {
     const record = vi.fn();
     const gone = withOwnWrites(recordingClient(undefined).client, record);
-    expect(await gone.delete(DEPLOYMENTS, ref)).toEqual({});
+    expect(await gone.delete(Deployment, ref)).toEqual({});
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {} } as unknown as Deployment;
-    await withOwnWrites(recordingClient(status).client, record).create(PODS, deployment());
+    await withOwnWrites(recordingClient(status).client, record).create(untyped(Pod), deployment());
     const failing = recordingClient(new ApiStatusError({ code: 409, reason: 'Conflict' }));
-    await expect(withOwnWrites(failing.client, record).update(DEPLOYMENTS, deployment())).rejects.toThrow();
+    await expect(withOwnWrites(failing.client, record).update(Deployment, deployment())).rejects.toThrow();
     expect(record).not.toHaveBeenCalled();
   });
 
@@ -108,16 +107,16 @@ describe('withOwnWrites', () => {
     const note = vi.fn();
     const withError = (error: Error) => withOwnWrites(recordingClient(error).client, vi.fn(), note);
     const silent = withError(new ApiConnectionError('broken'));
-    const write = { type: DEPLOYMENTS, ref: expect.objectContaining(ref) as unknown };
-    await expect(silent.update(DEPLOYMENTS, deployment('5'))).rejects.toThrow('broken');
-    await expect(silent.create(DEPLOYMENTS, deployment())).rejects.toThrow('broken');
-    await expect(
-      silent.delete(DEPLOYMENTS, ref, { preconditions: { resourceVersion: '6' } }),
-    ).rejects.toThrow('broken');
+    const write = { type: Deployment, ref: expect.objectContaining(ref) as unknown };
+    await expect(silent.update(Deployment, deployment('5'))).rejects.toThrow('broken');
+    await expect(silent.create(Deployment, deployment())).rejects.toThrow('broken');
+    await expect(silent.delete(Deployment, ref, { preconditions: { resourceVersion: '6' } })).rejects.toThrow(
+      'broken',
+    );
     const internal = withError(new ApiStatusError({ code: 500, reason: 'InternalError' }));
-    await expect(internal.patch(DEPLOYMENTS, ref, patch)).rejects.toThrow();
+    await expect(internal.patch(Deployment, ref, patch)).rejects.toThrow();
     const conflict = withError(new ApiStatusError({ code: 409, reason: 'Conflict' }));
-    await expect(conflict.update(DEPLOYMENTS, deployment('5'))).rejects.toThrow();
+    await expect(conflict.update(Deployment, deployment('5'))).rejects.toThrow();
     expect(note.mock.calls).toEqual([
       [{ ...write, verb: 'update', replaces: '5' }, 'none'],
       [{ ...write, verb: 'create' }, 'none'],
@@ -142,8 +141,8 @@ describe('withSpans', () => {
   it('makes one span of a write outside of spans, naming what was written, and none of a read', async () => {
     const { clock, exporter, tracer } = make();
     const client = withSpans(recordingClient(deployment('5')).client, tracer, clock);
-    await client.get(DEPLOYMENTS, ref);
-    await client.patch(DEPLOYMENTS, ref, patch, { subresource: 'status' });
+    await client.get(Deployment, ref);
+    await client.patch(Deployment, ref, patch, { subresource: 'status' });
     const [span, ...others] = exporter.getFinishedSpans();
     expect(others).toEqual([]);
     expect(span?.name).toBe('patch deployments/status');
@@ -163,7 +162,7 @@ describe('withSpans', () => {
     ] as const) {
       const failing = recordingClient(new ApiStatusError({ code, reason })).client;
       const client = withSpans(failing, tracer, clock);
-      await expect(client.update(DEPLOYMENTS, deployment())).rejects.toThrow(ApiStatusError);
+      await expect(client.update(Deployment, deployment())).rejects.toThrow(ApiStatusError);
     }
     const [conflict, invalid] = exporter.getFinishedSpans();
     expect(conflict?.attributes).toMatchObject({
@@ -187,8 +186,8 @@ describe('withSpans', () => {
     };
     const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
     await tracer.startActiveSpan('sync', async (sync) => {
-      await spanned.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
-      await spanned.delete(DEPLOYMENTS, ref);
+      await spanned.update(Deployment, deployment(), { subresource: 'status' });
+      await spanned.delete(Deployment, ref);
       sync.end();
     });
     const [sync, ...others] = exporter.getFinishedSpans();
@@ -219,7 +218,7 @@ describe('withSpans', () => {
     };
     const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
     await tracer.startActiveSpan('sync', async (sync) => {
-      const failed = spanned.update(DEPLOYMENTS, deployment());
+      const failed = spanned.update(Deployment, deployment());
       await expect(failed).rejects.toThrow(ApiStatusError);
       sync.end();
     });

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { PODS, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { Pod, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   ApiClient,
   DeleteCollectionOptions,
@@ -161,7 +161,7 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   logs(pod: ObjectRef, { signal, ...options }: LogOptions = {}): AsyncIterable<string> {
-    const path = objectPath(PODS, pod, 'log') + queryString(options);
+    const path = objectPath(Pod, pod, 'log') + queryString(options);
     const timeoutMs = options.follow ? LONGEST_SILENCE_OF_LOGS_MS : LONGEST_PAUSE_IN_LOGS_MS;
     const { userAgent } = this;
     return logLines(() => this.sender.stream({ method: 'GET', path, userAgent, timeoutMs, signal }));
@@ -174,7 +174,7 @@ class UndiciApiClient implements HttpApiClient {
     const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]));
     for (const [name, isOn] of Object.entries(streams)) if (isOn) query.set(name, 'true');
     if (container) query.set('container', container);
-    const path = `${objectPath(PODS, pod, 'exec')}?${query.toString()}`;
+    const path = `${objectPath(Pod, pod, 'exec')}?${query.toString()}`;
     const channels = await this.openChannels(path, execProtocols(options), options);
     return followExec(channels, `exec in pods/${pod.name}`, options);
   }
@@ -182,7 +182,7 @@ class UndiciApiClient implements HttpApiClient {
   async portForward(pod: ObjectRef, port: number, options: PortForwardOptions = {}): Promise<Duplex> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
       throw new InvalidOptionError('port', 'must be from 1 to 65535');
-    const path = objectPath(PODS, pod, 'portforward') + queryString({ ports: port });
+    const path = objectPath(Pod, pod, 'portforward') + queryString({ ports: port });
     const channels = await this.openChannels(path, PORT_PROTOCOLS, options);
     return new PodPortStream(channels, `port ${port} of pods/${pod.name}`, this.clock, options.signal);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import { NAMESPACES, SERVICE_ACCOUNTS } from '../../machinery/kubernetes/index.js';
+import { Namespace, ServiceAccount } from '../../machinery/kubernetes/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import { ApiStatusError } from './api-status-error.js';
 import { fixedCredentials } from './credentials.js';
@@ -30,7 +30,7 @@ describe('the credentials of a service account', () => {
     expect(await credentials.headers()).toEqual({ authorization: 'Bearer t1' });
     expect(create.mock.calls).toEqual([
       [
-        SERVICE_ACCOUNTS,
+        ServiceAccount,
         {
           apiVersion: 'authentication.k8s.io/v1',
           kind: 'TokenRequest',
@@ -71,10 +71,10 @@ describe('the credentials of a service account', () => {
         if (options === undefined) {
           created.push((type as ResourceType).resource);
           // Another replica creates the account at the same moment.
-          const isAccount = type === SERVICE_ACCOUNTS;
+          const isAccount = type === ServiceAccount;
           known.add(name);
           if (isAccount) throw failing(409, 'AlreadyExists');
-          expect(type).toBe(NAMESPACES);
+          expect(type).toBe(Namespace);
         } else if (!known.has(name)) throw failing(404, 'NotFound');
         return issue(type, object, options);
       });

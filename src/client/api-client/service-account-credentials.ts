@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { untyped, Namespace, ServiceAccount } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from './api-client.js';
 import { isAlreadyExists, isNotFound } from './api-status-error.js';
 import type { ClusterConnection, Credentials, TlsMaterial } from './cluster-connection.js';
@@ -47,7 +47,7 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
   };
   const askedAtMs = clock.now();
   try {
-    const ask = () => client.create(SERVICE_ACCOUNTS, wish, { subresource: 'token' });
+    const ask = () => client.create<TokenRequest>(untyped(ServiceAccount), wish, { subresource: 'token' });
     const { status } = await ask().catch(async (error: unknown) => {
       if (!isNotFound(error)) throw error;
       await createAccount(options);
@@ -71,12 +71,12 @@ async function createAccount({ client, serviceAccount }: ServiceAccountCredentia
   const { name, namespace = '' } = serviceAccount;
   const create = () =>
     client
-      .create(SERVICE_ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+      .create(ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
       .catch(unlessThere);
   await create().catch(async (error: unknown) => {
     if (!isNotFound(error)) throw error;
     await client
-      .create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+      .create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
       .catch(unlessThere);
     await create();
   });

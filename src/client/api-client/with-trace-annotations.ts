@@ -1,12 +1,12 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS, REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { Pod, ReplicaSet, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { annotateWithActiveSpan } from '@rollkeeper/machinery/trace-context';
 import type { ApiClient, WriteOptions } from './api-client.js';
 import { delegatingClient } from './around-writes.js';
 
 /** Types owned by our controllers, whose objects may carry a trace annotation. */
-const ANNOTATED: ReadonlySet<string> = new Set([REPLICA_SETS, PODS].map(qualifiedResource));
+const ANNOTATED: ReadonlySet<string> = new Set([ReplicaSet, Pod].map(qualifiedResource));
 
 /**
  * Wraps `client` to annotate ReplicaSets and pods with the active span when they are created or updated as a whole.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IllegalStateError, InvalidOptionError } from '../../machinery/errors/index.js';
-import { EVENTS, NODES } from '../../machinery/kubernetes/index.js';
+import { Event, Node } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/fake-cluster.js';
 import type { EventObject } from './event-object.js';
 import { aRecorder, about, note } from './event-recorder.fixture.js';
@@ -57,7 +57,7 @@ describe('ApiEventRecorder', () => {
   it('puts events about cluster-scoped objects into the default namespace', async () => {
     const { recorder, start, clock, events } = aRecorder();
     void start();
-    recorder.record({ apiVersion: 'v1', kind: NODES.kind, metadata: { name: 'node-1' } }, note());
+    recorder.record({ apiVersion: 'v1', kind: Node.kind, metadata: { name: 'node-1' } }, note());
     await clock.advance(0);
     expect(events()[0]?.metadata.namespace).toBe('default');
   });
@@ -125,7 +125,7 @@ describe('ApiEventRecorder', () => {
     recorder.record(about, note());
     await clock.advance(1000);
     const [first] = events();
-    cluster.vanish(EVENTS, `default/${first!.metadata.name}`);
+    cluster.vanish(Event, `default/${first!.metadata.name}`);
     recorder.record(about, note());
     await clock.advance(0);
     expect(events()).toMatchObject([{ count: 2 }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { EVENTS } from '../../machinery/kubernetes/index.js';
+import { Event } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { EventLedger, SeriesName } from './event-ledger.js';
 import { aRecorder, about, note } from './event-recorder.fixture.js';
@@ -84,7 +84,7 @@ describe('recorders with a ledger', () => {
     first.recorder.record(about, note());
     await clock.advance(0);
     const { name } = events()[0]!.metadata;
-    cluster.vanish(EVENTS, `default/${name}`);
+    cluster.vanish(Event, `default/${name}`);
     second.recorder.record(about, note());
     await clock.advance(0);
     expect(events()).toMatchObject([{ count: 1, metadata: { name } }]);

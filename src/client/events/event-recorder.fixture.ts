@@ -1,5 +1,5 @@
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import { EVENTS } from '../../machinery/kubernetes/index.js';
+import { Event } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
@@ -43,6 +43,6 @@ export function aRecorder(options: EventRecorderOptions = {}, shared: Partial<Sh
   });
   const stop = new AbortController();
   const start = (): Promise<void> => recorder.run(stop.signal);
-  const events = (): EventObject[] => cluster.all<EventObject>(EVENTS);
+  const events = (): EventObject[] => cluster.all<EventObject>(Event);
   return { clock, cluster, warnings, recorder, stop, start, events };
 }

@@ -9,7 +9,7 @@ import {
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, jitter, pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { untyped, Event } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventSeries, StoredEvent } from './event-correlator.js';
 import type { EventLedger } from './event-ledger.js';
@@ -139,7 +139,7 @@ export class EventWriter {
     const { name, namespace } = series.event.metadata;
     const nothing = { type: 'merge', body: {} } as const;
     try {
-      const found = await this.deps.client.patch<EventObject>(EVENTS, { namespace, name }, nothing, {
+      const found = await this.deps.client.patch<EventObject>(untyped(Event), { namespace, name }, nothing, {
         signal,
       });
       const { count, lastTimestamp, metadata } = found;
@@ -156,7 +156,7 @@ export class EventWriter {
   }
 
   private create(event: EventObject, count: number, signal: AbortSignal): Promise<EventObject> {
-    return this.deps.client.create<EventObject>(EVENTS, { ...event, count }, { signal });
+    return this.deps.client.create<EventObject>(untyped(Event), { ...event, count }, { signal });
   }
 
   private patch(event: EventObject, to: StoredEvent, signal: AbortSignal): Promise<EventObject> {
@@ -170,7 +170,7 @@ export class EventWriter {
     };
     const { name, namespace } = metadata;
     return this.deps.client.patch<EventObject>(
-      EVENTS,
+      untyped(Event),
       { namespace, name },
       { type: 'merge', body },
       { signal },

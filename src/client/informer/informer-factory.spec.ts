@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { InformerSource } from '../../runtime/controller/controller-definition.js';
-import type { KubernetesObject, Pod } from '../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
+import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeListWatch } from '../../testing/fake-list-watch.js';
 import { InformerFactory } from './informer-factory.js';
@@ -12,7 +12,7 @@ import type { ListWatcher } from './list-everything.js';
 
 function make(selections?: InformerFactoryOptions['selections']) {
   const clock = new FakeClock();
-  const server = new FakeListWatch<Pod>(PODS, clock);
+  const server = new FakeListWatch<Pod>(Pod, clock);
   const factory = new InformerFactory({
     client: server,
     clock,
@@ -27,20 +27,20 @@ function make(selections?: InformerFactoryOptions['selections']) {
 describe('InformerFactory', () => {
   it('is what controllers ask for their informers', () => {
     const source: InformerSource = make().factory;
-    expect(source.informerFor(PODS).type).toBe(PODS);
+    expect(source.informerFor(Pod).type).toBe(Pod);
   });
 
   it('gives every controller the same informer of a type', () => {
     const { factory } = make();
-    expect(factory.informerFor(PODS)).toBe(factory.informerFor(PODS));
-    expect(factory.informerFor(PODS)).not.toBe(factory.informerFor(REPLICA_SETS));
+    expect(factory.informerFor(Pod)).toBe(factory.informerFor(Pod));
+    expect(factory.informerFor(Pod)).not.toBe(factory.informerFor(ReplicaSet));
     expect(factory.all()).toHaveLength(2);
   });
 
   it('refuses a second version of a type', () => {
     const { factory } = make();
-    factory.informerFor(REPLICA_SETS);
-    expect(() => factory.informerFor({ ...REPLICA_SETS, version: 'v1beta1' })).toThrow(
+    factory.informerFor(ReplicaSet);
+    expect(() => factory.informerFor({ ...ReplicaSet, version: 'v1beta1' })).toThrow(
       'replicasets.apps is cached as v1',
     );
   });
@@ -48,12 +48,12 @@ describe('InformerFactory', () => {
   it('runs all informers, also late ones, and stops them all', async () => {
     const { clock, server, factory, stopper } = make();
     server.put('a', 'x');
-    const pods = factory.informerFor<Pod>(PODS);
+    const pods = factory.informerFor<Pod>(Pod);
     const running = factory.run(stopper.signal);
     await factory.waitForSync(stopper.signal);
     expect(pods.lister.get('a/x')).toBeDefined();
 
-    const late = factory.informerFor(REPLICA_SETS);
+    const late = factory.informerFor(ReplicaSet);
     expect(factory.hasSynced).toBe(false);
     await late.waitForSync(stopper.signal);
     expect(factory.hasSynced).toBe(true);
@@ -72,8 +72,8 @@ describe('InformerFactory', () => {
     { selection: { fieldSelector: 'metadata.name=a' }, isShared: false },
   ])('shares the cache of all objects with who needs the metadata: $selection', ({ isShared, selection }) => {
     const { factory } = make({ pods: selection });
-    factory.informerFor(PODS);
-    expect(factory.metadataInformerFor(PODS).isShared).toBe(isShared);
+    factory.informerFor(Pod);
+    expect(factory.metadataInformerFor(Pod).isShared).toBe(isShared);
   });
 
   it('trims pods and drops managedFields', async () => {
@@ -82,7 +82,7 @@ describe('InformerFactory', () => {
       pod.metadata.managedFields = [{}];
       pod.spec = { nodeName: 'n', containers: [{ name: 'c', image: 'nginx' }] };
     });
-    const pods = factory.informerFor<Pod>(PODS);
+    const pods = factory.informerFor<Pod>(Pod);
     const running = factory.run(stopper.signal);
     await factory.waitForSync(stopper.signal);
     expect(pods.lister.get('a/x')?.spec).toEqual({ nodeName: 'n', containers: [] });
@@ -95,26 +95,26 @@ describe('InformerFactory', () => {
 describe('informers of the metadata alone', () => {
   it('are the shared ones where the objects are cached anyway, so that nothing is cached twice', () => {
     const { factory } = make();
-    const pods = factory.informerFor(PODS);
-    expect(factory.metadataInformerFor(PODS)).toEqual({ informer: pods, isShared: true });
-    expect(factory.metadataInformerFor(REPLICA_SETS).isShared).toBe(false);
+    const pods = factory.informerFor(Pod);
+    expect(factory.metadataInformerFor(Pod)).toEqual({ informer: pods, isShared: true });
+    expect(factory.metadataInformerFor(ReplicaSet).isShared).toBe(false);
     expect(factory.all()).toEqual([pods]);
   });
 
   it('are never those that keep a part of each object, or only some objects', () => {
     const { factory } = make();
     const keep = (object: KubernetesObject): KubernetesObject => object;
-    const part = { ...PODS, part: { name: 'names', keep } };
+    const part = { ...Pod, part: { name: 'names', keep } };
     const thin = factory.partialInformerFor(part);
     expect(factory.partialInformerFor({ ...part })).toBe(thin);
     expect(() =>
-      factory.partialInformerFor({ ...PODS, part: { name: 'names', keep: (object) => object } }),
+      factory.partialInformerFor({ ...Pod, part: { name: 'names', keep: (object) => object } }),
     ).toThrow('two parts of pods are named names');
-    expect(factory.metadataInformerFor(PODS).isShared).toBe(false);
-    expect(factory.informerFor(PODS)).not.toBe(thin);
+    expect(factory.metadataInformerFor(Pod).isShared).toBe(false);
+    expect(factory.informerFor(Pod)).not.toBe(thin);
     const scoped = make({ pods: { labelSelector: 'a=b' } }).factory;
-    scoped.informerFor(PODS);
-    expect(scoped.metadataInformerFor(PODS).isShared).toBe(false);
+    scoped.informerFor(Pod);
+    expect(scoped.metadataInformerFor(Pod).isShared).toBe(false);
   });
 
   it('ask for the metadata, and keep of it only what tells who owns an object', async () => {
@@ -126,9 +126,9 @@ describe('informers of the metadata alone', () => {
     });
     vi.spyOn(server, 'watch').mockImplementation((_type, options) => {
       asked.push(options.metadataOnly);
-      return FakeListWatch.prototype.watch.call(server, PODS, options);
+      return FakeListWatch.prototype.watch.call(server, Pod, options);
     });
-    const { informer } = factory.metadataInformerFor(PODS);
+    const { informer } = factory.metadataInformerFor(Pod);
     const running = informer.run(stopper.signal);
     await informer.waitForSync(stopper.signal);
     expect(asked[0]).toBe(true);
@@ -158,7 +158,7 @@ describe('informers of the metadata alone', () => {
     const factory = new InformerFactory({ client, clock, random, logger: silentLogger });
     const stopper = new AbortController();
     const types = Array.from({ length: 40 }, (_, index) => ({
-      ...PODS,
+      ...Pod,
       resource: `${index < 10 ? 'hanging' : 'things'}${index}`,
     }));
     const running = types.map((type) => factory.metadataInformerFor(type).informer.run(stopper.signal));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiProtocolError } from '../api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { InformerHarness } from '../../testing/informer-harness.js';
 import { StreamingLists } from './streaming-lists.js';
 
@@ -48,8 +48,8 @@ describe('a streamed list', () => {
     await harness.start();
     expect(harness.server.requests).toEqual(['stream', 'list', 'watch 102']);
     expect(harness.cached()).toEqual(harness.stored());
-    expect(support.isWorthAsking(PODS)).toBe(false);
-    expect(support.isWorthAsking(REPLICA_SETS), 'another group may be served by another server').toBe(true);
+    expect(support.isWorthAsking(Pod)).toBe(false);
+    expect(support.isWorthAsking(ReplicaSet), 'another group may be served by another server').toBe(true);
     const requests = harness.server.requests.length;
     harness.server.compact();
     harness.server.put('a', 'z');
@@ -97,10 +97,10 @@ describe('a streamed list', () => {
     const clock = new FakeClock();
     const support = new StreamingLists(clock);
     make('yes');
-    support.refused(PODS);
-    expect(support.isWorthAsking(PODS)).toBe(false);
+    support.refused(Pod);
+    expect(support.isWorthAsking(Pod)).toBe(false);
     await clock.advance(3_600_000);
-    expect(support.isWorthAsking(PODS)).toBe(true);
+    expect(support.isWorthAsking(Pod)).toBe(true);
   });
 });
 

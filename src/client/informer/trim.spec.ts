@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, UnstructuredObject } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../machinery/kubernetes/index.js';
+import type { UnstructuredObject } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod } from '../../machinery/kubernetes/index.js';
 import { trimFor, trimPod, trimPodKeepingSpec, trimToOwnership, trimsFor } from './trim.js';
 
 const metadata = () => ({
@@ -86,10 +86,10 @@ const secret = (): UnstructuredObject => ({
 
 describe('trimFor', () => {
   it('drops only managedFields of types that it does not know', () => {
-    const trimmed = trimFor(DEPLOYMENTS)(secret());
+    const trimmed = trimFor(Deployment)(secret());
     expect(trimmed).toHaveProperty('data');
     expect(trimmed.metadata).not.toHaveProperty('managedFields');
-    expect(trimFor(PODS)).not.toBe(trimFor(DEPLOYMENTS));
+    expect(trimFor(Pod)).not.toBe(trimFor(Deployment));
   });
 });
 
@@ -118,9 +118,9 @@ describe('what controllers want of a type', () => {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: metadata() },
       spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] },
     });
-    expect(trimFor(PODS, trimsFor([{}]))(pod())).toEqual(trimPod(pod()));
+    expect(trimFor(Pod, trimsFor([{}]))(pod())).toEqual(trimPod(pod()));
     const wider = trimsFor([{}, podsWith(trimPodKeepingSpec)]);
-    expect(trimFor(PODS, wider)(pod())).toEqual(trimPodKeepingSpec(pod()));
+    expect(trimFor(Pod, wider)(pod())).toEqual(trimPodKeepingSpec(pod()));
   });
 
   it('leaves the metadata whole: others read it', () => {
@@ -132,7 +132,7 @@ describe('what controllers want of a type', () => {
     };
     const nothing = { trims: new Map([['pods', () => ({})]]) };
     const { managedFields: _managedFields, ...kept } = pod.metadata;
-    expect(trimFor(PODS, trimsFor([nothing]))(structuredClone(pod))).toEqual({ ...pod, metadata: kept });
+    expect(trimFor(Pod, trimsFor([nothing]))(structuredClone(pod))).toEqual({ ...pod, metadata: kept });
   });
 
   it('must be the same part for all of them', () => {

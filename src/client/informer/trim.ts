@@ -1,6 +1,6 @@
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject, Pod, PodSpec, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS, nodeNamedByAffinity, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, PodSpec, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Pod, nodeNamedByAffinity, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 /** Shrinks an object before it is cached; may change and return the given object. */
 export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
@@ -72,7 +72,7 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
 
 /** The trims by `qualifiedResource`; for every other type only managedFields are dropped. */
 export const DEFAULT_TRIMS: ReadonlyMap<string, ContentTrim> = new Map<string, ContentTrim>([
-  [qualifiedResource(PODS), (pod) => trimPod(pod as Pod)],
+  [qualifiedResource(Pod), (pod) => trimPod(pod as Pod)],
 ]);
 
 /**

@@ -9,16 +9,10 @@ import {
   indexBy,
   isAlreadyExists,
   watch,
-} from '@rollkeeper/runtime';
-import {
   CSIDriver,
-  NODE_INDEX,
   VolumeAttachment,
-  WHOLE_PODS,
-  clusterController,
-  nodeIndex,
-  unlessGone,
-} from '../shared/index.js';
+} from '@rollkeeper/runtime';
+import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from '../shared/index.js';
 import { decideAttachments, isToBeAttached } from './decide-attachments.js';
 import type { AttachPlan } from './decide-attachments.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../runtime/index.js';
-import type { CSIDriver, VolumeAttachment } from '../shared/index.js';
+import type { CSIDriver, VolumeAttachment } from '../../machinery/kubernetes/index.js';
 import { decideAttachments, isToBeAttached } from './decide-attachments.js';
 
 const DRIVER = 'simulator.rollkeeper.dev';

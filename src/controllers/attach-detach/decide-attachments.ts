@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { SIMULATED_CSI_DRIVER, claimNamesOf, isPodFinished, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@rollkeeper/runtime';
-import { typeMeta } from '@rollkeeper/runtime';
-import { VolumeAttachment } from '../shared/index.js';
-import type { CSIDriver } from '../shared/index.js';
+import type { PersistentVolume, PersistentVolumeClaim, Pod, CSIDriver } from '@rollkeeper/runtime';
+import { typeMeta, VolumeAttachment } from '@rollkeeper/runtime';
 
 type ReadablePod = DeepReadonly<Pod>;
 type Volume = DeepReadonly<PersistentVolume>;

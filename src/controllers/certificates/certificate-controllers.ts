@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { writableCopy } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { DerError, readCertificateRequest } from '@rollkeeper/tls';
-import type { CertificateRequest } from '@rollkeeper/tls';
-import type { KeyPair } from '@rollkeeper/tls';
+import type { CertificateRequest, KeyPair } from '@rollkeeper/tls';
 import type { ApiClient, ControllerDefinition } from '@rollkeeper/runtime';
-import { defineKind, typeMeta } from '@rollkeeper/runtime';
+import { SubjectAccessReview, typeMeta, CertificateSigningRequest } from '@rollkeeper/runtime';
 import { clusterController, unlessGone } from '../shared/index.js';
-import { CertificateSigningRequest } from '../shared/kinds.js';
 import { decideRemoval, decideValidity, hasCondition, isApproved } from './decide-request.js';
 import { isKubeletClient, KUBELET_CLIENT_SIGNER, SIGNERS } from './signers.js';
 
@@ -87,14 +85,6 @@ function isToBeSigned(request: Request): boolean {
   );
 }
 
-interface Review extends KubernetesObject {
-  readonly spec: object;
-  readonly status?: { readonly allowed?: boolean };
-}
-const SubjectAccessReview = defineKind<Review>({
-  ...{ group: 'authorization.k8s.io', version: 'v1', kind: 'SubjectAccessReview', namespaced: false },
-});
-
 /** The requester may be granted the right later. */
 const ASK_AGAIN_MS = 60_000;
 
@@ -139,7 +129,7 @@ function isToBeJudged(request: Request): boolean {
 async function isAllowed(client: ApiClient, { spec }: Request, subresource: string): Promise<boolean> {
   const { extra, groups, uid, username } = spec;
   const resource = 'certificatesigningrequests';
-  const { status } = await client.create<Review>(SubjectAccessReview, {
+  const { status } = await client.create(SubjectAccessReview, {
     ...{ ...typeMeta(SubjectAccessReview), metadata: { name: '' } },
     spec: {
       ...{ user: username, uid, groups, extra },

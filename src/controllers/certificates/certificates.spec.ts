@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CertificateSigningRequest } from '../shared/kinds.js';
+import type { CertificateSigningRequest } from '../../machinery/kubernetes/index.js';
 import { decideRemoval, decideValidity, isApproved } from './decide-request.js';
 import type { Asked } from './signers.js';
 import { SIGNERS, isKubeletClient } from './signers.js';

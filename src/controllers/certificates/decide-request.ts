@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
-import type { CertificateSigningRequest } from '../shared/kinds.js';
+import type { CertificateSigningRequest } from '@rollkeeper/runtime';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../runtime/index.js';
-import type { ResourceClaim, ResourceSlice } from '../shared/index.js';
+import type { ResourceClaim, ResourceSlice } from '../../machinery/kubernetes/index.js';
 import { decideDeviceEviction } from './device-taint-eviction.js';
 
 const NOW = Date.UTC(2026, 0, 1, 0, 1);

@@ -1,15 +1,8 @@
 import type { DeepReadonly, Taint, Toleration } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished, keyOf, toDouble, tolerates } from '@rollkeeper/machinery/kubernetes';
-import { Pod, watch } from '@rollkeeper/runtime';
+import { Pod, watch, ResourceClaim, ResourceSlice } from '@rollkeeper/runtime';
 import type { ObjectRef } from '@rollkeeper/runtime';
-import {
-  ResourceClaim,
-  ResourceSlice,
-  WHOLE_PODS,
-  clusterController,
-  deleteDisrupted,
-  parseTimeMs,
-} from '../shared/index.js';
+import { WHOLE_PODS, clusterController, deleteDisrupted, parseTimeMs } from '../shared/index.js';
 
 import { hasClaims } from '../resource-claim/decide-claims.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aPod } from '../../testing/pod-builder.js';
-import type { PodDisruptionBudget } from '../shared/index.js';
+import type { PodDisruptionBudget } from '../../machinery/kubernetes/index.js';
 import { countBudget, decideStatus, failedStatus, needsScale } from './decide-status.js';
 
 const nowMs = Date.parse('2026-01-01T00:10:00Z');

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, ownField } from '@rollkeeper/machinery/kubernetes';
 import { setCondition } from '@rollkeeper/runtime';
-import type { PodDisruptionBudget } from '../shared/index.js';
+import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import { parseTimeMs, scaledValue } from '../shared/index.js';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;

@@ -1,5 +1,5 @@
-import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, compileLabelSelector, sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { Pod, compileLabelSelector, isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { EventNote, ListerOf } from '@rollkeeper/runtime';
 import {
@@ -10,10 +10,10 @@ import {
   indexBy,
   updateStatus,
   watch,
+  PodDisruptionBudget,
 } from '@rollkeeper/runtime';
 import {
   LABEL_INDEX,
-  PodDisruptionBudget,
   SELECTOR_INDEX,
   WHOLE_PODS,
   clusterController,
@@ -39,11 +39,11 @@ export const disruptionController = clusterController<PodDisruptionBudget>({
     indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) =>
       selectorIndex({ ...budget, spec: budget.spec ?? {} }),
     ),
-    indexBy<Pod>(PODS, LABEL_INDEX, labelIndex),
+    indexBy<Pod>(Pod, LABEL_INDEX, labelIndex),
   ],
   watches: [
     watch<Pod>(
-      PODS,
+      Pod,
       budgetsOf,
       (event) => event.type !== 'modified' || !sameJson(countedFacts(event.old), countedFacts(event.object)),
     ),
@@ -96,7 +96,7 @@ function notDeleted({ metadata: { namespace } }: DeepReadonly<PodDisruptionBudge
 /** An empty selector selects every pod of the namespace, an absent one none. */
 function podsOf({ metadata, spec }: DeepReadonly<PodDisruptionBudget>, listerOf: ListerOf) {
   const { selector } = spec ?? {};
-  return selector ? selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', selector) : [];
+  return selector ? selectedFrom(listerOf<Pod>(Pod), metadata.namespace ?? '', selector) : [];
 }
 
 function countedFacts(pod: DeepReadonly<Pod>): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DiscoveredResource } from '../../client/api-client/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, PODS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Event, Pod } from '../../machinery/kubernetes/index.js';
 import { served } from '../../testing/fake-cluster.js';
 import { decideMonitorState, decideMonitors } from './decide-monitors.js';
 
@@ -20,18 +20,18 @@ const found = (resources: readonly DiscoveredResource[], ...failed: string[]) =>
 
 describe('which types are followed', () => {
   it('is everything that can be listed, watched and deleted', () => {
-    const resources = [...served(PODS, WIDGETS), { ...DEPLOYMENTS, verbs: ['get', 'list', 'watch'] }];
-    expect(decideMonitors([], found(resources), ignored)).toEqual({ start: [PODS, WIDGETS], stop: [] });
+    const resources = [...served(Pod, WIDGETS), { ...Deployment, verbs: ['get', 'list', 'watch'] }];
+    expect(decideMonitors([], found(resources), ignored)).toEqual({ start: [Pod, WIDGETS], stop: [] });
   });
 
   it('is not what is ignored, in any group', () => {
-    const other = { ...EVENTS, group: 'events.k8s.io' };
-    expect(decideMonitors([], found(served(EVENTS, other, PODS)), ignored).start).toEqual([PODS]);
+    const other = { ...Event, group: 'events.k8s.io' };
+    expect(decideMonitors([], found(served(Event, other, Pod)), ignored).start).toEqual([Pod]);
   });
 
   it('changes with what the server has', () => {
-    const plan = decideMonitors([PODS, WIDGETS], found(served(PODS, DEPLOYMENTS)), ignored);
-    expect(plan).toEqual({ start: [DEPLOYMENTS], stop: [WIDGETS] });
+    const plan = decideMonitors([Pod, WIDGETS], found(served(Pod, Deployment)), ignored);
+    expect(plan).toEqual({ start: [Deployment], stop: [WIDGETS] });
   });
 
   it('is in the preferred version, and begins anew when that changes', () => {
@@ -40,12 +40,12 @@ describe('which types are followed', () => {
   });
 
   it('keeps what a group has that cannot be asked', () => {
-    const plan = decideMonitors([PODS, WIDGETS], found(served(PODS), 'example.com/v1'), ignored);
+    const plan = decideMonitors([Pod, WIDGETS], found(served(Pod), 'example.com/v1'), ignored);
     expect(plan).toEqual({ start: [], stop: [] });
   });
 
   it('does not believe a server that claims to have nothing', () => {
-    expect(decideMonitors([PODS], found([]), ignored)).toEqual({ start: [], stop: [] });
+    expect(decideMonitors([Pod], found([]), ignored)).toEqual({ start: [], stop: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
@@ -24,7 +24,7 @@ describe('what it decides is told, and from what', () => {
   it('with how the owners are, and how many dependents there are', async () => {
     aTree(2);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     await gc.drain();
     expect(told('delete ReplicaSet default/web-1 (Background)')).toMatchObject({
       branch: 'delete',
@@ -63,8 +63,8 @@ describe('what it decides is told, and from what', () => {
 
   it('that nothing changes, and that it could not tell', async () => {
     aTree(0);
-    const ghost = { ...put(REPLICA_SETS, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
-    put(PODS, 'strange', [ghost]);
+    const ghost = { ...put(ReplicaSet, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
+    put(Pod, 'strange', [ghost]);
     gc = await runLeading(garbageCollectorController, cluster);
     gc.add('replicasets.apps|default/web-1');
     gc.add('pods|default/strange');
@@ -78,13 +78,13 @@ describe('what it decides is told, and from what', () => {
   });
 
   it('once more for what it found when the cache turned out to be old', async () => {
-    const gone = put(REPLICA_SETS, 'gone');
-    const alive = put(REPLICA_SETS, 'alive');
-    const pod = put(PODS, 'pod', [gone]);
+    const gone = put(ReplicaSet, 'gone');
+    const alive = put(ReplicaSet, 'alive');
+    const pod = put(Pod, 'pod', [gone]);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(REPLICA_SETS, 'default/gone');
+    cluster.vanish(ReplicaSet, 'default/gone');
     gc.informers.pause();
-    await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } });
+    await cluster.update(Pod, { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } });
     await gc.drain();
     expect(gc.decisions.map(({ branch }) => branch)).toEqual(['delete', 'keep']);
   });

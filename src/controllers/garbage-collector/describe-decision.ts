@@ -1,6 +1,6 @@
 import type { Decision } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { PODS, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { Pod, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { OwnerClassification } from './classify-owners.js';
 import type { CollectionPlan, OwnerDuty, OwnerState } from './decide-collection.js';
 import type { CollectableItem } from './item-key.js';
@@ -56,7 +56,7 @@ function describe(
     summary,
     changes: summary !== '',
     // Deleting a Deployment deletes thousands of pods.
-    routine: qualifiedResource(item.type) === qualifiedResource(PODS),
+    routine: qualifiedResource(item.type) === qualifiedResource(Pod),
     inputs: {
       'k8s.kind': item.type.kind,
       'rollkeeper.being_deleted': object.metadata.deletionTimestamp !== undefined,

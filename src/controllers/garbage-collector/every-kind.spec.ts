@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  EVENTS,
-  LEASES,
-  NAMESPACES,
-  NODES,
-  PODS,
-  REPLICA_SETS,
-  SERVICE_ACCOUNTS,
+  Deployment,
+  Event,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  ServiceAccount,
   keyOf,
 } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
@@ -54,7 +54,7 @@ const names = (type: ResourceType): string[] => cluster.all(type).map(({ metadat
 const unreadable = () => gc.built.unreadable?.().map(({ resource }) => resource);
 
 describe('an object of any kind', () => {
-  const KINDS = [NAMESPACES, NODES, LEASES, SERVICE_ACCOUNTS, WIDGETS].map((type) => ({
+  const KINDS = [Namespace, Node, Lease, ServiceAccount, WIDGETS].map((type) => ({
     kind: type.kind,
     type,
   }));
@@ -64,7 +64,7 @@ describe('an object of any kind', () => {
     'goes when it is deleted in the foreground, after its dependents: $kind',
     async ({ type }) => {
       const owner = put(type, 'owner');
-      put(LEASES, 'dependent', [owner]);
+      put(Lease, 'dependent', [owner]);
       await start();
       const order: string[] = [];
       cluster.onEvent(
@@ -80,59 +80,59 @@ describe('an object of any kind', () => {
     'goes when it is deleted as an orphan maker, and leaves its dependents: $kind',
     async ({ type }) => {
       const owner = put(type, 'owner');
-      const dependent = put(LEASES, 'dependent', [owner]);
+      const dependent = put(Lease, 'dependent', [owner]);
       await start();
       await cluster.delete(type, owner.metadata, { propagationPolicy: 'Orphan' });
       expect((await gc.drain()).errors.size).toBe(0);
       expect(cluster.peek(type, keyOf(owner.metadata))).toBeUndefined();
-      expect(cluster.peek(LEASES, keyOf(dependent.metadata))?.metadata.ownerReferences).toEqual([]);
+      expect(cluster.peek(Lease, keyOf(dependent.metadata))?.metadata.ownerReferences).toEqual([]);
     },
   );
 
   it.each(KINDS)('takes its dependents along when it is gone: $kind', async ({ type }) => {
     const owner = put(type, 'owner');
-    put(SERVICE_ACCOUNTS, 'dependent', [owner]);
+    put(ServiceAccount, 'dependent', [owner]);
     await start();
     await cluster.delete(type, owner.metadata, { propagationPolicy: 'Background' });
     await gc.drain();
-    expect(names(SERVICE_ACCOUNTS)).not.toContain('dependent');
+    expect(names(ServiceAccount)).not.toContain('dependent');
   });
 
   it('keeps its dependents when they name it by another version of its kind', async () => {
     const owner = put(WIDGETS, 'owner');
-    put(LEASES, 'dependent', [{ ...owner, apiVersion: 'example.com/v1alpha1' }]);
+    put(Lease, 'dependent', [{ ...owner, apiVersion: 'example.com/v1alpha1' }]);
     await start();
     await gc.drain();
-    expect(names(LEASES)).toEqual(['dependent']);
+    expect(names(Lease)).toEqual(['dependent']);
     expect(cluster.count('get')).toBe(0);
   });
 
   it('is nothing that the collector asks for more of than its metadata', async () => {
     const ghost = put(WIDGETS, 'ghost');
     cluster.vanish(WIDGETS, 'default/ghost');
-    put(LEASES, 'dependent', [ghost]);
+    put(Lease, 'dependent', [ghost]);
     await start();
     await gc.drain();
-    expect(names(LEASES)).toEqual([]);
+    expect(names(Lease)).toEqual([]);
     expect(cluster.requests.filter(({ verb }) => verb === 'get')).toMatchObject([{ metadataOnly: true }]);
   });
 });
 
 describe('events', () => {
   it('are not followed: there are too many, and they own nothing', async () => {
-    const ghost = put(DEPLOYMENTS, 'ghost');
-    cluster.vanish(DEPLOYMENTS, 'default/ghost');
-    put(EVENTS, 'event', [ghost]);
+    const ghost = put(Deployment, 'ghost');
+    cluster.vanish(Deployment, 'default/ghost');
+    put(Event, 'event', [ghost]);
     await start();
     await gc.drain();
-    expect(names(EVENTS)).toEqual(['event']);
+    expect(names(Event)).toEqual(['event']);
     expect(informers.metadataTypes).not.toContain('events');
   });
 });
 
 describe('what others cache already', () => {
   it('is not cached twice', async () => {
-    for (const type of [DEPLOYMENTS, REPLICA_SETS, PODS]) informers.informerFor(type);
+    for (const type of [Deployment, ReplicaSet, Pod]) informers.informerFor(type);
     await start();
     expect([...informers.metadataTypes].sort()).toEqual([
       'leases.coordination.k8s.io',
@@ -140,11 +140,11 @@ describe('what others cache already', () => {
       'nodes',
       'serviceaccounts',
     ]);
-    const owner = put(DEPLOYMENTS, 'web');
-    put(PODS, 'pod', [owner]);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    const owner = put(Deployment, 'web');
+    put(Pod, 'pod', [owner]);
+    cluster.vanish(Deployment, 'default/web');
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
   });
 });
 
@@ -157,28 +157,28 @@ describe('a kind that cannot be read', () => {
   it('is named, and holds nothing else back', async () => {
     await start();
     expect(gc.built.unreadable?.()).toEqual([{ resource: 'widgets.example.com', reason: FORBIDDEN.reason }]);
-    const owner = put(NODES, 'node');
-    put(LEASES, 'lease', [owner]);
-    await cluster.delete(NODES, { name: 'node' }, { propagationPolicy: 'Foreground' });
+    const owner = put(Node, 'node');
+    put(Lease, 'lease', [owner]);
+    await cluster.delete(Node, { name: 'node' }, { propagationPolicy: 'Foreground' });
     expect((await gc.drain()).errors.size).toBe(0);
-    expect([...names(NODES), ...names(LEASES)]).toEqual([]);
+    expect([...names(Node), ...names(Lease)]).toEqual([]);
     expect(gc.built.informerOf?.('widgets.example.com')).toBeUndefined();
   });
 
   it('keeps its dependents, whose owners nobody can look at, and looks at them again', async () => {
     const owner = put(WIDGETS, 'owner');
-    put(LEASES, 'lease', [owner]);
+    put(Lease, 'lease', [owner]);
     cluster.intercept = ({ verb, type }) =>
       verb === 'get' && type.kind === 'Widget' ? refusal(403, 'Forbidden', 'you may not') : undefined;
     await start();
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(LEASES)).toEqual(['lease']);
+    expect(names(Lease)).toEqual(['lease']);
     expect(gc.requeues.get('leases.coordination.k8s.io|default/lease')).toBe(120_000);
   });
 
   it('is followed as soon as it can be', async () => {
-    const ghost = put(NODES, 'ghost');
-    cluster.vanish(NODES, 'ghost');
+    const ghost = put(Node, 'ghost');
+    cluster.vanish(Node, 'ghost');
     put(WIDGETS, 'widget', [ghost]);
     await start();
     await gc.drain();
@@ -200,14 +200,14 @@ describe('a kind that is not served any more', () => {
 
   it('is dropped, and its objects are not taken for deleted', async () => {
     const owner = put(WIDGETS, 'owner');
-    put(LEASES, 'lease', [owner]);
+    put(Lease, 'lease', [owner]);
     await start();
     expect(informers.metadataTypes).toContain('widgets.example.com');
     await withdraw();
     expect(informers.metadataTypes).not.toContain('widgets.example.com');
     gc.add('leases.coordination.k8s.io|default/lease');
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(LEASES)).toEqual(['lease']);
+    expect(names(Lease)).toEqual(['lease']);
   });
 
   it('says nothing of an owner while the server has no path to it and discovery is not asked again yet', async () => {
@@ -218,21 +218,21 @@ describe('a kind that is not served any more', () => {
     informers.resume();
     cluster.intercept = ({ verb, type }) =>
       verb === 'get' && type.kind === 'Widget' ? noSuchPath() : undefined;
-    put(LEASES, 'lease', [{ ...owner, metadata: { ...owner.metadata, uid: 'never-seen' } }]);
+    put(Lease, 'lease', [{ ...owner, metadata: { ...owner.metadata, uid: 'never-seen' } }]);
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(LEASES)).toEqual(['lease']);
+    expect(names(Lease)).toEqual(['lease']);
   });
 
   it('lets an owner go that waits for one of its objects', async () => {
-    const owner = put(NODES, 'node');
+    const owner = put(Node, 'node');
     put(WIDGETS, 'held', [owner], { finalizers: ['example.com/hold'] });
     await start();
-    await cluster.delete(NODES, { name: 'node' }, { propagationPolicy: 'Foreground' });
+    await cluster.delete(Node, { name: 'node' }, { propagationPolicy: 'Foreground' });
     await gc.drain();
-    expect(names(NODES)).toEqual(['node']);
+    expect(names(Node)).toEqual(['node']);
     await withdraw();
     await gc.drain();
-    expect(names(NODES)).toEqual([]);
+    expect(names(Node)).toEqual([]);
   });
 
   it('is kept while its group cannot be asked', async () => {
@@ -252,10 +252,10 @@ describe('a kind that appears', () => {
     appear();
     await gc.clock.advance(30_000);
     const owner = put(WIDGETS, 'owner');
-    put(LEASES, 'lease', [owner]);
+    put(Lease, 'lease', [owner]);
     await cluster.delete(WIDGETS, owner.metadata, { propagationPolicy: 'Foreground' });
     await gc.drain();
-    expect([...names(WIDGETS), ...names(LEASES)]).toEqual([]);
+    expect([...names(WIDGETS), ...names(Lease)]).toEqual([]);
   });
 
   it('is followed within a second or two when its definition was seen', async () => {
@@ -269,16 +269,16 @@ describe('a kind that appears', () => {
 
   it('takes with it what its objects owned that went before it was followed', async () => {
     const [gone, kept] = [put(WIDGETS, 'gone'), put(WIDGETS, 'kept')];
-    put(LEASES, 'of-the-gone', [gone]);
-    put(LEASES, 'of-the-kept', [kept]);
+    put(Lease, 'of-the-gone', [gone]);
+    put(Lease, 'of-the-kept', [kept]);
     await start();
     cluster.vanish(WIDGETS, 'default/gone');
     await gc.drain();
-    expect(names(LEASES)).toEqual(['of-the-gone', 'of-the-kept']);
+    expect(names(Lease)).toEqual(['of-the-gone', 'of-the-kept']);
     appear();
     await gc.clock.advance(30_000);
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(LEASES)).toEqual(['of-the-kept']);
+    expect(names(Lease)).toEqual(['of-the-kept']);
   });
 
   it('does not ask again and again for a burst of definitions', async () => {
@@ -291,20 +291,20 @@ describe('a kind that appears', () => {
   });
 
   it('is waited for by who orphans its dependents, until it has been listed', async () => {
-    const owner = put(NODES, 'node');
+    const owner = put(Node, 'node');
     await start();
     const hanging = put(WIDGETS, 'widget', [owner]);
     informers.refuse(WIDGETS, { reason: 'no answer yet' });
     appear();
     await gc.clock.advance(30_000);
-    await cluster.delete(NODES, { name: 'node' }, { propagationPolicy: 'Orphan' });
+    await cluster.delete(Node, { name: 'node' }, { propagationPolicy: 'Orphan' });
     await gc.drain();
-    expect(names(NODES)).toEqual(['node']);
+    expect(names(Node)).toEqual(['node']);
     expect(gc.requeues.get('nodes|/node')).toBe(500);
     informers.allow(WIDGETS);
     gc.add('nodes|/node');
     await gc.drain();
-    expect(names(NODES)).toEqual([]);
+    expect(names(Node)).toEqual([]);
     expect(cluster.peek(WIDGETS, keyOf(hanging.metadata))?.metadata.ownerReferences).toEqual([]);
   });
 
@@ -321,7 +321,7 @@ describe('a kind that appears', () => {
 
 describe('the leading work', () => {
   it('leaves nothing running when it ends, and begins anew with the next lease', async () => {
-    put(LEASES, 'lease', [put(NODES, 'node')]);
+    put(Lease, 'lease', [put(Node, 'node')]);
     await start();
     await gc.stop();
     expect(informers.metadataTypes).toEqual([]);
@@ -330,10 +330,10 @@ describe('the leading work', () => {
     const leading = gc.built.leading?.run(again.signal);
     await gc.built.leading?.waitUntilReady(again.signal);
     expect(informers.metadataTypes).toContain('nodes');
-    cluster.vanish(NODES, 'node');
+    cluster.vanish(Node, 'node');
     gc.add('leases.coordination.k8s.io|default/lease');
     await gc.drain();
-    expect(names(LEASES)).toEqual([]);
+    expect(names(Lease)).toEqual([]);
     again.abort();
     await leading;
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
@@ -25,7 +25,7 @@ describe('what the sweep for lost keys is told', () => {
     aTree(2);
     gc = await runLeading(garbageCollectorController, cluster);
     expect(due()).toEqual([]);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     expect(due()).toEqual(['replicasets.apps|default/web-1']);
     await gc.drain();
     expect(due()).toEqual([]);
@@ -33,7 +33,7 @@ describe('what the sweep for lost keys is told', () => {
 
   it('is an owner that waits for nothing any more', async () => {
     aTree(0);
-    put(DEPLOYMENTS, 'alone');
+    put(Deployment, 'alone');
     gc = await runLeading(garbageCollectorController, cluster);
     for (const name of ['web', 'alone']) await deleteDeployment(cluster, 'Foreground', name);
     expect(due()).toEqual(['deployments.apps|default/alone']);
@@ -42,9 +42,9 @@ describe('what the sweep for lost keys is told', () => {
   });
 
   it('is nothing of which only the server knows', async () => {
-    const ghost = put(REPLICA_SETS, 'ghost');
-    cluster.vanish(REPLICA_SETS, 'default/ghost');
-    put(PODS, 'orphan', [ghost]);
+    const ghost = put(ReplicaSet, 'ghost');
+    cluster.vanish(ReplicaSet, 'default/ghost');
+    put(Pod, 'orphan', [ghost]);
     gc = await runLeading(garbageCollectorController, cluster);
     expect(due()).toEqual([]);
   });

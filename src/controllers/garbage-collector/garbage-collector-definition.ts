@@ -1,7 +1,7 @@
 import type { ControllerDefinition } from '@rollkeeper/runtime';
 import { defineController, workOf } from '@rollkeeper/runtime';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { PODS, parseKey } from '@rollkeeper/machinery/kubernetes';
+import { Pod, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';
@@ -27,7 +27,7 @@ export function createGarbageCollectorController(
     {
       name: 'garbage-collector',
       aliases: ['garbage-collector-controller', 'garbagecollector'],
-      for: PODS,
+      for: Pod,
       workers: 20,
       needsWholeCluster: true,
       // The name of kube-controller-manager's.

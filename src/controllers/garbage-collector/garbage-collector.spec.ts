@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Node, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
@@ -36,8 +36,8 @@ describe('the garbage collector', () => {
     gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Background');
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(REPLICA_SETS)).toEqual([]);
-    expect(names(PODS)).toEqual([]);
+    expect(names(ReplicaSet)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
     expect(cluster.count('get')).toBe(0);
     expect(cluster.count('delete')).toBe(12);
   });
@@ -45,7 +45,7 @@ describe('the garbage collector', () => {
   it('deletes with the UID and the resourceVersion it decided on, in the background', async () => {
     const { replicaSet } = aTree(0);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     await gc.drain();
     const { uid, resourceVersion } = replicaSet.metadata;
     expect(cluster.requests.at(-1)?.deleteOptions).toMatchObject({
@@ -55,91 +55,91 @@ describe('the garbage collector', () => {
   });
 
   it('verifies by one uncached read an owner that it never saw, and remembers the answer', async () => {
-    const ghost = put(REPLICA_SETS, 'ghost');
-    cluster.vanish(REPLICA_SETS, 'default/ghost');
-    for (const name of ['a', 'b', 'c']) put(PODS, name, [ghost]);
+    const ghost = put(ReplicaSet, 'ghost');
+    cluster.vanish(ReplicaSet, 'default/ghost');
+    for (const name of ['a', 'b', 'c']) put(Pod, name, [ghost]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
     expect(cluster.count('get')).toBe(1);
   });
 
   it('takes an owner of the same name and another UID for absent', async () => {
-    const first = put(REPLICA_SETS, 'web');
-    cluster.vanish(REPLICA_SETS, 'default/web');
-    put(REPLICA_SETS, 'web');
-    put(PODS, 'old', [first]);
+    const first = put(ReplicaSet, 'web');
+    cluster.vanish(ReplicaSet, 'default/web');
+    put(ReplicaSet, 'web');
+    put(Pod, 'old', [first]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
-    expect(names(REPLICA_SETS)).toEqual(['web']);
+    expect(names(Pod)).toEqual([]);
+    expect(names(ReplicaSet)).toEqual(['web']);
   });
 
   it('keeps a pod whose owner is newer than the cache', async () => {
     gc = await runLeading(garbageCollectorController, cluster);
-    gc.informers.informerFor(PODS);
+    gc.informers.informerFor(Pod);
     gc.informers.pause();
-    const owner = put(REPLICA_SETS, 'new');
+    const owner = put(ReplicaSet, 'new');
     gc.informers.resume();
-    put(PODS, 'child', [owner]);
+    put(Pod, 'child', [owner]);
     await gc.drain();
-    expect(names(PODS)).toEqual(['child']);
+    expect(names(Pod)).toEqual(['child']);
   });
 
   it('drops the dangling reference and keeps the object when another owner lives', async () => {
-    const gone = put(REPLICA_SETS, 'gone');
-    const alive = put(REPLICA_SETS, 'alive');
-    put(PODS, 'shared', [gone, alive]);
+    const gone = put(ReplicaSet, 'gone');
+    const alive = put(ReplicaSet, 'alive');
+    put(Pod, 'shared', [gone, alive]);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(REPLICA_SETS, 'default/gone');
+    cluster.vanish(ReplicaSet, 'default/gone');
     await gc.drain();
-    expect(owners(PODS, 'shared')).toEqual(['alive']);
+    expect(owners(Pod, 'shared')).toEqual(['alive']);
     expect(cluster.count('delete')).toBe(0);
   });
 
   it('does not delete what was adopted while its cache was old', async () => {
-    const gone = put(REPLICA_SETS, 'gone');
-    const alive = put(REPLICA_SETS, 'alive');
-    const pod = put(PODS, 'pod', [gone]);
+    const gone = put(ReplicaSet, 'gone');
+    const alive = put(ReplicaSet, 'alive');
+    const pod = put(Pod, 'pod', [gone]);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(REPLICA_SETS, 'default/gone');
+    cluster.vanish(ReplicaSet, 'default/gone');
     gc.informers.pause();
     const adopted = { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } };
-    await cluster.update(PODS, adopted);
+    await cluster.update(Pod, adopted);
     await gc.drain();
-    expect(names(PODS)).toEqual(['pod']);
+    expect(names(Pod)).toEqual(['pod']);
   });
 
   it('deletes in spite of a change that leaves the owners alone', async () => {
-    const gone = put(REPLICA_SETS, 'gone');
-    const pod = put(PODS, 'pod', [gone]);
+    const gone = put(ReplicaSet, 'gone');
+    const pod = put(Pod, 'pod', [gone]);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(REPLICA_SETS, 'default/gone');
+    cluster.vanish(ReplicaSet, 'default/gone');
     gc.informers.pause();
-    await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, labels: { changed: 'yes' } } });
+    await cluster.update(Pod, { ...pod, metadata: { ...pod.metadata, labels: { changed: 'yes' } } });
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
   });
 
   it('does not let one type that fails hold up the others', async () => {
-    const gone = put(DEPLOYMENTS, 'gone');
-    put(REPLICA_SETS, 'set', [gone]);
-    put(PODS, 'pod', [gone]);
+    const gone = put(Deployment, 'gone');
+    put(ReplicaSet, 'set', [gone]);
+    put(Pod, 'pod', [gone]);
     gc = await runLeading(garbageCollectorController, cluster);
     cluster.intercept = ({ verb, type }) =>
       verb === 'delete' && type.resource === 'replicasets'
         ? refusal(500, 'InternalError', 'broken')
         : undefined;
-    cluster.vanish(DEPLOYMENTS, 'default/gone');
+    cluster.vanish(Deployment, 'default/gone');
     const { errors } = await gc.drain();
     expect([...errors.keys()]).toEqual(['replicasets.apps|default/set']);
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
   });
 });
 
 describe('foreground deletion', () => {
   const remove = (name: string) =>
-    cluster.delete(DEPLOYMENTS, { namespace: 'default', name }, { propagationPolicy: 'Foreground' });
+    cluster.delete(Deployment, { namespace: 'default', name }, { propagationPolicy: 'Foreground' });
 
   it('deletes the leaves first and the root last', async () => {
     aTree(3);
@@ -156,15 +156,15 @@ describe('foreground deletion', () => {
   it('keeps the owners until a terminating pod is really gone', async () => {
     const { replicaSet } = aTree(0);
     const pod = { spec: { nodeName: 'node-0', containers: [] } };
-    const stored = put(PODS, 'bound', [replicaSet]);
-    await cluster.update(PODS, { ...stored, ...pod });
+    const stored = put(Pod, 'bound', [replicaSet]);
+    await cluster.update(Pod, { ...stored, ...pod });
     gc = await runLeading(garbageCollectorController, cluster);
     await remove('web');
     await gc.drain();
-    expect([names(DEPLOYMENTS), names(REPLICA_SETS), names(PODS)]).toEqual([['web'], ['web-1'], ['bound']]);
-    await cluster.delete(PODS, { namespace: 'default', name: 'bound' }, { gracePeriodSeconds: 0 });
+    expect([names(Deployment), names(ReplicaSet), names(Pod)]).toEqual([['web'], ['web-1'], ['bound']]);
+    await cluster.delete(Pod, { namespace: 'default', name: 'bound' }, { gracePeriodSeconds: 0 });
     await gc.drain();
-    expect([names(DEPLOYMENTS), names(REPLICA_SETS), names(PODS)]).toEqual([[], [], []]);
+    expect([names(Deployment), names(ReplicaSet), names(Pod)]).toEqual([[], [], []]);
   });
 
   it('is taken up by a leader that was not there when it began', async () => {
@@ -172,20 +172,20 @@ describe('foreground deletion', () => {
     await remove('web');
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect([...names(DEPLOYMENTS), ...names(REPLICA_SETS), ...names(PODS)]).toEqual([]);
+    expect([...names(Deployment), ...names(ReplicaSet), ...names(Pod)]).toEqual([]);
   });
 
   it('lets the owner go when the last dependent no longer names it', async () => {
-    const owner = put(DEPLOYMENTS, 'web');
-    const dependent = put(REPLICA_SETS, 'held', [owner], { finalizers: ['example.com/hold'] });
+    const owner = put(Deployment, 'web');
+    const dependent = put(ReplicaSet, 'held', [owner], { finalizers: ['example.com/hold'] });
     gc = await runLeading(garbageCollectorController, cluster);
     await remove('web');
     await gc.drain();
-    expect(names(DEPLOYMENTS)).toEqual(['web']);
+    expect(names(Deployment)).toEqual(['web']);
     const body = { metadata: { ownerReferences: [] } };
-    await cluster.patch(REPLICA_SETS, dependent.metadata, { type: 'merge', body });
+    await cluster.patch(ReplicaSet, dependent.metadata, { type: 'merge', body });
     await gc.drain();
-    expect(names(DEPLOYMENTS)).toEqual([]);
+    expect(names(Deployment)).toEqual([]);
   });
 });
 
@@ -195,22 +195,22 @@ describe('orphaning', () => {
     gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Orphan');
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(DEPLOYMENTS)).toEqual([]);
-    expect(owners(REPLICA_SETS, 'web-1')).toEqual([]);
-    expect(names(PODS)).toHaveLength(2);
+    expect(names(Deployment)).toEqual([]);
+    expect(owners(ReplicaSet, 'web-1')).toEqual([]);
+    expect(names(Pod)).toHaveLength(2);
   });
 
   it('keeps the owner while a dependent cannot be written, and orphans the others', async () => {
-    const owner = put(DEPLOYMENTS, 'web');
-    put(REPLICA_SETS, 'good', [owner]);
-    put(REPLICA_SETS, 'bad', [owner]);
+    const owner = put(Deployment, 'web');
+    put(ReplicaSet, 'good', [owner]);
+    put(ReplicaSet, 'bad', [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     cluster.intercept = ({ verb, key }) =>
       verb === 'patch' && key === 'default/bad' ? refusal(500, 'InternalError', 'broken') : undefined;
     await deleteDeployment(cluster, 'Orphan');
     expect([...(await gc.drain()).errors.keys()]).toEqual(['deployments.apps|default/web']);
-    expect(owners(REPLICA_SETS, 'good')).toEqual([]);
-    expect(owners(REPLICA_SETS, 'bad')).toEqual(['web']);
+    expect(owners(ReplicaSet, 'good')).toEqual([]);
+    expect(owners(ReplicaSet, 'bad')).toEqual(['web']);
   });
 
   it('reads a dependent again that changed since the cache saw it', async () => {
@@ -218,12 +218,12 @@ describe('orphaning', () => {
     gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Orphan');
     gc.informers.pause();
-    await cluster.update(REPLICA_SETS, {
+    await cluster.update(ReplicaSet, {
       ...replicaSet,
       metadata: { ...replicaSet.metadata, labels: { changed: 'yes' } },
     });
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(cluster.peek(REPLICA_SETS, 'default/web-1')?.metadata).toMatchObject({
+    expect(cluster.peek(ReplicaSet, 'default/web-1')?.metadata).toMatchObject({
       ownerReferences: [],
       labels: { changed: 'yes' },
     });
@@ -242,64 +242,64 @@ describe('owners that are out of sight', () => {
   it('finds their type by discovery, and looks at them again after a while', async () => {
     cluster.discovered.push({ ...jobs, verbs: ['get', 'list'] });
     const job = put(jobs, 'job');
-    put(PODS, 'pod', [job]);
+    put(Pod, 'pod', [job]);
     gc = await runLeading(createGarbageCollectorController({ unmonitoredRecheckMs: 60_000 }), cluster);
     await gc.drain();
     expect(gc.requeues.get('pods|default/pod')).toBe(60_000);
     cluster.vanish(jobs, 'default/job');
     gc.add('pods|default/pod');
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
   });
 
   it('leaves an object alone whose owner is of a kind that nobody knows', async () => {
     const job = put(jobs, 'job');
-    put(PODS, 'pod', [job]);
+    put(Pod, 'pod', [job]);
     gc = await runLeading(garbageCollectorController, cluster);
     expect((await gc.drain()).errors.size).toBe(0);
-    expect(names(PODS)).toEqual(['pod']);
+    expect(names(Pod)).toEqual(['pod']);
   });
 
   it('deletes an object whose owner lives in another namespace, with a warning', async () => {
-    const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
-    put(PODS, 'pod', [owner]);
+    const owner = put(ReplicaSet, 'web', [], { namespace: 'other' });
+    put(Pod, 'pod', [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
-    expect(names(REPLICA_SETS)).toEqual(['web']);
+    expect(names(Pod)).toEqual([]);
+    expect(names(ReplicaSet)).toEqual(['web']);
     expect(gc.events).toEqual([
       `Warning OwnerRefInvalidNamespace ownerRef [apps/v1/ReplicaSet, namespace: default, name: web, uid: ${owner.metadata.uid}] does not exist in namespace "default"`,
     ]);
   });
 
   it('warns of each dependent whose owner is in another namespace, not only of the first', async () => {
-    const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
-    for (const name of ['a', 'b', 'c']) put(PODS, name, [owner]);
+    const owner = put(ReplicaSet, 'web', [], { namespace: 'other' });
+    for (const name of ['a', 'b', 'c']) put(Pod, name, [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
     expect(gc.events.filter((event) => event.includes('OwnerRefInvalidNamespace'))).toHaveLength(3);
   });
 
   it('does not hold a wrong reference against the right ones to the same owner', async () => {
-    const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
-    put(PODS, 'wrong', [owner]);
-    put(PODS, 'right', [owner], { namespace: 'other' });
+    const owner = put(ReplicaSet, 'web', [], { namespace: 'other' });
+    put(Pod, 'wrong', [owner]);
+    put(Pod, 'right', [owner], { namespace: 'other' });
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     gc.add('pods|other/right');
     await gc.drain();
-    expect(names(PODS)).toEqual(['right']);
+    expect(names(Pod)).toEqual(['right']);
   });
 
   it('does not take an owner for gone because another object with its UID went', async () => {
-    const owner = put(REPLICA_SETS, 'web');
-    put(PODS, 'pod', [owner]);
+    const owner = put(ReplicaSet, 'web');
+    put(Pod, 'pod', [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     for (const [type, name, namespace] of [
-      [REPLICA_SETS, 'forged', 'default'],
-      [REPLICA_SETS, 'web', 'other'],
+      [ReplicaSet, 'forged', 'default'],
+      [ReplicaSet, 'web', 'other'],
       [jobs, 'web', 'default'],
     ] as const) {
       put(type, name, [], { namespace, uid: owner.metadata.uid });
@@ -309,40 +309,40 @@ describe('owners that are out of sight', () => {
     }
     gc.add('pods|default/pod');
     await gc.drain();
-    expect(names(PODS)).toEqual(['pod']);
-    expect(names(REPLICA_SETS)).toEqual(['web']);
-    cluster.vanish(REPLICA_SETS, 'default/web');
+    expect(names(Pod)).toEqual(['pod']);
+    expect(names(ReplicaSet)).toEqual(['web']);
+    cluster.vanish(ReplicaSet, 'default/web');
     await gc.drain();
-    expect(names(PODS)).toEqual([]);
+    expect(names(Pod)).toEqual([]);
   });
 
   it('leaves a cluster-scoped object alone when the owner in a namespace that it names goes', async () => {
-    const owner = put(REPLICA_SETS, 'web');
-    put(NODES, 'node', [owner]);
+    const owner = put(ReplicaSet, 'web');
+    put(Node, 'node', [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    cluster.vanish(REPLICA_SETS, 'default/web');
+    cluster.vanish(ReplicaSet, 'default/web');
     await gc.drain();
-    expect(names(NODES)).toEqual(['node']);
+    expect(names(Node)).toEqual(['node']);
   });
 
   it('lets no object of another namespace hold up a deletion in the foreground', async () => {
-    const owner = put(REPLICA_SETS, 'web', [], {
+    const owner = put(ReplicaSet, 'web', [], {
       deletionTimestamp: '2026-01-01T00:00:00Z',
       finalizers: ['foregroundDeletion'],
     });
-    put(PODS, 'stranger', [owner], { namespace: 'other', finalizers: ['example.com/hold'] });
+    put(Pod, 'stranger', [owner], { namespace: 'other', finalizers: ['example.com/hold'] });
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(REPLICA_SETS)).toEqual([]);
+    expect(names(ReplicaSet)).toEqual([]);
   });
 
   it('leaves a cluster-scoped object alone that names an owner in a namespace, with a warning', async () => {
-    const owner = put(REPLICA_SETS, 'web');
-    put(NODES, 'node', [owner]);
+    const owner = put(ReplicaSet, 'web');
+    put(Node, 'node', [owner]);
     gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
-    expect(names(NODES)).toEqual(['node']);
+    expect(names(Node)).toEqual(['node']);
     expect(gc.events[0]).toContain('OwnerRefInvalidNamespace');
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, apiVersionOf } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, apiVersionOf } from '../../machinery/kubernetes/index.js';
 import { OwnershipIndex } from './ownership-index.js';
 
 function anObject(type: ResourceType, uid: string, owners: readonly string[] = []): KubernetesObject {
@@ -22,14 +22,14 @@ describe('the index of who owns whom', () => {
         const model = new Map<string, KubernetesObject>();
         for (const { gone, owners, uid: of } of steps) {
           const old = model.get(of);
-          const object = anObject(PODS, of, owners);
+          const object = anObject(Pod, of, owners);
           if (gone) {
             // The last state may name other owners than any state seen before.
-            index.apply(PODS, { type: 'deleted', object, finalStateUnknown: false });
+            index.apply(Pod, { type: 'deleted', object, finalStateUnknown: false });
             model.delete(of);
           } else {
             index.apply(
-              PODS,
+              Pod,
               old ? { type: 'modified', object, old } : { type: 'added', object, initial: false },
             );
             model.set(of, object);
@@ -44,7 +44,7 @@ describe('the index of who owns whom', () => {
           expect(uidsOf(found)).toEqual(uidsOf(scanned.map((object) => ({ object }))));
           for (const { object } of found) expect(object).toBe(model.get(object.metadata.uid ?? ''));
         }
-        index.removeType(PODS);
+        index.removeType(Pod);
         expect(index.size + ['a', 'b', 'c'].flatMap((each) => index.dependentsOf(each)).length).toBe(0);
       }),
     );
@@ -52,30 +52,30 @@ describe('the index of who owns whom', () => {
 
   it('takes an object of the same name and another UID for another object', () => {
     const index = new OwnershipIndex();
-    const [old, object] = [anObject(PODS, 'old', ['o']), anObject(PODS, 'new', ['o'])];
-    index.apply(PODS, { type: 'added', object: old, initial: false });
-    index.apply(PODS, { type: 'modified', object, old });
+    const [old, object] = [anObject(Pod, 'old', ['o']), anObject(Pod, 'new', ['o'])];
+    index.apply(Pod, { type: 'added', object: old, initial: false });
+    index.apply(Pod, { type: 'modified', object, old });
     expect(uidsOf(index.dependentsOf('o'))).toEqual(['new']);
     expect(index.find('old')).toBeUndefined();
   });
 
   it('knows an object once that two groups serve, until the group that showed it first does no more', () => {
     const index = new OwnershipIndex();
-    const again = { ...DEPLOYMENTS, group: 'extensions', version: 'v1beta1' };
-    const object = anObject(DEPLOYMENTS, 'web', ['o']);
-    for (const type of [DEPLOYMENTS, again]) index.apply(type, { type: 'added', object, initial: true });
+    const again = { ...Deployment, group: 'extensions', version: 'v1beta1' };
+    const object = anObject(Deployment, 'web', ['o']);
+    for (const type of [Deployment, again]) index.apply(type, { type: 'added', object, initial: true });
     index.apply(again, { type: 'deleted', object, finalStateUnknown: false });
-    expect(index.dependentsOf('o')).toEqual([{ type: DEPLOYMENTS, object }]);
-    index.removeType(DEPLOYMENTS);
+    expect(index.dependentsOf('o')).toEqual([{ type: Deployment, object }]);
+    index.removeType(Deployment);
     index.apply(again, { type: 'modified', object, old: object });
     expect(index.dependentsOf('o')).toEqual([{ type: again, object }]);
   });
 
   it('forgets the objects of one type and no other', () => {
     const index = new OwnershipIndex();
-    index.apply(PODS, { type: 'added', object: anObject(PODS, 'p', ['o']), initial: true });
-    index.apply(DEPLOYMENTS, { type: 'added', object: anObject(DEPLOYMENTS, 'd', ['o']), initial: true });
-    expect(uidsOf(index.removeType(PODS))).toEqual(['p']);
+    index.apply(Pod, { type: 'added', object: anObject(Pod, 'p', ['o']), initial: true });
+    index.apply(Deployment, { type: 'added', object: anObject(Deployment, 'd', ['o']), initial: true });
+    expect(uidsOf(index.removeType(Pod))).toEqual(['p']);
     expect(uidsOf(index.dependentsOf('o'))).toEqual(['d']);
   });
 });

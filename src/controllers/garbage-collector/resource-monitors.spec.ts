@@ -5,7 +5,7 @@ import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { ListWatcher } from '../../client/informer/index.js';
 import { InformerFactory } from '../../client/informer/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { NODES, PODS } from '../../machinery/kubernetes/index.js';
+import { Node, Pod } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { served } from '../../testing/fake-cluster.js';
 import { DependencyGraph } from './dependency-graph.js';
@@ -43,7 +43,7 @@ function setUp(
     logger: silentLogger,
   });
   const discover = vi.fn(async () => ({
-    resources: served(PODS, NODES),
+    resources: served(Pod, Node),
     failedGroups: [] as { groupVersion: string; error: Error }[],
   }));
   if (begin === 'away') discover.mockRejectedValue(new Error('the server is away'));
@@ -105,7 +105,7 @@ describe('the monitors are ready', () => {
     const asked = discover.mock.calls.length;
     expect(asked).toBeGreaterThan(5);
     expect(asked).toBeLessThan(15);
-    discover.mockResolvedValue({ resources: served(PODS), failedGroups: [] });
+    discover.mockResolvedValue({ resources: served(Pod), failedGroups: [] });
     await clock.advance(30_000);
     await isReady;
     expect(monitors.unreadable()).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
@@ -25,11 +25,11 @@ describe('what is told with each key', () => {
   it('tells with each key which state has to be seen first, and of which type', async () => {
     aTree(0);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     expect(gc.enqueued).toMatchObject([
       {
         ref: { namespace: 'replicasets.apps|default', name: 'web-1' },
-        cause: { type: DEPLOYMENTS },
+        cause: { type: Deployment },
         priority: 'normal',
       },
     ]);
@@ -38,9 +38,9 @@ describe('what is told with each key', () => {
 
   it('gives an owner that is not there yet a moment, unless it should have been listed by now', async () => {
     const ghost = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE };
-    put(REPLICA_SETS, 'listed', [ghost]);
+    put(ReplicaSet, 'listed', [ghost]);
     gc = await runLeading(garbageCollectorController, cluster);
-    put(REPLICA_SETS, 'created', [ghost]);
+    put(ReplicaSet, 'created', [ghost]);
     const delays = gc.enqueued.map(({ delayMs, ref, reason }) => [ref.name, reason, delayMs]);
     expect(delays).toEqual([
       ['listed', 'initial-list', undefined],
@@ -51,16 +51,16 @@ describe('what is told with each key', () => {
   it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', async () => {
     const { replicaSet } = aTree(2);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
-    const pods = cluster.all(PODS).map(({ metadata }) => metadata.resourceVersion);
+    cluster.vanish(Deployment, 'default/web');
+    const pods = cluster.all(Pod).map(({ metadata }) => metadata.resourceVersion);
     const [{ cause, mustHaveSeen = [] } = {}] = gc.enqueued;
     const seen = (type: ResourceType) =>
       mustHaveSeen
         .filter((state) => state.type.resource === type.resource)
         .map(({ resourceVersion }) => resourceVersion);
-    expect(seen(REPLICA_SETS)).toEqual([replicaSet.metadata.resourceVersion]);
-    expect(seen(DEPLOYMENTS)).toEqual([cause?.resourceVersion]);
-    expect(seen(PODS)).toEqual(pods);
+    expect(seen(ReplicaSet)).toEqual([replicaSet.metadata.resourceVersion]);
+    expect(seen(Deployment)).toEqual([cause?.resourceVersion]);
+    expect(seen(Pod)).toEqual(pods);
   });
 
   it('tells what happened to which object, for the trace', async () => {
@@ -78,13 +78,13 @@ describe('what is told with each key', () => {
   it('asks for the deletion of the owner, not for what has happened to its type since', async () => {
     aTree(0);
     gc = await runLeading(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     const [{ cause } = {}] = gc.enqueued;
-    put(DEPLOYMENTS, 'newer');
-    const late = put(REPLICA_SETS, 'late', [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE }]);
+    put(Deployment, 'newer');
+    const late = put(ReplicaSet, 'late', [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE }]);
     expect(gc.enqueued.at(-1)?.mustHaveSeen).toEqual([
-      { type: REPLICA_SETS, resourceVersion: late.metadata.resourceVersion },
-      { type: DEPLOYMENTS, resourceVersion: cause?.resourceVersion },
+      { type: ReplicaSet, resourceVersion: late.metadata.resourceVersion },
+      { type: Deployment, resourceVersion: cause?.resourceVersion },
     ]);
   });
 
@@ -98,6 +98,6 @@ describe('what is told with each key', () => {
     );
     expect(owners.length).toBeGreaterThan(0);
     for (const { mustHaveSeen = [] } of owners)
-      expect(mustHaveSeen.filter(({ type }) => type.resource === PODS.resource)).toEqual([]);
+      expect(mustHaveSeen.filter(({ type }) => type.resource === Pod.resource)).toEqual([]);
   });
 });

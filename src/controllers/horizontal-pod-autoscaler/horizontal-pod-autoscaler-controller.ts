@@ -1,15 +1,21 @@
-import type { DeepReadonly, LabelMatcher, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import {
   LabelSelectorSyntaxError,
-  PODS,
+  Pod,
   parseLabelSelector,
   sameJson,
 } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ApiClient, Condition, ReconcileContext } from '@rollkeeper/runtime';
-import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '@rollkeeper/runtime';
-import { HorizontalPodAutoscaler, WHOLE_PODS, clusterController, parseTimeMs } from '../shared/index.js';
+import {
+  NAMESPACE_INDEX,
+  apiStatusOf,
+  setCondition,
+  updateStatus,
+  HorizontalPodAutoscaler,
+} from '@rollkeeper/runtime';
+import { WHOLE_PODS, clusterController, parseTimeMs } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';
 import type { CustomReading, Where } from './custom-metric.js';
@@ -57,7 +63,7 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
         selectors.clear();
       },
       predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
-      reads: [PODS],
+      reads: [Pod],
       async reconcile({ key }, sync) {
         const { object: autoscaler } = sync;
         if (!autoscaler) {
@@ -252,7 +258,7 @@ class Look {
     try {
       const matches = parseLabelSelector(selector);
       const pods = this.sync
-        .lister<Pod>(PODS)
+        .lister<Pod>(Pod)
         .byIndex(NAMESPACE_INDEX, this.autoscaler.metadata.namespace ?? '');
       const selected = matches ? pods.filter(({ metadata }) => matches(metadata.labels)) : pods;
       return this.isAlone(selector, matches, selected) ? selected : undefined;

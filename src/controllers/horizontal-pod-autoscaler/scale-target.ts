@@ -1,8 +1,7 @@
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { TerminalError } from '@rollkeeper/machinery/errors';
-import type { ApiClient } from '@rollkeeper/runtime';
-import type { HorizontalPodAutoscaler } from '../shared/index.js';
+import type { ApiClient, HorizontalPodAutoscaler } from '@rollkeeper/runtime';
 
 interface Scale extends KubernetesObject {
   spec?: { replicas?: number };

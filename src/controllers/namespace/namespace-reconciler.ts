@@ -10,8 +10,7 @@ import type {
 import { unlessGone } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Namespace } from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
 import type { NextStep } from './decide-content.js';
@@ -71,13 +70,13 @@ export class NamespaceReconciler implements DecidingReconciler<Namespace, SeenNa
    * The cache may be older than the namespace's deletion and re-creation, and the following steps delete everything.
    */
   private readLive(name: string, client: ApiClient, signal: AbortSignal): Promise<Namespace | undefined> {
-    return unlessGone(client.get<Namespace>(NAMESPACES, { name }, { signal }));
+    return unlessGone(client.get<Namespace>(Namespace, { name }, { signal }));
   }
 
   private async finalize(namespace: Namespace, client: ApiClient, signal: AbortSignal): Promise<void> {
     const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== KUBERNETES_FINALIZER);
     const finalized = { ...namespace, spec: { ...namespace.spec, finalizers } };
-    await client.update(NAMESPACES, finalized, { subresource: 'finalize', signal });
+    await client.update(Namespace, finalized, { subresource: 'finalize', signal });
   }
 
   private async report(
@@ -90,8 +89,8 @@ export class NamespaceReconciler implements DecidingReconciler<Namespace, SeenNa
     const conditions = decideConditions(before, content, toRfc3339(this.clock.now()));
     const unchanged = stringifyJson(before) === stringifyJson(conditions);
     if (unchanged && namespace.status?.phase === 'Terminating') return;
-    const status = { ...namespace.status, phase: 'Terminating', conditions };
-    await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status', signal });
+    const status = { ...namespace.status, phase: 'Terminating' as const, conditions };
+    await client.update(Namespace, { ...namespace, status }, { subresource: 'status', signal });
   }
 }
 

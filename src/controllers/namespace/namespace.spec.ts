@@ -1,13 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { TimeoutError } from '../../machinery/errors/index.js';
-import type {
-  KubernetesObject,
-  Namespace,
-  ObjectMeta,
-  ResourceType,
-} from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../machinery/kubernetes/index.js';
+import type { KubernetesObject, ObjectMeta, ResourceType } from '../../machinery/kubernetes/index.js';
+import { Deployment, Event, Namespace, Pod, apiVersionOf } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
@@ -23,9 +18,9 @@ const verbs = ['create', 'delete', 'deletecollection', 'get', 'list'];
 beforeEach(() => {
   clock = new FakeClock();
   cluster = new FakeCluster(clock);
-  cluster.discovered = [NAMESPACES, EVENTS, DEPLOYMENTS, PODS].map((type) => ({ ...type, verbs }));
-  put(NAMESPACES, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
-  put(NAMESPACES, 'safe', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+  cluster.discovered = [Namespace, Event, Deployment, Pod].map((type) => ({ ...type, verbs }));
+  put(Namespace, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+  put(Namespace, 'safe', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
   controller = runController(namespaceController, cluster, { clock });
 });
 
@@ -37,64 +32,64 @@ function put(type: ResourceType, name: string, metadata: Partial<ObjectMeta> = {
   });
 }
 
-const remove = () => cluster.delete(NAMESPACES, { name: 'doomed' });
+const remove = () => cluster.delete(Namespace, { name: 'doomed' });
 const condition = (type: string) =>
   cluster
-    .peek<Namespace>(NAMESPACES, 'doomed')
+    .peek<Namespace>(Namespace, 'doomed')
     ?.status?.conditions?.find((candidate) => candidate.type === type);
 
 describe('the namespace controller', () => {
   it('empties a terminating namespace, lets it go, and touches no other', async () => {
-    put(DEPLOYMENTS, 'web');
-    put(PODS, 'pod');
-    put(PODS, 'other', { namespace: 'safe' });
+    put(Deployment, 'web');
+    put(Pod, 'pod');
+    put(Pod, 'other', { namespace: 'safe' });
     await remove();
     expect((await controller.drain()).errors.size).toBe(0);
-    expect(cluster.all(NAMESPACES).map(({ metadata }) => metadata.name)).toEqual(['safe']);
-    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
-    expect(cluster.all(PODS).map(({ metadata }) => metadata.name)).toEqual(['other']);
+    expect(cluster.all(Namespace).map(({ metadata }) => metadata.name)).toEqual(['safe']);
+    expect(cluster.all(Deployment)).toEqual([]);
+    expect(cluster.all(Pod).map(({ metadata }) => metadata.name)).toEqual(['other']);
   });
 
   it('leaves a namespace alone that nobody deletes', async () => {
-    put(PODS, 'pod');
+    put(Pod, 'pod');
     controller.add('doomed');
     await controller.drain();
     expect(cluster.requests).toEqual([]);
   });
 
   it('does not delete the content of a namespace that was created again since', async () => {
-    put(PODS, 'pod');
+    put(Pod, 'pod');
     await remove();
     controller.informers.pause();
-    cluster.vanish(NAMESPACES, 'doomed');
-    put(NAMESPACES, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+    cluster.vanish(Namespace, 'doomed');
+    put(Namespace, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
     await controller.drain();
-    expect(cluster.all(PODS)).toHaveLength(1);
+    expect(cluster.all(Pod)).toHaveLength(1);
   });
 
   it('waits for running pods before it takes anything else, and says so', async () => {
-    put(DEPLOYMENTS, 'web');
-    put(PODS, 'pod', {}, { spec: { nodeName: 'node-0' } });
+    put(Deployment, 'web');
+    put(Pod, 'pod', {}, { spec: { nodeName: 'node-0' } });
     await remove();
     await controller.drain();
     expect(controller.requeues.get('doomed')).toBe(16_000);
-    expect(cluster.all(DEPLOYMENTS)).toHaveLength(1);
+    expect(cluster.all(Deployment)).toHaveLength(1);
     expect(condition('NamespaceContentRemaining')).toMatchObject({
       status: 'True',
       reason: 'SomeResourcesRemain',
       message: 'Some resources are remaining: pods. has 1 resource instances',
     });
-    await cluster.delete(PODS, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
+    await cluster.delete(Pod, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
     await controller.drain();
-    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+    expect(cluster.peek(Namespace, 'doomed')).toBeUndefined();
   });
 
   it('tells what happened, and what it made of it', async () => {
-    put(DEPLOYMENTS, 'web');
-    put(PODS, 'pod', {}, { spec: { nodeName: 'node-0' } });
+    put(Deployment, 'web');
+    put(Pod, 'pod', {}, { spec: { nodeName: 'node-0' } });
     await remove();
     await controller.drain();
-    await cluster.delete(PODS, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
+    await cluster.delete(Pod, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
     await controller.drain();
     expect(controller.enqueued.map(({ change }) => [change?.type, change?.object.kind])).toEqual([
       ['modified', 'Namespace'],
@@ -123,7 +118,7 @@ describe('the namespace controller', () => {
   });
 
   it('a pass that only waits decides to change nothing', async () => {
-    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    put(Deployment, 'web', { finalizers: ['example.com/hold'] });
     await remove();
     await controller.drain();
     controller.add('doomed');
@@ -138,7 +133,7 @@ describe('the namespace controller', () => {
   });
 
   it('names the finalizers that hold content back', async () => {
-    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    put(Deployment, 'web', { finalizers: ['example.com/hold'] });
     await remove();
     await controller.drain();
     expect(condition('NamespaceFinalizersRemaining')?.message).toBe(
@@ -148,12 +143,12 @@ describe('the namespace controller', () => {
   });
 
   it('deletes the other types when one cannot be listed, reports it, and does not let the namespace go', async () => {
-    put(DEPLOYMENTS, 'web');
+    put(Deployment, 'web');
     cluster.intercept = ({ verb, type }) =>
       verb === 'list' && type.resource === 'events' ? refusal(500, 'InternalError', 'broken') : undefined;
     await remove();
     await controller.drain();
-    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
+    expect(cluster.all(Deployment)).toEqual([]);
     expect(condition('NamespaceDeletionContentFailure')).toMatchObject({
       status: 'True',
       message: 'Failed to delete all resource types, 1 remaining: v1, Resource=events: broken',
@@ -163,19 +158,19 @@ describe('the namespace controller', () => {
 
   it('keeps the namespace while a group cannot be discovered, because it may hold content', async () => {
     cluster.failedGroups = [{ groupVersion: 'broken.example.com/v1', error: new Error('no endpoints') }];
-    put(DEPLOYMENTS, 'web');
+    put(Deployment, 'web');
     await remove();
     await controller.drain();
-    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
+    expect(cluster.all(Deployment)).toEqual([]);
     expect(condition('NamespaceDeletionDiscoveryFailure')?.status).toBe('True');
     cluster.failedGroups = [];
     controller.add('doomed');
     await controller.drain();
-    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+    expect(cluster.peek(Namespace, 'doomed')).toBeUndefined();
   });
 
   it('writes the status only when it changes', async () => {
-    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    put(Deployment, 'web', { finalizers: ['example.com/hold'] });
     await remove();
     await controller.drain();
     await clock.advance(5_000);
@@ -185,14 +180,14 @@ describe('the namespace controller', () => {
   });
 
   it('keeps finalizers of others in the spec', async () => {
-    const namespace = cluster.peek<Namespace>(NAMESPACES, 'doomed') as Namespace;
-    await cluster.update(NAMESPACES, {
+    const namespace = cluster.peek<Namespace>(Namespace, 'doomed') as Namespace;
+    await cluster.update(Namespace, {
       ...namespace,
       spec: { finalizers: ['example.com/hold', 'kubernetes'] },
     });
     await remove();
     await controller.drain();
-    expect(cluster.peek<Namespace>(NAMESPACES, 'doomed')?.spec?.finalizers).toEqual(['example.com/hold']);
+    expect(cluster.peek<Namespace>(Namespace, 'doomed')?.spec?.finalizers).toEqual(['example.com/hold']);
   });
 });
 
@@ -212,7 +207,7 @@ describe('content of many types', () => {
     for (let index = 0; index < 50; index++) put(widgets(7), `w${index}`);
     await remove();
     await controller.drain();
-    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+    expect(cluster.peek(Namespace, 'doomed')).toBeUndefined();
     expect(cluster.all(widgets(7))).toEqual([]);
     const lists = cluster.requests.filter(({ verb }) => verb === 'list');
     expect(lists).toHaveLength(200 + 3 + 1);
@@ -278,14 +273,14 @@ describe('content of many types', () => {
       verb === 'list' && type.resource === 'widgets5' ? refusal(404, 'NotFound', 'no such path') : undefined;
     await remove();
     await controller.drain();
-    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+    expect(cluster.peek(Namespace, 'doomed')).toBeUndefined();
   });
 });
 
 describe('decideDeletionWaves', () => {
   it('takes namespaced types that can be listed and deleted, pods before all others', () => {
-    const readOnly = { ...EVENTS, resource: 'metrics', verbs: ['list'] };
-    const resources = [NAMESPACES, EVENTS, PODS].map((type) => ({ ...type, verbs }));
+    const readOnly = { ...Event, resource: 'metrics', verbs: ['list'] };
+    const resources = [Namespace, Event, Pod].map((type) => ({ ...type, verbs }));
     const waves = decideDeletionWaves([readOnly, ...resources]);
     expect(waves.map((wave) => wave.map(({ resource }) => resource))).toEqual([['pods'], ['events']]);
   });

@@ -1,7 +1,7 @@
 import type { ApiClient, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
-import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isControlledBy, isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, LabelMatcher, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isControlledBy, isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ChildClaim } from '../shared/index.js';
 import { ORPHAN_INDEX, claimChildren, decideClaims } from '../shared/index.js';
 import type { ReplicatedKind } from './replicated-kind.js';
@@ -39,7 +39,7 @@ export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
   const { adopt, active, release, ...others } = findPods(input);
   const { client, replicaSet, replicated, signal } = input;
   const owner = asOwner(replicated, replicaSet);
-  const claim: ChildClaim<Pod> = { owner, ownerKind: replicated.kind, childKind: PODS, client, signal };
+  const claim: ChildClaim<Pod> = { owner, ownerKind: replicated.kind, childKind: Pod, client, signal };
   const adopted = await claimChildren(claim, { adopt, release });
   return { ...others, active: [...active, ...adopted] };
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom, toRfc3339 } from '../../machinery/clock/index.js';
-import type { Pod } from '../../machinery/kubernetes/index.js';
-import { PODS, keyOf } from '../../machinery/kubernetes/index.js';
+import { Pod, keyOf } from '../../machinery/kubernetes/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
 import { propertyRuns } from '../../testing/property-runs.js';
@@ -75,7 +74,7 @@ describe('a sync that is broken between any two effects', () => {
       harness.cluster.requests.length = 0;
       await harness.settle();
       expect(harness.activePods).toHaveLength(6);
-      expect(harness.cluster.count('create', PODS)).toBe(6 - survivors);
+      expect(harness.cluster.count('create', Pod)).toBe(6 - survivors);
       expect(harness.storedIntents).toBeUndefined();
     }
   });
@@ -103,7 +102,7 @@ describe('a creation that was answered', () => {
     for (let round = 0; round < 3; round++) {
       const [pod] = harness.activePods;
       names.add(pod!.metadata.name);
-      await harness.cluster.delete(PODS, pod!.metadata);
+      await harness.cluster.delete(Pod, pod!.metadata);
       await syncIfNeeded(harness);
       await syncIfNeeded(harness);
       expect(harness.storedIntents).toBeUndefined();
@@ -118,13 +117,13 @@ describe('a creation that was answered', () => {
       await harness.activate({ effect: 1, fault: 'answer-lost' });
       const [pod] = harness.activePods;
       if (what === 'was deleted since') {
-        harness.cluster.seed(PODS, rejected(harness, 'rejected'));
-        await harness.cluster.delete(PODS, pod!.metadata);
+        harness.cluster.seed(Pod, rejected(harness, 'rejected'));
+        await harness.cluster.delete(Pod, pod!.metadata);
         harness.catchUp();
       }
       harness.cluster.requests.length = 0;
       await harness.activate();
-      expect(harness.cluster.count('create', PODS)).toBe(0);
+      expect(harness.cluster.count('create', Pod)).toBe(0);
       expect(harness.storedIntents).toBeUndefined();
     },
   );
@@ -142,7 +141,7 @@ describe('a deletion that no change of the status follows', () => {
   it('touches no other pod of that name, however much later the next sync is', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
-    harness.cluster.seed(PODS, aPod({ name: 'one-too-many' }));
+    harness.cluster.seed(Pod, aPod({ name: 'one-too-many' }));
     harness.catchUp();
     await harness.activate();
     harness.catchUp();
@@ -150,8 +149,8 @@ describe('a deletion that no change of the status follows', () => {
     expect({ needsSync: harness.needsSync, deletes }).toMatchObject({ needsSync: false, deletes: [{}] });
     const survivor = harness.activePods[0]!;
     for (const { name } of deletes)
-      harness.cluster.seed(PODS, aPod({ name, uid: 'another', ownerUid: harness.replicaSet.metadata.uid }));
-    await harness.cluster.delete(PODS, survivor.metadata);
+      harness.cluster.seed(Pod, aPod({ name, uid: 'another', ownerUid: harness.replicaSet.metadata.uid }));
+    await harness.cluster.delete(Pod, survivor.metadata);
     harness.catchUp();
     await harness.activate();
     expect(harness.activePods.map(({ metadata }) => metadata.uid)).toEqual(['another']);
@@ -272,7 +271,7 @@ async function runRandomly(seed: number, processes: number): Promise<void> {
       if (pod && below(2) === 0) {
         limits = { ...limits, least: 0 };
         if (!openCreates().includes(pod.metadata.name)) gone.add(pod.metadata.name);
-        await harness.cluster.delete(PODS, pod.metadata);
+        await harness.cluster.delete(Pod, pod.metadata);
       } else if (pod) {
         // Changes which pods are deleted first.
         await harness.changePod(pod, (changed) => setReady(changed, below(2) === 0));

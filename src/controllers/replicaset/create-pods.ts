@@ -1,6 +1,5 @@
 import type { SyncAccess } from '@rollkeeper/runtime';
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { CreateOutcome, PodControl } from '../shared/index.js';
 import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
@@ -64,7 +63,7 @@ function settleFound(
 ): void {
   for (const outcome of outcomes) {
     if (outcome.kind !== 'exists' || outcome.resourceVersion === undefined) continue;
-    intents.settledAt(PODS, outcome.resourceVersion);
+    intents.settledAt(Pod, outcome.resourceVersion);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ControllerDefinition, ResourceType } from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
   nodeLabels,
@@ -27,7 +27,7 @@ import { compileReplicaSetControllerOptions } from './replicaset.options.js';
  */
 export function createReplicaSetController(
   options: ReplicaSetControllerOptions = {},
-  deploymentTypes: readonly ResourceType[] = [DEPLOYMENTS],
+  deploymentTypes: readonly ResourceType[] = [Deployment],
 ): ControllerDefinition {
   const compiled = compileReplicaSetControllerOptions(options);
   const { waits } = compiled;

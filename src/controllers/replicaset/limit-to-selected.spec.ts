@@ -6,11 +6,10 @@ import { defineController } from '../../runtime/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
-import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  REPLICA_SETS,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  ReplicaSet,
+  RollkeeperDeployment,
   parseLabelSelector,
 } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
@@ -46,11 +45,11 @@ function aReplicaSetOf(
 /** One installation with a selector, whose inner controller would process everything. */
 function start(cluster: FakeCluster, selector: string) {
   const informers = new FakeInformers(cluster);
-  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
+  const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
   const reconciled: string[] = [];
   const selection = limitToSelected({
     selects: parseLabelSelector(selector) ?? (() => true),
-    deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map((type) => ({
+    deployments: [Deployment, RollkeeperDeployment].map((type) => ({
       type,
       informer: informers.informerFor<Deployment>(type),
     })),
@@ -58,7 +57,7 @@ function start(cluster: FakeCluster, selector: string) {
   });
   const definition = defineController<ReplicaSet>({
     name: 'limited',
-    for: REPLICA_SETS,
+    for: ReplicaSet,
     limit: selection,
     whileLeading: (enqueue) => selection.watch(enqueue),
     reconcile: async ({ key }) => void reconciled.push(key),
@@ -88,18 +87,15 @@ function start(cluster: FakeCluster, selector: string) {
 
 function seed(): FakeCluster {
   const cluster = new FakeCluster();
-  cluster.seed(DEPLOYMENTS, aDeploymentWith('mine', { shard: 'a' }));
-  cluster.seed(DEPLOYMENTS, aDeploymentWith('theirs', { shard: 'b' }));
+  cluster.seed(Deployment, aDeploymentWith('mine', { shard: 'a' }));
+  cluster.seed(Deployment, aDeploymentWith('theirs', { shard: 'b' }));
   // Its own labels contradict its Deployment's: the Deployment's count.
-  cluster.seed(REPLICA_SETS, aReplicaSetOf('mine-1', { kind: 'Deployment', name: 'mine' }, { shard: 'b' }));
-  cluster.seed(
-    REPLICA_SETS,
-    aReplicaSetOf('theirs-1', { kind: 'Deployment', name: 'theirs' }, { shard: 'a' }),
-  );
-  cluster.seed(REPLICA_SETS, aReplicaSetOf('lost-1', { kind: 'Deployment', name: 'gone' }, { shard: 'a' }));
-  cluster.seed(REPLICA_SETS, aReplicaSetOf('alone', undefined, { shard: 'a' }));
-  cluster.seed(REPLICA_SETS, aReplicaSetOf('unlabelled'));
-  cluster.seed(REPLICA_SETS, aReplicaSetOf('rollout-1', { kind: 'Rollout', name: 'r' }, { shard: 'a' }));
+  cluster.seed(ReplicaSet, aReplicaSetOf('mine-1', { kind: 'Deployment', name: 'mine' }, { shard: 'b' }));
+  cluster.seed(ReplicaSet, aReplicaSetOf('theirs-1', { kind: 'Deployment', name: 'theirs' }, { shard: 'a' }));
+  cluster.seed(ReplicaSet, aReplicaSetOf('lost-1', { kind: 'Deployment', name: 'gone' }, { shard: 'a' }));
+  cluster.seed(ReplicaSet, aReplicaSetOf('alone', undefined, { shard: 'a' }));
+  cluster.seed(ReplicaSet, aReplicaSetOf('unlabelled'));
+  cluster.seed(ReplicaSet, aReplicaSetOf('rollout-1', { kind: 'Rollout', name: 'r' }, { shard: 'a' }));
   return cluster;
 }
 
@@ -127,17 +123,17 @@ describe('a controller of ReplicaSets with a selector', () => {
 
   it('goes by the Deployment of the API that the ReplicaSet names as its owner’s', () => {
     const cluster = new FakeCluster();
-    cluster.seed(DEPLOYMENTS, aDeploymentWith('web', { shard: 'b' }));
+    cluster.seed(Deployment, aDeploymentWith('web', { shard: 'b' }));
     const custom = aDeploymentWith('web', { shard: 'a' });
     custom.metadata.uid = 'uid-of-custom';
-    cluster.seed(ROLLKEEPER_DEPLOYMENTS, { ...custom, apiVersion: 'rollkeeper.dev/v1' });
+    cluster.seed(RollkeeperDeployment, { ...custom, apiVersion: 'rollkeeper.dev/v1' });
     const replicaSet = aReplicaSetOf('web-1', {
       apiVersion: 'rollkeeper.dev/v1',
       kind: 'Deployment',
       name: 'web',
     });
     for (const owner of replicaSet.metadata.ownerReferences ?? []) owner.uid = 'uid-of-custom';
-    cluster.seed(REPLICA_SETS, replicaSet);
+    cluster.seed(ReplicaSet, replicaSet);
     expect(start(cluster, 'shard=a').woken()).toEqual(['web-1']);
     expect(start(cluster, 'shard!=a').woken()).toEqual([]);
   });
@@ -145,12 +141,12 @@ describe('a controller of ReplicaSets with a selector', () => {
   it('lets nobody take a key who has not seen the Deployment that makes it ours', () => {
     const cluster = seed();
     const { requests } = start(cluster, 'shard=a');
-    const [deployment] = cluster.all<Deployment>(DEPLOYMENTS);
+    const [deployment] = cluster.all<Deployment>(Deployment);
     const ofMine = requests.filter(({ ref }) => ref.name === 'mine-1');
     expect(ofMine.length).toBeGreaterThan(0);
     for (const { mustHaveSeen } of ofMine)
       expect(mustHaveSeen).toEqual([
-        { type: DEPLOYMENTS, resourceVersion: deployment?.metadata.resourceVersion },
+        { type: Deployment, resourceVersion: deployment?.metadata.resourceVersion },
       ]);
   });
 
@@ -158,10 +154,10 @@ describe('a controller of ReplicaSets with a selector', () => {
     const cluster = seed();
     const { clear, reconcile, reconciled, woken } = start(cluster, 'shard=a');
     woken();
-    const [mine, theirs] = cluster.all<Deployment>(DEPLOYMENTS) as [Deployment, Deployment];
-    await cluster.update(DEPLOYMENTS, relabelled(theirs, { shard: 'a' }));
+    const [mine, theirs] = cluster.all<Deployment>(Deployment) as [Deployment, Deployment];
+    await cluster.update(Deployment, relabelled(theirs, { shard: 'a' }));
     expect(woken()).toEqual(['theirs-1']);
-    await cluster.update(DEPLOYMENTS, relabelled(mine, { shard: 'b' }));
+    await cluster.update(Deployment, relabelled(mine, { shard: 'b' }));
     expect(woken()).toEqual([]);
     await reconcile('theirs-1');
     await reconcile('mine-1');
@@ -174,12 +170,12 @@ describe('a controller of ReplicaSets with a selector', () => {
     const { woken } = start(cluster, 'shard=a');
     woken();
     const byName = (name: string): ReplicaSet =>
-      cluster.all<ReplicaSet>(REPLICA_SETS).find(({ metadata }) => metadata.name === name) as ReplicaSet;
-    await cluster.update(REPLICA_SETS, relabelled(byName('unlabelled'), { shard: 'a' }));
+      cluster.all<ReplicaSet>(ReplicaSet).find(({ metadata }) => metadata.name === name) as ReplicaSet;
+    await cluster.update(ReplicaSet, relabelled(byName('unlabelled'), { shard: 'a' }));
     expect(woken()).toEqual(['unlabelled']);
     const orphan = structuredClone(byName('theirs-1'));
     delete orphan.metadata.ownerReferences;
-    await cluster.update(REPLICA_SETS, orphan);
+    await cluster.update(ReplicaSet, orphan);
     expect(woken()).toEqual(['theirs-1']);
   });
 });

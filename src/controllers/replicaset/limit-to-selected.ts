@@ -1,13 +1,7 @@
 import type { Enqueue, Informer, KeyLimit, Lister, ResourceEvent, Urgency } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX, findOwner, ownerRefOf } from '@rollkeeper/runtime';
-import type {
-  DeepReadonly,
-  Deployment,
-  LabelMatcher,
-  ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, LabelMatcher, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 
 export interface WatchedDeployments {
   readonly type: ResourceType;
@@ -78,7 +72,7 @@ export class ReplicaSetSelection implements KeyLimit {
       const { name, namespace, resourceVersion = '' } = metadata;
       enqueue({
         ref: { namespace, name },
-        cause: { type: REPLICA_SETS, resourceVersion },
+        cause: { type: ReplicaSet, resourceVersion },
         priority: isInitial ? 'low' : 'normal',
         reason: isInitial ? 'initial-list' : 'user-change',
       });

@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
-  PODS,
+  Pod,
   isPodActive,
   isPodTerminating,
   keyOf,
@@ -102,7 +102,7 @@ export class PodManager {
     });
     this.forgetSettledDeletes(intents.ownerUid, decision.pendingDeletes);
     const settledAt = this.versionOf(decision.settledBy, namespace);
-    if (settledAt !== undefined) context.intents.settledAt(PODS, settledAt);
+    if (settledAt !== undefined) context.intents.settledAt(Pod, settledAt);
     const { probeCreates, probeDeletes } = decision;
     const reads = new ConcurrencyLimit(READS_AT_ONCE);
     const lookUp = (name: string): Promise<Pod | undefined> => reads.run(() => control.lookUp(name));
@@ -115,7 +115,7 @@ export class PodManager {
     );
     const existing = found.filter((pod) => pod !== undefined);
     for (const { metadata } of existing)
-      if (metadata.resourceVersion) context.intents.settledAt(PODS, metadata.resourceVersion);
+      if (metadata.resourceVersion) context.intents.settledAt(Pod, metadata.resourceVersion);
     return {
       controlled: claimed.controlled,
       terminating: [...claimed.terminating, ...existing.filter((pod) => isPodTerminating(pod))],

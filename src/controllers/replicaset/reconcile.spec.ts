@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { toRfc3339 } from '../../machinery/clock/index.js';
-import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/fake-cluster.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { FIRST_TO_GO, firstToGo, podsToDelete, renderFirstToGo } from '../shared/index.js';
@@ -80,7 +79,7 @@ describe('a ReplicaSet', () => {
     const harness = new ReplicaSetHarness(3);
     await harness.settle();
     const { replicaSet } = harness;
-    await harness.cluster.update(REPLICA_SETS, {
+    await harness.cluster.update(ReplicaSet, {
       ...replicaSet,
       metadata: { ...replicaSet.metadata, annotations },
     });
@@ -165,7 +164,7 @@ describe('a ReplicaSet', () => {
     harness.catchUp();
     await harness.activate();
     await harness.activate();
-    expect(harness.cluster.count('delete', PODS)).toBe(2);
+    expect(harness.cluster.count('delete', Pod)).toBe(2);
   });
 
   it('chooses another name when somebody else has the first', async () => {
@@ -174,7 +173,7 @@ describe('a ReplicaSet', () => {
     await probe.activate();
     const [wouldBe] = probe.activePods;
     const harness = new ReplicaSetHarness(1, { seed });
-    harness.cluster.seed(PODS, aPod({ name: wouldBe!.metadata.name, ownerUid: 'somebody-else' }));
+    harness.cluster.seed(Pod, aPod({ name: wouldBe!.metadata.name, ownerUid: 'somebody-else' }));
     await harness.activate();
     expect(harness.activePods).toHaveLength(1);
     expect(harness.activePods[0]?.metadata.name).not.toBe(wouldBe!.metadata.name);
@@ -193,7 +192,7 @@ describe('pods that cannot be created', () => {
     const { error } = await harness.activate();
     expect(error).toMatchObject({ message: 'exceeded quota' });
     // Slow start: 1, then 2 with one failure, and no more.
-    expect(harness.cluster.count('create', PODS)).toBe(3);
+    expect(harness.cluster.count('create', Pod)).toBe(3);
     expect(harness.events.lines.at(-1)).toBe('Warning FailedCreate Error creating: exceeded quota');
     expect(harness.replicaSet.status?.conditions).toMatchObject([
       { type: 'ReplicaFailure', reason: 'FailedCreate', message: 'exceeded quota' },
@@ -236,29 +235,29 @@ describe('pods that cannot be created', () => {
 describe('pods of others', () => {
   it('are adopted as orphans that match, and released when they no longer do', async () => {
     const harness = new ReplicaSetHarness(2);
-    harness.cluster.seed(PODS, aPod({ name: 'orphan' }));
-    harness.cluster.seed(PODS, aPod({ name: 'stranger', labels: { app: 'db' } }));
-    harness.cluster.seed(PODS, aPod({ name: 'foreign', ownerUid: 'somebody-else' }));
+    harness.cluster.seed(Pod, aPod({ name: 'orphan' }));
+    harness.cluster.seed(Pod, aPod({ name: 'stranger', labels: { app: 'db' } }));
+    harness.cluster.seed(Pod, aPod({ name: 'foreign', ownerUid: 'somebody-else' }));
     await harness.settle();
     expect(harness.activePods.map(({ metadata }) => metadata.name)).toContain('orphan');
     expect(harness.activePods).toHaveLength(2);
     const orphan = harness.activePods.find(({ metadata }) => metadata.name === 'orphan')!;
     await harness.changePod(orphan, (pod) => (pod.metadata.labels = { app: 'debug' }));
     await harness.settle();
-    expect(harness.cluster.peek<Pod>(PODS, 'default/orphan')?.metadata.ownerReferences).toEqual([]);
+    expect(harness.cluster.peek<Pod>(Pod, 'default/orphan')?.metadata.ownerReferences).toEqual([]);
     expect(harness.activePods).toHaveLength(2);
   });
 
   it('are not adopted by a ReplicaSet that the API server knows to be leaving', async () => {
     const harness = new ReplicaSetHarness(0);
-    harness.cluster.seed(PODS, aPod({ name: 'orphan' }));
+    harness.cluster.seed(Pod, aPod({ name: 'orphan' }));
     harness.pods.catchUp();
     const leaving = harness.replicaSet;
     leaving.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     leaving.metadata.finalizers = ['orphan'];
-    await harness.cluster.update(REPLICA_SETS, leaving);
+    await harness.cluster.update(ReplicaSet, leaving);
     await harness.activate();
-    expect(harness.cluster.peek<Pod>(PODS, 'default/orphan')?.metadata.ownerReferences).toBeUndefined();
+    expect(harness.cluster.peek<Pod>(Pod, 'default/orphan')?.metadata.ownerReferences).toBeUndefined();
   });
 });
 
@@ -329,8 +328,8 @@ describe('a ReplicaSet that cannot or must not be managed', () => {
     const { replicaSet } = harness;
     replicaSet.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     replicaSet.metadata.finalizers = ['foregroundDeletion'];
-    await harness.cluster.update(REPLICA_SETS, replicaSet);
-    await harness.cluster.delete(PODS, harness.activePods[0]!.metadata);
+    await harness.cluster.update(ReplicaSet, replicaSet);
+    await harness.cluster.delete(Pod, harness.activePods[0]!.metadata);
     await harness.settle();
     expect(harness.activePods).toHaveLength(2);
     expect(harness.replicaSet.status?.replicas).toBe(2);
@@ -340,7 +339,7 @@ describe('a ReplicaSet that cannot or must not be managed', () => {
     const harness = new ReplicaSetHarness(3);
     await harness.activate({ effect: 1, fault: 'killed-before' });
     expect(harness.storedIntents).toBeDefined();
-    harness.cluster.vanish(REPLICA_SETS, harness.key);
+    harness.cluster.vanish(ReplicaSet, harness.key);
     harness.catchUp();
     expect(await harness.activate()).toEqual({ effects: 0, result: {} });
     expect(harness.storedIntents).toBeUndefined();
@@ -349,8 +348,8 @@ describe('a ReplicaSet that cannot or must not be managed', () => {
   it('does not take over the intents of a namesake that is gone', async () => {
     const harness = new ReplicaSetHarness(5);
     await harness.activate({ effect: 1, fault: 'killed-before' });
-    harness.cluster.vanish(REPLICA_SETS, harness.key);
-    harness.cluster.seed(REPLICA_SETS, aReplicaSet({ replicas: 1 }));
+    harness.cluster.vanish(ReplicaSet, harness.key);
+    harness.cluster.seed(ReplicaSet, aReplicaSet({ replicas: 1 }));
     await harness.settle();
     expect(harness.activePods).toHaveLength(1);
     expect(harness.storedIntents).toBeUndefined();

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
 import { buildController } from '../../runtime/controller/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import type { Pod, ReplicaSet, ResourceQuota } from '../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS, RESOURCE_QUOTAS } from '../../machinery/kubernetes/index.js';
+import { Pod, ReplicaSet, ResourceQuota } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
@@ -14,7 +13,7 @@ import { replicaSetController } from './definition.js';
 
 function start() {
   const cluster = new FakeCluster();
-  const owner = cluster.seed(REPLICA_SETS, {
+  const owner = cluster.seed(ReplicaSet, {
     ...aReplicaSet({ replicas: 2 }),
     status: { replicas: 2, observedGeneration: 1 },
   });
@@ -31,11 +30,11 @@ function start() {
   const stop = built.watch((request) => void requests.push(request));
   const ownerUid = owner.metadata.uid!;
   const seedPod = (traits: Parameters<typeof aPod>[0] = {}): Pod =>
-    cluster.seed(PODS, aPod({ ownerUid, ...traits }));
+    cluster.seed(Pod, aPod({ ownerUid, ...traits }));
   const change = async (pod: Pod, mutate: (pod: Pod) => void): Promise<void> => {
     const changed = structuredClone(pod);
     mutate(changed);
-    await cluster.update(PODS, changed);
+    await cluster.update(Pod, changed);
   };
   /** Keys enqueued since the last call, as `name priority delay`. */
   const woken = (): string[] =>
@@ -56,10 +55,10 @@ describe('what wakes a ReplicaSet', () => {
       metadata: { name: 'q', namespace },
       status: { hard: { pods: '2' }, used: { pods: used } },
     });
-    for (const namespace of ['default', 'other']) cluster.seed(RESOURCE_QUOTAS, aQuota('2', namespace));
+    for (const namespace of ['default', 'other']) cluster.seed(ResourceQuota, aQuota('2', namespace));
     woken();
     const free = async (used: string, namespace = 'default'): Promise<void> =>
-      void (await cluster.update(RESOURCE_QUOTAS, aQuota(used, namespace)));
+      void (await cluster.update(ResourceQuota, aQuota(used, namespace)));
     await free('1');
     expect(woken(), 'one that lacks nothing').toEqual([]);
     const failed: ReplicaSet = structuredClone(owner);
@@ -67,7 +66,7 @@ describe('what wakes a ReplicaSet', () => {
       replicas: 0,
       conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }],
     };
-    await cluster.update(REPLICA_SETS, failed);
+    await cluster.update(ReplicaSet, failed);
     woken();
     await free('1', 'other');
     await free('2');
@@ -81,9 +80,9 @@ describe('what wakes a ReplicaSet', () => {
     expect(woken()).toEqual(['web low 0']);
     owner.spec.replicas = 5;
     owner.metadata.generation = 2;
-    const written = await cluster.update<ReplicaSet>(REPLICA_SETS, owner);
+    const written = await cluster.update<ReplicaSet>(ReplicaSet, owner);
     expect(requests[0]?.cause).toEqual({
-      type: REPLICA_SETS,
+      type: ReplicaSet,
       resourceVersion: written.metadata.resourceVersion,
     });
     expect(woken()).toEqual(['web high 0']);
@@ -95,7 +94,7 @@ describe('what wakes a ReplicaSet', () => {
     const seed = (name: string, generation: number, replicas: number): void => {
       const replicaSet = aReplicaSet({ replicas: 2 });
       const metadata = { ...replicaSet.metadata, name, uid: name, generation };
-      cluster.seed(REPLICA_SETS, { ...replicaSet, metadata, status: { replicas, observedGeneration: 1 } });
+      cluster.seed(ReplicaSet, { ...replicaSet, metadata, status: { replicas, observedGeneration: 1 } });
     };
     seed('done', 1, 2);
     seed('unseen', 2, 2);
@@ -114,7 +113,7 @@ describe('what wakes a ReplicaSet', () => {
     const write = async (replicas: number): Promise<void> => {
       const counts = { replicas, fullyLabeledReplicas: replicas, terminatingReplicas: 0 };
       owner.status = { ...counts, observedGeneration: owner.metadata.generation ?? 0 };
-      const written = await cluster.update<ReplicaSet>(REPLICA_SETS, owner, { subresource: 'status' });
+      const written = await cluster.update<ReplicaSet>(ReplicaSet, owner, { subresource: 'status' });
       owner.metadata.resourceVersion = written.metadata.resourceVersion;
     };
     await write(7);
@@ -156,13 +155,13 @@ describe('what wakes a ReplicaSet', () => {
     const { cluster, owner, seedPod, woken } = start();
     const [first, second] = [seedPod({ name: 'a' }), seedPod({ name: 'b' })];
     woken();
-    await cluster.delete(PODS, first.metadata);
+    await cluster.delete(Pod, first.metadata);
     expect(woken()).toEqual(['web normal 0']);
     owner.spec.replicas = 1;
     owner.metadata.generation = 2;
-    await cluster.update(REPLICA_SETS, owner);
+    await cluster.update(ReplicaSet, owner);
     woken();
-    await cluster.delete(PODS, second.metadata);
+    await cluster.delete(Pod, second.metadata);
     expect(woken()).toEqual(['web normal 100']);
   });
 
@@ -170,9 +169,9 @@ describe('what wakes a ReplicaSet', () => {
     const { cluster, seedPod, woken } = start();
     const pod = seedPod({ node: 'n1' });
     woken();
-    await cluster.delete(PODS, pod.metadata);
+    await cluster.delete(Pod, pod.metadata);
     expect(woken(), 'terminating').toEqual(['web normal 0']);
-    await cluster.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
+    await cluster.delete(Pod, pod.metadata, { gracePeriodSeconds: 0 });
     expect(woken(), 'gone').toEqual(['web normal 1000']);
   });
 
@@ -186,14 +185,14 @@ describe('what wakes a ReplicaSet', () => {
 
   it('an orphan that it selects, and no other', async () => {
     const { cluster, woken } = start();
-    cluster.seed(REPLICA_SETS, {
+    cluster.seed(ReplicaSet, {
       ...aReplicaSet({ selector: { matchLabels: { app: 'db' } } }),
       metadata: { name: 'db', namespace: 'default' },
     });
     woken();
-    cluster.seed(PODS, aPod({ name: 'orphan' }));
+    cluster.seed(Pod, aPod({ name: 'orphan' }));
     expect(woken()).toEqual(['web normal 100']);
-    cluster.seed(PODS, aPod({ name: 'stranger', labels: { app: 'cache' } }));
+    cluster.seed(Pod, aPod({ name: 'stranger', labels: { app: 'cache' } }));
     expect(woken()).toEqual([]);
   });
 
@@ -233,7 +232,7 @@ describe('what wakes a ReplicaSet', () => {
     const { generation: observedGeneration = 0 } = owner.metadata;
     const counts = { replicas: 2, fullyLabeledReplicas: 2, terminatingReplicas: 0 };
     const status = { ...counts, observedGeneration };
-    await cluster.update<ReplicaSet>(REPLICA_SETS, { ...owner, status });
+    await cluster.update<ReplicaSet>(ReplicaSet, { ...owner, status });
     expect(built.needsSync?.('default/web')).toBe(false);
     await change(first, (pod) => (pod.status = { phase: 'Running', conditions: READY }));
     expect(requests.pop()).toMatchObject({ onlyIfNeeded: false });

@@ -1,7 +1,7 @@
 import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { partOf } from '@rollkeeper/runtime';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
+import { partOf, ReplicationController } from '@rollkeeper/runtime';
 import type { ReplicatedKind } from '../replicaset/index.js';
-import { ReplicationController } from '../shared/index.js';
 
 /** ReplicationControllers in the form of ReplicaSets: only their selectors are written differently. */
 export const AS_REPLICA_SETS = partOf(ReplicationController, 'as-replica-sets', toReplicaSet);
@@ -26,5 +26,6 @@ function toReplicaSet({ metadata, spec, status }: ReplicationController): Replic
 }
 
 function toReplicationController({ spec, ...replicaSet }: ReplicaSet): ReplicationController {
-  return { ...replicaSet, spec: { ...spec, selector: spec.selector.matchLabels } };
+  const own = { ...replicaSet, spec: { ...spec, selector: spec.selector.matchLabels } };
+  return objectOfKind<ReplicationController>(own);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../machinery/kubernetes/index.js';
-import type { ResourceClaim, ResourceClaimTemplate } from '../shared/index.js';
+import type { Pod, ResourceClaim, ResourceClaimTemplate } from '../../machinery/kubernetes/index.js';
 import {
   DELETE_PROTECTION,
   POD_CLAIM_NAME,

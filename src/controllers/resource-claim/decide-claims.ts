@@ -1,8 +1,7 @@
 import type { DeepReadonly, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
 import { writableCopy, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
-import { newControllerRef, typeMeta } from '@rollkeeper/runtime';
-import { ResourceClaim } from '../shared/index.js';
-import type { ResourceClaimTemplate } from '../shared/index.js';
+import { newControllerRef, typeMeta, ResourceClaim } from '@rollkeeper/runtime';
+import type { ResourceClaimTemplate } from '@rollkeeper/runtime';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableClaim = DeepReadonly<ResourceClaim>;

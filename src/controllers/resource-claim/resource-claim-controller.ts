@@ -2,14 +2,8 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectRef, ReconcileContext } from '@rollkeeper/runtime';
-import { Pod, watch } from '@rollkeeper/runtime';
-import {
-  ResourceClaim,
-  ResourceClaimTemplate,
-  WHOLE_PODS,
-  clusterController,
-  unlessGone,
-} from '../shared/index.js';
+import { Pod, watch, ResourceClaim, ResourceClaimTemplate } from '@rollkeeper/runtime';
+import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 import type { ClaimUpkeep } from './decide-claims.js';
 import {
   DELETE_PROTECTION,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IPAddress, ServiceCIDR } from '../shared/index.js';
+import type { IPAddress, ServiceCIDR } from '../../machinery/kubernetes/index.js';
 import { mayGo } from './service-cidr.js';
 
 const aCidr = (name: string, ...cidrs: string[]): ServiceCIDR => ({

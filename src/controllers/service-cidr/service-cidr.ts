@@ -3,8 +3,8 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { ReconcileContext } from '@rollkeeper/runtime';
-import { watch } from '@rollkeeper/runtime';
-import { IPAddress, ServiceCIDR, clusterController, parseTimeMs, unlessGone } from '../shared/index.js';
+import { watch, IPAddress, ServiceCIDR } from '@rollkeeper/runtime';
+import { clusterController, parseTimeMs, unlessGone } from '../shared/index.js';
 
 type ReadableCidr = DeepReadonly<ServiceCIDR>;
 type Sync = ReconcileContext<ServiceCIDR>;

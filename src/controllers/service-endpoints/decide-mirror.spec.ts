@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '@rollkeeper/runtime';
-import type { EndpointSlice, Endpoints } from '../shared/index.js';
+import type { EndpointSlice, Endpoints } from '../../machinery/kubernetes/index.js';
 import { decideMirror, isMirrored } from './decide-mirror.js';
 
 const http = { name: 'http', port: 80, protocol: 'TCP' as const };

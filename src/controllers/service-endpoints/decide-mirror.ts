@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { Service } from '@rollkeeper/runtime';
-import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
-import type { Endpoints } from '../shared/index.js';
-import { EndpointSlice, SERVICE_NAME_LABEL } from '../shared/index.js';
+import type { Service, Endpoints } from '@rollkeeper/runtime';
+import { setControllerReference, typeMeta, EndpointSlice } from '@rollkeeper/runtime';
+import { SERVICE_NAME_LABEL } from '../shared/index.js';
 import { MANAGED_BY_LABEL, portsKey } from './decide-slices.js';
 import { CHANGED_AT } from './pod-endpoint.js';
 

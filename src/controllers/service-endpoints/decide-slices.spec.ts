@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../machinery/kubernetes/index.js';
-import { cloneJson } from '../../machinery/kubernetes/index.js';
-import type { Service } from '../../runtime/operator/kinds.js';
-import { typeMeta, Service as ServiceKind } from '../../runtime/operator/kinds.js';
+import type { Pod, EndpointSlice } from '../../machinery/kubernetes/index.js';
+import { cloneJson, Service } from '../../machinery/kubernetes/index.js';
+import { typeMeta } from '../../runtime/operator/kinds.js';
 import { aPod } from '../../testing/pod-builder.js';
-import type { EndpointSlice } from '../shared/index.js';
 import { decideSlices } from './decide-slices.js';
 import { decideSubsets } from './decide-subsets.js';
 
 const aService = (spec: Partial<Service['spec']> = {}): Service => ({
-  ...typeMeta(ServiceKind),
+  ...typeMeta(Service),
   metadata: { name: 'web', namespace: 'default', uid: 'uid-web', labels: { team: 'a' } },
   spec: {
     clusterIP: '10.0.0.1',

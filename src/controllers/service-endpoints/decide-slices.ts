@@ -1,8 +1,8 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { writableCopy, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
-import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
-import { EndpointSlice, SERVICE_NAME_LABEL } from '../shared/index.js';
+import { setControllerReference, typeMeta, EndpointSlice } from '@rollkeeper/runtime';
+import { SERVICE_NAME_LABEL } from '../shared/index.js';
 import type { IpFamily, PodEndpoint } from './pod-endpoint.js';
 import { HEADLESS_LABEL, familiesOf, isHeadless, podEndpoints } from './pod-endpoint.js';
 

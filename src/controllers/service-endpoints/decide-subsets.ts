@@ -1,6 +1,5 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import type { Service } from '@rollkeeper/runtime';
-import type { Endpoints } from '../shared/index.js';
+import type { Service, Endpoints } from '@rollkeeper/runtime';
 import { familiesOf, podEndpoints } from './pod-endpoint.js';
 import type { PodEndpoint } from './pod-endpoint.js';
 

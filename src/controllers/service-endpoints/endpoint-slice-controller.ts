@@ -1,6 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Service } from '@rollkeeper/runtime';
-import { EndpointSlice, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
+import { EndpointSlice } from '@rollkeeper/runtime';
+import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 import { MANAGED_BY, MANAGED_BY_LABEL, decideSlices } from './decide-slices.js';
 import { CHANGED_AT, hasEndpointsFromPods } from './pod-endpoint.js';
 import { SERVICES_AND_PODS, podsOf } from './watch-services.js';

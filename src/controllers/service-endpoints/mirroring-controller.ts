@@ -1,6 +1,6 @@
 import type { ControllerDefinition } from '@rollkeeper/runtime';
-import { OWNER_UID_INDEX, Service, usualUrgency, watch } from '@rollkeeper/runtime';
-import { EndpointSlice, Endpoints, clusterController, unlessGone } from '../shared/index.js';
+import { OWNER_UID_INDEX, Service, usualUrgency, watch, EndpointSlice, Endpoints } from '@rollkeeper/runtime';
+import { clusterController, unlessGone } from '../shared/index.js';
 import { MAX_PER_SUBSET, decideMirror, isMirror, isMirrored } from './decide-mirror.js';
 
 /**

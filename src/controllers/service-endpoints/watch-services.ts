@@ -1,7 +1,5 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { compileLabelSelector, sameJson } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import { compileLabelSelector, sameJson, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerTraits, ControllerWatches, KindIndex, ListerOf } from '@rollkeeper/runtime';
 import { Service, indexBy, watch } from '@rollkeeper/runtime';
 import {
@@ -19,10 +17,10 @@ type ReadableService = DeepReadonly<Service>;
 /** The watches of both kinds of endpoints: Services, and the pods that they select. */
 export const SERVICES_AND_PODS = {
   for: Service,
-  indexes: [indexBy(Service, SELECTOR_INDEX, serviceSelector), indexBy<Pod>(PODS, LABEL_INDEX, labelIndex)],
+  indexes: [indexBy(Service, SELECTOR_INDEX, serviceSelector), indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)],
   watches: [
     watch<Pod>(
-      PODS,
+      Pod,
       servicesOf,
       (event) =>
         event.type !== 'modified' || !sameJson(endpointFacts(event.old), endpointFacts(event.object)),
@@ -34,7 +32,7 @@ export const SERVICES_AND_PODS = {
 export function podsOf(service: ReadableService, listerOf: ListerOf): readonly DeepReadonly<Pod>[] {
   const { metadata, spec } = service;
   const matchLabels = { ...spec.selector };
-  return selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', { matchLabels });
+  return selectedFrom(listerOf<Pod>(Pod), metadata.namespace ?? '', { matchLabels });
 }
 
 function serviceSelector(service: ReadableService): readonly string[] {

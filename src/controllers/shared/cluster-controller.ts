@@ -1,5 +1,5 @@
-import type { KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { Pod, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type {
   BehaviourOf,
   ContentTrim,
@@ -11,7 +11,7 @@ import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
 
 /** Pods with their requests and ports, for controllers of Services, budgets and nodes. */
 export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([
-  [qualifiedResource(PODS), (pod) => trimPodKeepingSpec(pod as Pod)],
+  [qualifiedResource(Pod), (pod) => trimPodKeepingSpec(pod as Pod)],
 ]);
 
 type Traits<T extends KubernetesObject> = Omit<

@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 
@@ -34,7 +34,7 @@ export async function deleteDisrupted(
   const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, message, lastTransitionTime }];
   const body = { metadata: { uid }, status: { ...(phase && { phase }), conditions } };
   const marked = await unlessGone(
-    client.patch(PODS, ref, { type: 'strategic', body }, { subresource: 'status' }),
+    client.patch(Pod, ref, { type: 'strategic', body }, { subresource: 'status' }),
   );
-  if (marked) await unlessGone(client.delete(PODS, ref, { preconditions: { uid }, gracePeriodSeconds }));
+  if (marked) await unlessGone(client.delete(Pod, ref, { preconditions: { uid }, gracePeriodSeconds }));
 }

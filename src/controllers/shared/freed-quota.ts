@@ -1,7 +1,7 @@
 import type { CachedKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, watch } from '@rollkeeper/runtime';
-import type { DeepReadonly, KubernetesObject, ResourceQuota } from '@rollkeeper/machinery/kubernetes';
-import { RESOURCE_QUOTAS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { ResourceQuota, nanosOf } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Wakes what was refused for want of room as soon as a quota of its namespace has some again. The backoff of a refused key grows up to ten
@@ -13,7 +13,7 @@ export function watchFreedRoom<T extends KubernetesObject>(
   waitsForRoom: (object: DeepReadonly<T>) => boolean,
 ): WatchedKind {
   return watch<ResourceQuota>(
-    RESOURCE_QUOTAS,
+    ResourceQuota,
     function* ({ metadata: { namespace = '' } }, listerOf) {
       for (const object of listerOf(kind).byIndex(NAMESPACE_INDEX, namespace))
         if (waitsForRoom(object)) yield object.metadata;

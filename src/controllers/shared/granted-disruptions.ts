@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { ownField, transitionTime, asSent } from '@rollkeeper/machinery/kubernetes';
-import type { PodDisruptionBudget } from './kinds.js';
+import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import { parseTimeMs } from './pod-readiness.js';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;

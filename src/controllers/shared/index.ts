@@ -54,32 +54,18 @@ export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { WHOLE_PODS, clusterController } from './cluster-controller.js';
 export {
   POD_TEMPLATE_HASH,
+  EndpointSlice,
+  HorizontalPodAutoscaler,
+  PodDisruptionBudget,
+  ReplicationController,
+  ResourceQuota,
   SELECTOR_INDEX,
   selectorIndex,
   selectorIndexValue,
   selectorIndexValuesFor,
   unlessGone,
 } from '@rollkeeper/runtime';
-export {
-  CSIDriver,
-  ClusterRole,
-  ControllerRevision,
-  Endpoints,
-  EndpointSlice,
-  REVISION_LABEL,
-  SERVICE_NAME_LABEL,
-  HorizontalPodAutoscaler,
-  IPAddress,
-  PodDisruptionBudget,
-  ReplicationController,
-  ResourceClaim,
-  ResourceClaimTemplate,
-  ResourceQuota,
-  ResourceSlice,
-  ServiceCIDR,
-  VolumeAttachment,
-  VolumeAttributesClass,
-} from './kinds.js';
+export { ControllerRevision, REVISION_LABEL, SERVICE_NAME_LABEL } from './kinds.js';
 export { granted, withGranted } from './granted-disruptions.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';

@@ -8,8 +8,8 @@ import {
   unlessGone,
 } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isControlledBy } from '@rollkeeper/machinery/kubernetes';
 
 /** A pod could not be created: quota, admission, an invalid template. */
 export const FAILED_CREATE = 'FailedCreate';
@@ -74,7 +74,7 @@ export class PodControl {
     const { name } = pod.metadata;
     try {
       signal.throwIfAborted();
-      await client.create<Pod>(PODS, pod, { signal });
+      await client.create<Pod>(Pod, pod, { signal });
       this.record('Normal', 'SuccessfulCreate', this.words('create', name, undefined));
       return { kind: 'created', name };
     } catch (error) {
@@ -90,7 +90,7 @@ export class PodControl {
     try {
       signal.throwIfAborted();
       const ref = { namespace: this.owner.metadata.namespace, name: pod.name };
-      await client.delete<Pod>(PODS, ref, { preconditions: { uid: pod.uid }, signal });
+      await client.delete<Pod>(Pod, ref, { preconditions: { uid: pod.uid }, signal });
       this.record('Normal', 'SuccessfulDelete', this.words('delete', pod.name, undefined));
       return { kind: 'deleted', pod };
     } catch (error) {
@@ -104,7 +104,7 @@ export class PodControl {
   async lookUp(name: string): Promise<Pod | undefined> {
     const { client, signal } = this.dependencies;
     const ref = { namespace: this.owner.metadata.namespace, name };
-    const pod = await unlessGone(client.get<Pod>(PODS, ref, { signal }));
+    const pod = await unlessGone(client.get<Pod>(Pod, ref, { signal }));
     return pod && isControlledBy(pod, this.owner) ? pod : undefined;
   }
 

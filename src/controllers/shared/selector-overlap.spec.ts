@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { buildController } from '../../runtime/controller/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { ControllerDefinition } from '../../runtime/controller/index.js';
-import type { Deployment, LabelSelector, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import type { LabelSelector } from '../../machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  REPLICA_SETS,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  ReplicaSet,
+  RollkeeperDeployment,
   newControllerRef,
 } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
@@ -80,36 +80,36 @@ describe('selectors that take the same pods', () => {
   it('are told on both Deployments when the second one comes', async () => {
     const cluster = new FakeCluster();
     const { told } = leading(deploymentController, cluster);
-    await cluster.create(DEPLOYMENTS, deployment('wide', { app: 'web' }));
+    await cluster.create(Deployment, deployment('wide', { app: 'web' }));
     expect(told()).toEqual([]);
-    await cluster.create(DEPLOYMENTS, deployment('narrow', { app: 'web', tier: 'front' }));
+    await cluster.create(Deployment, deployment('narrow', { app: 'web', tier: 'front' }));
     expect(told()).toEqual(['narrow: Deployment "wide"', 'wide: Deployment "narrow"']);
-    await cluster.create(DEPLOYMENTS, deployment('other', { app: 'db' }));
+    await cluster.create(Deployment, deployment('other', { app: 'db' }));
     expect(told()).toEqual([]);
   });
 
   it('are told also when the one that selects more comes last', async () => {
     const cluster = new FakeCluster();
     const { told } = leading(deploymentController, cluster);
-    await cluster.create(DEPLOYMENTS, deployment('narrow', { app: 'web', tier: 'front' }));
+    await cluster.create(Deployment, deployment('narrow', { app: 'web', tier: 'front' }));
     const exists = { matchExpressions: [{ key: 'tier', operator: 'Exists' }] };
-    await cluster.create(DEPLOYMENTS, deployment('wide', { tier: 'back' }, exists));
+    await cluster.create(Deployment, deployment('wide', { tier: 'back' }, exists));
     expect(told()).toEqual(['narrow: Deployment "wide"', 'wide: Deployment "narrow"']);
   });
 
   it('are told again only when something about them changes', async () => {
     const cluster = new FakeCluster();
-    cluster.seed(DEPLOYMENTS, deployment('a', { app: 'web' }));
-    const b = cluster.seed(DEPLOYMENTS, deployment('b', { app: 'web', tier: 'front' }));
+    cluster.seed(Deployment, deployment('a', { app: 'web' }));
+    const b = cluster.seed(Deployment, deployment('b', { app: 'web', tier: 'front' }));
     const { stop, told } = leading(deploymentController, cluster);
     expect(told()).toEqual(['a: Deployment "b"', 'b: Deployment "a"']);
-    const scaled = await cluster.update(DEPLOYMENTS, { ...b, spec: { ...b.spec, replicas: 3 } });
+    const scaled = await cluster.update(Deployment, { ...b, spec: { ...b.spec, replicas: 3 } });
     expect(told()).toEqual([]);
     const template = { ...b.spec.template, metadata: { labels: { app: 'web', tier: 'front', new: 'yes' } } };
-    await cluster.update(DEPLOYMENTS, { ...scaled, spec: { ...scaled.spec, template } });
+    await cluster.update(Deployment, { ...scaled, spec: { ...scaled.spec, template } });
     expect(told()).toEqual(['a: Deployment "b"', 'b: Deployment "a"']);
     stop();
-    await cluster.create(DEPLOYMENTS, deployment('c', { app: 'web' }));
+    await cluster.create(Deployment, deployment('c', { app: 'web' }));
     expect(told()).toEqual([]);
   });
 
@@ -128,15 +128,15 @@ describe('selectors that take the same pods', () => {
       createDeploymentController({ neighbours: ['rollkeeper.dev/v1'] }),
       createDeploymentController({ api: 'rollkeeper.dev/v1', neighbours: ['apps/v1'] }),
     ].map((definition) => leading(definition, cluster).told);
-    await cluster.create(DEPLOYMENTS, deployment('a', { app: 'web' }));
-    await cluster.create(ROLLKEEPER_DEPLOYMENTS, custom('b'));
+    await cluster.create(Deployment, deployment('a', { app: 'web' }));
+    await cluster.create(RollkeeperDeployment, custom('b'));
     expect(ours?.()).toEqual([]);
     expect(theirs?.()).toEqual(['a: Deployment "b" of rollkeeper.dev/v1', 'b: Deployment "a" of apps/v1']);
     const moving = deployment('c', { app: 'db' });
     const paused = { ...moving, spec: { ...moving.spec, paused: true } };
-    await cluster.create(DEPLOYMENTS, paused);
+    await cluster.create(Deployment, paused);
     const copy = custom('c', true);
-    await cluster.create(ROLLKEEPER_DEPLOYMENTS, {
+    await cluster.create(RollkeeperDeployment, {
       ...copy,
       spec: { ...copy.spec, selector: moving.spec.selector, template: moving.spec.template },
     });
@@ -145,10 +145,10 @@ describe('selectors that take the same pods', () => {
 
   it('are named three at a time, and no more are told of a newcomer', async () => {
     const cluster = new FakeCluster();
-    for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.seed(DEPLOYMENTS, deployment(name, { app: 'web' }));
+    for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.seed(Deployment, deployment(name, { app: 'web' }));
     const { told } = leading(deploymentController, cluster);
     told();
-    await cluster.create(DEPLOYMENTS, deployment('z', { app: 'web' }));
+    await cluster.create(Deployment, deployment('z', { app: 'web' }));
     const lines = told();
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toBe('z: Deployment "a", Deployment "b", Deployment "c" and 2 more');
@@ -172,19 +172,19 @@ describe('selectors that take the same pods', () => {
       set.metadata.ownerReferences = [newControllerRef(deployment('web', { app: 'web' }))];
       return set;
     };
-    cluster.seed(REPLICA_SETS, owned('web-1'));
-    cluster.seed(REPLICA_SETS, owned('web-2'));
+    cluster.seed(ReplicaSet, owned('web-1'));
+    cluster.seed(ReplicaSet, owned('web-2'));
     const idle = owned('web-0');
-    cluster.seed(REPLICA_SETS, { ...idle, spec: { ...idle.spec, replicas: 0 } });
+    cluster.seed(ReplicaSet, { ...idle, spec: { ...idle.spec, replicas: 0 } });
     const { told } = leading(replicaSetController, cluster);
     expect(told()).toEqual([]);
-    await cluster.create(REPLICA_SETS, replicaSet('alone', { app: 'web' }));
+    await cluster.create(ReplicaSet, replicaSet('alone', { app: 'web' }));
     expect(told()).toEqual([
       'alone: ReplicaSet "web-1", ReplicaSet "web-2"',
       'web-1: ReplicaSet "alone"',
       'web-2: ReplicaSet "alone"',
     ]);
-    await cluster.create(REPLICA_SETS, owned('web-3'));
+    await cluster.create(ReplicaSet, owned('web-3'));
     expect(told()).toEqual(['alone: ReplicaSet "web-3"', 'web-3: ReplicaSet "alone"']);
   });
 });
@@ -205,7 +205,7 @@ describe('findRivals', () => {
       fc.property(fc.array(drawn, { minLength: 2, maxLength: 8 }), (all) => {
         const cluster = new FakeCluster();
         for (const [index, { labels, matchExpressions, matchLabels }] of all.entries())
-          cluster.seed(DEPLOYMENTS, deployment(`d${index}`, labels, { matchExpressions, matchLabels }));
+          cluster.seed(Deployment, deployment(`d${index}`, labels, { matchExpressions, matchLabels }));
         const lister = indexed(cluster);
         for (const one of lister.list()) {
           const rivals = lister.list().filter((other) => selectorsOverlap(one, other));
@@ -221,7 +221,7 @@ describe('findRivals', () => {
 });
 
 function indexed(cluster: FakeCluster) {
-  const informer = new FakeInformers(cluster).informerFor<Deployment>(DEPLOYMENTS);
+  const informer = new FakeInformers(cluster).informerFor<Deployment>(Deployment);
   informer.addIndex(SELECTOR_INDEX, selectorIndex);
   informer.addIndex(TEMPLATE_INDEX, templateIndex);
   return informer.lister;

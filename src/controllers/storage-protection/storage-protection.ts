@@ -8,8 +8,15 @@ import {
   keyOf,
 } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Kind, ResourceEvent } from '@rollkeeper/runtime';
-import { PersistentVolume, PersistentVolumeClaim, Pod, indexBy, watch } from '@rollkeeper/runtime';
-import { VolumeAttributesClass, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  indexBy,
+  watch,
+  VolumeAttributesClass,
+} from '@rollkeeper/runtime';
+import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 
 /** Pods by the keys of the claims that they use. */
 const CLAIMS_INDEX = 'claims';

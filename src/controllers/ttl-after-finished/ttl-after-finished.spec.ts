@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../runtime/operator/kinds.js';
+import type { Job } from '../../machinery/kubernetes/index.js';
 import { decideExpiry } from './ttl-after-finished.js';
 
 function aJob(ttlSecondsAfterFinished: number | undefined, type?: string): Job {

@@ -19,29 +19,7 @@ export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from '.
 export type { Int64 } from './int64.js';
 export { parseJson, parseJsonWithFractions, stringifyJson, writeIntegers } from './json-text.js';
 export type { WrittenFractions } from './json-text.js';
-export {
-  keyOf,
-  parseKey,
-  DEPLOYMENTS,
-  EVENTS,
-  LEASES,
-  LEASE_CANDIDATES,
-  CONFIG_MAPS,
-  JOBS,
-  NAMESPACES,
-  NODES,
-  PERSISTENT_VOLUMES,
-  PERSISTENT_VOLUME_CLAIMS,
-  PODS,
-  REPLICA_SETS,
-  RESOURCE_QUOTAS,
-  ROLLKEEPER_DEPLOYMENTS,
-  SERVICES,
-  SERVICE_ACCOUNTS,
-  STORAGE_CLASSES,
-  apiVersionOf,
-  qualifiedResource,
-} from './resource-type.js';
+export { keyOf, parseKey, apiVersionOf, qualifiedResource, untyped } from './resource-type.js';
 export {
   compileNodeSelection,
   compileNodeTerm,
@@ -52,7 +30,9 @@ export {
   tolerates,
 } from './node-fit.js';
 export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
-export type { ObjectRef, ResourceType, TypedResource } from './resource-type.js';
+export * from './kinds.js';
+export * from './old-kind-names.js';
+export type { Kind, ObjectRef, ResourceType, TypedResource } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export {
   addAmounts,
@@ -70,23 +50,15 @@ export type { Decoded, DecodedObject } from './decoded.js';
 export { objectOfKind, uncheckedObject, unstructured } from './objects.js';
 export type {
   DeepReadonly,
-  Deployment,
   DeploymentCondition,
   DeploymentSpec,
   DeploymentStatus,
   KubernetesObject,
-  Lease,
-  LeaseCandidate,
-  Namespace,
-  Node,
   ObjectMeta,
   OwnerReference,
-  Pod,
   PodSpec,
   PodStatus,
   PodTemplateSpec,
-  ReplicaSet,
-  ResourceQuota,
   ReplicaSetCondition,
   ReplicaSetSpec,
   ReplicaSetStatus,
@@ -173,6 +145,5 @@ export {
   newestDefault,
   storageClassNameOf,
 } from './volumes.js';
-export type { PersistentVolume, PersistentVolumeClaim, StorageClass } from './volumes.js';
 export { findVolume, givingPatch, isBoundTo, isWithinReach, mismatchOf } from './volume-match.js';
 export type { MatchOptions } from './volume-match.js';

@@ -106,11 +106,6 @@ export interface Namespace extends KubernetesObject, OfKind<'Namespace'> {
   status?: NamespaceStatus;
 }
 
-export interface ResourceQuota extends KubernetesObject, OfKind<'ResourceQuota'> {
-  spec?: { hard?: Record<string, string | number> };
-  status?: { hard?: Record<string, string | number>; used?: Record<string, string | number> };
-}
-
 export interface Node extends KubernetesObject, OfKind<'Node'> {
   spec?: NodeSpec;
   status?: NodeStatus;

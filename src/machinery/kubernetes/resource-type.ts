@@ -1,3 +1,5 @@
+import type { KubernetesObject } from './objects.js';
+
 /** Never present at run time: it only carries the type of a resource's objects. */
 declare const objectType: unique symbol;
 
@@ -17,55 +19,18 @@ export interface TypedResource<T> extends ResourceType {
   readonly [objectType]?: T;
 }
 
-export const DEPLOYMENTS: ResourceType = type('apps', 'v1', 'deployments', 'Deployment', true);
-/** The same as a custom resource, for clusters whose own Deployment controller cannot be switched off. */
-export const ROLLKEEPER_DEPLOYMENTS: ResourceType = type(
-  'rollkeeper.dev',
-  'v1',
-  'deployments',
-  'Deployment',
-  true,
-);
-export const REPLICA_SETS: ResourceType = type('apps', 'v1', 'replicasets', 'ReplicaSet', true);
-export const PODS: ResourceType = type('', 'v1', 'pods', 'Pod', true);
-export const EVENTS: ResourceType = type('', 'v1', 'events', 'Event', true);
-export const PERSISTENT_VOLUMES: ResourceType = type(
-  '',
-  'v1',
-  'persistentvolumes',
-  'PersistentVolume',
-  false,
-);
-export const PERSISTENT_VOLUME_CLAIMS: ResourceType = type(
-  '',
-  'v1',
-  'persistentvolumeclaims',
-  'PersistentVolumeClaim',
-  true,
-);
-export const STORAGE_CLASSES: ResourceType = type(
-  'storage.k8s.io',
-  'v1',
-  'storageclasses',
-  'StorageClass',
-  false,
-);
-export const SERVICES: ResourceType = type('', 'v1', 'services', 'Service', true);
-export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
-export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
-export const RESOURCE_QUOTAS: ResourceType = type('', 'v1', 'resourcequotas', 'ResourceQuota', true);
-export const CONFIG_MAPS: ResourceType = type('', 'v1', 'configmaps', 'ConfigMap', true);
-export const JOBS: ResourceType = type('batch', 'v1', 'jobs', 'Job', true);
-export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
-export const LEASES: ResourceType = type('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
-/** Only served where coordinated leader election is enabled, since Kubernetes 1.33. */
-export const LEASE_CANDIDATES: ResourceType = type(
-  'coordination.k8s.io',
-  'v1beta1',
-  'leasecandidates',
-  'LeaseCandidate',
-  true,
-);
+/** A kind of object: its resource in the API, and the type of its objects. */
+export interface Kind<T extends KubernetesObject = KubernetesObject> extends TypedResource<T> {
+  readonly part?: undefined;
+}
+
+/**
+ * A kind's place in the API without the type of its objects, for subresources that speak of another: the TokenRequest of a
+ * ServiceAccount, say.
+ */
+export function untyped(kind: Kind): ResourceType {
+  return kind;
+}
 
 /** `apps/v1`, or `v1` for the core group: the text in an object's `apiVersion`. */
 export function apiVersionOf(resource: Pick<ResourceType, 'group' | 'version'>): string {
@@ -77,14 +42,15 @@ export function qualifiedResource(resource: Pick<ResourceType, 'group' | 'resour
   return resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
 }
 
-function type(
+/** The kind of a resource: `kindOf<Pod>('', 'v1', 'pods', 'Pod')`. */
+export function kindOf<T extends KubernetesObject>(
   group: string,
   version: string,
   resource: string,
   kind: string,
-  namespaced: boolean,
-): ResourceType {
-  return { group, version, resource, kind, namespaced };
+  namespaced = true,
+): Kind<T> {
+  return Object.freeze({ group, version, resource, kind, namespaced });
 }
 
 /** Identifies an object: `namespace` is absent for cluster-scoped ones. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, NODES, PODS, ROLLKEEPER_DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Node, Pod, RollkeeperDeployment } from '@rollkeeper/machinery/kubernetes';
 import { namesOf } from '@rollkeeper/machinery/names-of';
 
 /** What a person does to an object. */
@@ -18,7 +18,7 @@ export interface ActNote {
   readonly reason?: string;
 }
 
-const ROLLED_OUT = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS];
+const ROLLED_OUT = [Deployment, RollkeeperDeployment];
 
 /** Which kinds each act is for. */
 const KINDS: Readonly<Record<ActVerb, readonly ResourceType[]>> = {
@@ -27,10 +27,10 @@ const KINDS: Readonly<Record<ActVerb, readonly ResourceType[]>> = {
   restart: [...ROLLED_OUT, StatefulSet, DaemonSet],
   pause: ROLLED_OUT,
   resume: ROLLED_OUT,
-  evict: [PODS],
-  cordon: [NODES],
-  uncordon: [NODES],
-  drain: [NODES],
+  evict: [Pod],
+  cordon: [Node],
+  uncordon: [Node],
+  drain: [Node],
 };
 
 export const ACT_VERBS = namesOf(KINDS);

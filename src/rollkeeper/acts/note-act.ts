@@ -3,7 +3,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { Event } from '@rollkeeper/machinery/kubernetes';
 import type { ActNote, ActVerb } from './act.js';
 
 export interface ActDone {
@@ -43,7 +43,7 @@ export async function noteAct(client: ApiClient, clock: Clock, done: ActDone): P
     source: { component: 'rollkeeper-console', host: component },
     ...{ firstTimestamp: at, lastTimestamp: at, count: 1 },
   };
-  await client.create(EVENTS, event);
+  await client.create(Event, event);
 }
 
 const REASONS: Readonly<Record<ActVerb, string>> = {

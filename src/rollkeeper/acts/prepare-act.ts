@@ -9,13 +9,11 @@ import { RESTARTED_AT } from '@rollkeeper/controllers/deployment';
 import type {
   Deployment,
   KubernetesObject,
-  Node,
   ObjectRef,
-  Pod,
   PodTemplateSpec,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import { noteChange } from '../rollout/change-note.js';
 import { restartRollout, setPaused } from '../rollout/index.js';
 import type { Act, ActNote } from './act.js';
@@ -191,12 +189,12 @@ function cordon({ client, ref }: ActTarget, node: Node, unschedulable: boolean):
 
 async function setUnschedulable(client: ApiClient, ref: ObjectRef, unschedulable: boolean): Promise<void> {
   const body = { spec: { unschedulable: unschedulable || null } };
-  await client.patch(NODES, ref, { type: 'merge', body });
+  await client.patch(Node, ref, { type: 'merge', body });
 }
 
 /** As `kubectl drain --ignore-daemonsets` does once: what a budget keeps stays, and is named. */
 async function drain({ client, ref }: ActTarget, node: Node): Promise<PreparedAct> {
-  const { items } = await client.list<Pod>(PODS, { fieldSelector: `spec.nodeName=${ref.name}` });
+  const { items } = await client.list<Pod>(Pod, { fieldSelector: `spec.nodeName=${ref.name}` });
   const leaving = items.filter((pod) => isMovedByDrain(pod) && !isPodTerminating(pod));
   return {
     object: node,

@@ -11,16 +11,8 @@ import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer, InformerFactory } from '@rollkeeper/client/informer';
 import { cacheNameOf } from '@rollkeeper/client/informer';
-import type {
-  Deployment,
-  KubernetesObject,
-  Namespace,
-  Node,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, NODES, PODS, REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, Node, Pod, ReplicaSet, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENT_APIS,
   NAMESPACE_POLICIES,
@@ -108,10 +100,10 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
 function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
   const find = <T extends KubernetesObject>(type: ResourceType) =>
     informers.find(qualifiedResource(type)) as Informer<T> | undefined;
-  const [replicaSets, pods] = [find<ReplicaSet>(REPLICA_SETS), find<Pod>(PODS)];
-  const namespaces = find<Namespace>(NAMESPACES);
+  const [replicaSets, pods] = [find<ReplicaSet>(ReplicaSet), find<Pod>(Pod)];
+  const namespaces = find<Namespace>(Namespace);
   const namespacePolicies = informers.find(cacheNameOf(NAMESPACE_POLICIES));
-  const nodes = find<Node>(NODES);
+  const nodes = find<Node>(Node);
   return DEPLOYMENT_APIS.flatMap((apiVersion) => {
     const deployments = find<Deployment>(deploymentTypeOf(apiVersion));
     if (!deployments || !replicaSets || !pods) return [];

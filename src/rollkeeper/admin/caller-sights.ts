@@ -2,7 +2,7 @@ import { ForbiddenException, Inject, Injectable } from '@nestjs/common';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpiringMap } from '@rollkeeper/machinery/clock';
-import { DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
+import { Deployment } from '@rollkeeper/machinery/kubernetes';
 import { mayList } from '../delegated-access/index.js';
 import { AdminPorts } from './admin-ports.js';
 import type { CallerApi } from './caller-client.js';
@@ -65,7 +65,7 @@ class ReviewedSight implements Sight {
   private ask(namespace: string): Promise<boolean> {
     const known = this.answers.get(namespace);
     if (known) return known;
-    const allowed = mayList(this.client, DEPLOYMENTS, namespace).catch(() => {
+    const allowed = mayList(this.client, Deployment, namespace).catch(() => {
       // Without an answer nothing is shown, and it is asked again.
       this.answers.delete(namespace);
       return false;

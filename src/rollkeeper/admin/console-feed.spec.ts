@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
-import type { Deployment } from '../../machinery/kubernetes/index.js';
+import { Deployment } from '../../machinery/kubernetes/index.js';
 import { anAdminPorts } from '../testing/admin-ports.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
@@ -27,7 +26,7 @@ describe('the live feed of the console', () => {
     feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view, store), store);
     leave = new AbortController();
     events = [];
-    await cluster.create(DEPLOYMENTS, named('web'));
+    await cluster.create(Deployment, named('web'));
   });
 
   afterEach(() => leave.abort());
@@ -76,8 +75,8 @@ describe('the live feed of the console', () => {
     void look();
     await pass(10);
     events.length = 0;
-    await cluster.create(DEPLOYMENTS, named('other'));
-    await cluster.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    await cluster.create(Deployment, named('other'));
+    await cluster.delete(Deployment, { namespace: 'default', name: 'web' });
     await pass(200);
     expect(keys()).toEqual(['default/other']);
     expect(events.find((event) => event.type === 'deployments')).toMatchObject({ gone: ['default/web'] });
@@ -110,7 +109,7 @@ describe('the live feed of the console', () => {
     leave.abort();
     await pass(1000);
     events.length = 0;
-    await cluster.create(DEPLOYMENTS, named('late'));
+    await cluster.create(Deployment, named('late'));
     await pass(2000);
     expect(events).toEqual([]);
     expect(ports.clock.pendingTimers).toBe(0);

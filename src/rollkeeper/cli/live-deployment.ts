@@ -7,20 +7,12 @@ import {
   deploymentTypeOf,
   isCustomDeployment,
 } from '@rollkeeper/controllers/deployment';
-import type {
-  Deployment,
+import type { Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Namespace,
   Node,
-  ObjectRef,
   Pod,
   ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  NAMESPACES,
-  NODES,
-  PODS,
-  REPLICA_SETS,
   controllerOf,
   isControlledBy,
   isPodReady,
@@ -50,8 +42,8 @@ export async function readLiveDeployment(
   const { namespace } = ref;
   const { deployment: found, type } = await findDeployment(client, ref, api);
   const [sets, pods, all, itsNamespace] = await Promise.all([
-    client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
-    client.list<Pod>(PODS, { namespace }),
+    client.list<ReplicaSet>(ReplicaSet, { namespace }),
+    client.list<Pod>(Pod, { namespace }),
     client.list<Deployment>(type, { namespace }),
     namespaceOf(client, namespace),
   ]);
@@ -112,7 +104,7 @@ async function nodesNotReadyOf(
 ): Promise<ReadonlyMap<string, string | undefined> | undefined> {
   const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec.nodeName ?? []));
   try {
-    const asked = [...names].slice(0, MOST_NODES).map((name) => client.get<Node>(NODES, { name }));
+    const asked = [...names].slice(0, MOST_NODES).map((name) => client.get<Node>(Node, { name }));
     return notReadyNodes(await Promise.all(asked));
   } catch {
     return undefined;
@@ -122,7 +114,7 @@ async function nodesNotReadyOf(
 /** Many users who may read Deployments may not read namespaces; an answer without this is better than none. */
 async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespace | undefined> {
   try {
-    return await client.get<Namespace>(NAMESPACES, { name });
+    return await client.get<Namespace>(Namespace, { name });
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ObjectRef, OwnerReference, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { PODS, REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef, OwnerReference } from '@rollkeeper/machinery/kubernetes';
+import { Pod, ReplicaSet, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { explainFromApi } from './explain.command.js';
@@ -62,9 +62,9 @@ async function ownerOf(
 ): Promise<Readonly<OwnerReference> | undefined> {
   const { withApi } = await import('./with-api.js');
   return withApi(flags, async (client) => {
-    const owner = controllerOf(await client.get<Pod>(PODS, ref));
+    const owner = controllerOf(await client.get<Pod>(Pod, ref));
     if (owner?.kind !== 'ReplicaSet') return owner;
     const set = { namespace: ref.namespace, name: owner.name };
-    return controllerOf(await client.get<ReplicaSet>(REPLICA_SETS, set)) ?? owner;
+    return controllerOf(await client.get<ReplicaSet>(ReplicaSet, set)) ?? owner;
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment, KubernetesObject, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { ROLLKEEPER_DEPLOYMENTS, newControllerRef } from '../../machinery/kubernetes/index.js';
+import { RollkeeperDeployment, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { completeDeployment, podTemplateHash } from '../../controllers/deployment/index.js';
 import type { ApiClient } from '../../client/api-client/index.js';
 import { ApiStatusError } from '../../client/api-client/index.js';
@@ -24,7 +24,7 @@ function aSource(
 
 /** The server's object for a conversion, seen by its controller. */
 function aTarget(source: Deployment, metadata: Partial<Deployment['metadata']> = {}): Deployment {
-  const made = convertedDeployment(source, ROLLKEEPER_DEPLOYMENTS);
+  const made = convertedDeployment(source, RollkeeperDeployment);
   return {
     ...made,
     metadata: { ...made.metadata, uid: 'uid-of-target', generation: 1, ...metadata },
@@ -48,7 +48,7 @@ function aReplicaSetOf(owner: Deployment | undefined): ReplicaSet {
 }
 
 const decide = (state: Partial<ConversionState>) =>
-  decideConversion({ replicaSets: [], deployments: [], ...state }, ROLLKEEPER_DEPLOYMENTS);
+  decideConversion({ replicaSets: [], deployments: [], ...state }, RollkeeperDeployment);
 const isPaused = { paused: true };
 
 describe('the next step of a conversion', () => {
@@ -167,7 +167,7 @@ describe('before anything is changed', () => {
     const client = {
       create: async (_type: unknown, object: KubernetesObject) => answer(object as Deployment),
     } as unknown as ApiClient;
-    return verifyTemplate(source, ROLLKEEPER_DEPLOYMENTS, { client, replicaSets: [aReplicaSetOf(source)] });
+    return verifyTemplate(source, RollkeeperDeployment, { client, replicaSets: [aReplicaSetOf(source)] });
   };
 
   it('a template that comes back as it was is good', async () => {

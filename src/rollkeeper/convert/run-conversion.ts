@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
-import type { Deployment, ObjectRef, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, ListOptions } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { ConversionState, ConversionStep } from './decide-conversion.js';
@@ -69,7 +69,7 @@ async function observe({ client, from, ref, signal, to }: ConversionOptions): Pr
     unlessGone(client.get<Deployment>(type, ref, { signal }));
   const [source, target] = [await read(from), await read(to)];
   const list = { namespace: ref.namespace, signal };
-  const { items: replicaSets } = await client.list<ReplicaSet>(REPLICA_SETS, list);
+  const { items: replicaSets } = await client.list<ReplicaSet>(ReplicaSet, list);
   const deployments = await Promise.all([from, to].map((type) => listWhereServed(client, type, list)));
   return { source, target, replicaSets, deployments: deployments.flat() };
 }

@@ -3,17 +3,11 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { SubjectAccessReview, TokenReview } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { ExpiringCache } from './expiring-cache.js';
 import type { UserInfo } from './reviews.js';
-import {
-  SUBJECT_ACCESS_REVIEWS,
-  TOKEN_REVIEWS,
-  isAllowedBy,
-  subjectAccessReview,
-  tokenReview,
-  userIn,
-} from './reviews.js';
+import { isAllowedBy, subjectAccessReview, tokenReview, userIn } from './reviews.js';
 
 /** May the user of `token`, or a user who is known by other means, do this? */
 export type AccessQuestion = AskingOne & AskedAccess;
@@ -97,11 +91,11 @@ export class DelegatedAccess implements AccessJudge {
   }
 
   private async whoHas(token: string): Promise<UserInfo | undefined> {
-    return userIn(await this.ask(TOKEN_REVIEWS, tokenReview(token)));
+    return userIn(await this.ask(TokenReview, tokenReview(token)));
   }
 
   private async mayUse(user: UserInfo, verb: string, path: string): Promise<boolean> {
-    return isAllowedBy(await this.ask(SUBJECT_ACCESS_REVIEWS, subjectAccessReview(user, { path, verb })));
+    return isAllowedBy(await this.ask(SubjectAccessReview, subjectAccessReview(user, { path, verb })));
   }
 
   private async ask(type: ResourceType, review: KubernetesObject): Promise<unknown> {

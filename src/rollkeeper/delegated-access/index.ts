@@ -8,4 +8,4 @@ export type {
 } from './delegated-access.js';
 export type { UserInfo } from './reviews.js';
 export { mayList } from './may-list.js';
-export { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS, review } from './reviews.js';
+export { review } from './reviews.js';

@@ -1,12 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { SELF_SUBJECT_ACCESS_REVIEWS } from './reviews.js';
-
-interface Review extends KubernetesObject {
-  readonly spec: object;
-  readonly status?: { readonly allowed?: boolean };
-}
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { SelfSubjectAccessReview } from '@rollkeeper/machinery/kubernetes';
+import { typeMeta } from '@rollkeeper/runtime';
 
 /**
  * Whether the user of the client may list the objects of a type.
@@ -18,9 +13,8 @@ export async function mayList(
   { group, resource }: ResourceType,
   namespace: string,
 ): Promise<boolean> {
-  const type = SELF_SUBJECT_ACCESS_REVIEWS;
-  const { status } = await client.create<Review>(type, {
-    ...{ apiVersion: apiVersionOf(type), kind: type.kind },
+  const { status } = await client.create(SelfSubjectAccessReview, {
+    ...typeMeta(SelfSubjectAccessReview),
     metadata: { name: '' },
     spec: { resourceAttributes: { namespace, verb: 'list', group, resource } },
   });

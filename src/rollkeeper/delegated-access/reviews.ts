@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KubernetesObject, ResourceType, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 
 /** A user, as authenticated by the cluster: `authentication.k8s.io/v1 UserInfo`. */
 export interface UserInfo {
@@ -8,30 +8,6 @@ export interface UserInfo {
   readonly groups?: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
-
-export const TOKEN_REVIEWS: ResourceType = {
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  resource: 'tokenreviews',
-  kind: 'TokenReview',
-  namespaced: false,
-};
-
-export const SELF_SUBJECT_ACCESS_REVIEWS: ResourceType = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  resource: 'selfsubjectaccessreviews',
-  kind: 'SelfSubjectAccessReview',
-  namespaced: false,
-};
-
-export const SUBJECT_ACCESS_REVIEWS: ResourceType = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  resource: 'subjectaccessreviews',
-  kind: 'SubjectAccessReview',
-  namespaced: false,
-};
 
 /** Asks for the user of a token. Without audiences: it must be one for the API server itself. */
 export function tokenReview(token: string): KubernetesObject {

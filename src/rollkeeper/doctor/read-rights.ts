@@ -1,12 +1,13 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { SelfSubjectAccessReview, SubjectAccessReview, untyped } from '@rollkeeper/machinery/kubernetes';
 import type { ReviewedRight, RightsFacts } from './decide-rights.js';
 import type { Installation, NeededRight, RightsOwner } from './needed-rights.js';
 import { KNOWN_CONTROLLERS, neededRights } from './needed-rights.js';
 import type { Asker } from './read-api.js';
 import { asking } from './read-api.js';
-import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS, review } from '../delegated-access/index.js';
+import { review } from '../delegated-access/index.js';
 
 /** `undefined`: the user of the connection. */
 export type SubjectOf = (owner: RightsOwner) => string | undefined;
@@ -69,7 +70,7 @@ async function isAllowedByReview(
 ): Promise<boolean> {
   const [base = '', subresource] = resource.split('/');
   const resourceAttributes = { verb, group, resource: base, subresource, name, namespace };
-  const type = subject === undefined ? SELF_SUBJECT_ACCESS_REVIEWS : SUBJECT_ACCESS_REVIEWS;
+  const type = untyped(subject === undefined ? SelfSubjectAccessReview : SubjectAccessReview);
   const spec = {
     resourceAttributes,
     ...(subject !== undefined && { user: subject, groups: groupsOf(subject) }),

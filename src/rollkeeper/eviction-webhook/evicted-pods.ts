@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { defineKind } from '@rollkeeper/runtime';
+import { Pod, untyped } from '@rollkeeper/runtime';
+import type { Kind } from '@rollkeeper/runtime';
 import type { WebhookRules } from '@rollkeeper/webhooks';
 
 /** `policy/v1`. */
@@ -8,7 +9,7 @@ export interface Eviction extends KubernetesObject {
 }
 
 /** Requests at `pods/eviction`, whose objects are Evictions. */
-export const EvictedPods = defineKind<Eviction>({ group: '', version: 'v1', kind: 'Pod' });
+export const EvictedPods: Kind<Eviction> = untyped(Pod);
 
 /** Of the webhook of evictions; the chart's configuration says the same. */
 export const EVICTION_WEBHOOK_RULES = {

@@ -1,9 +1,9 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import {
   EVICTION_ASKED,
   ON_EVICTION,
-  PODS,
+  Pod,
   SURGE,
   decideReplacement,
   isEvictionToBeNoted,
@@ -39,7 +39,7 @@ export async function holdEviction(
     const { name, namespace, uid } = pod.metadata;
     // With the UID: another pod of the name is not meant.
     const body = { metadata: { uid, annotations: { [EVICTION_ASKED]: toRfc3339(nowMs) } } };
-    await unlessGone(client.patch(PODS, { namespace, name }, { type: 'merge', body }, { signal }));
+    await unlessGone(client.patch(Pod, { namespace, name }, { type: 'merge', body }, { signal }));
   }
   if (replacement === 'noted') return undefined;
   const by = `Deployment ${deployment.metadata.name} starts another pod first (${ON_EVICTION}: ${SURGE})`;

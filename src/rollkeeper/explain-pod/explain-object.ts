@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isPodActive } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isPodActive } from '@rollkeeper/machinery/kubernetes';
 import type { PlacementExplanation } from '@rollkeeper/scheduler';
 import type { DiagnoseOptions, Diagnosis, KindDiagnosis } from '../diagnose/index.js';
 import { diagnose } from '../diagnose/index.js';
@@ -31,6 +31,6 @@ export async function explainObject(
 
 /** Reading what a placement depends on is for pods that wait for one. */
 async function isToBePlaced(client: ApiClient, ref: ObjectRef): Promise<boolean> {
-  const pod = await client.get<Pod>(PODS, ref);
+  const pod = await client.get<Pod>(Pod, ref);
   return pod.spec.nodeName === undefined && isPodActive(pod);
 }

@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound, listAll } from '@rollkeeper/client/api-client';
-import { NODES, PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, KubernetesObject, Node, ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { servedResources } from '@rollkeeper/scheduler';
 import type { ClusterView, ViewedResource } from '@rollkeeper/scheduler';
 
@@ -17,9 +17,9 @@ export interface ReadWorld {
 
 /** Reads what a placement depends on, as far as the caller may. @throws ApiStatusError if the pod itself cannot be read */
 export async function readPlacementWorld(client: ApiClient, ref: Required<ObjectRef>): Promise<ReadWorld> {
-  const pod = await client.get<Pod>(PODS, ref);
+  const pod = await client.get<Pod>(Pod, ref);
   const notes: string[] = [];
-  const nodes = await unlessForbidden(() => listAll<Node>(client, NODES));
+  const nodes = await unlessForbidden(() => listAll<Node>(client, Node));
   if (!nodes) return { pod, nodes, pods: [], view: new ReadView(new Map()), notes };
   const [pods, objects] = await Promise.all([
     podsOf(client, ref.namespace, notes),
@@ -29,12 +29,12 @@ export async function readPlacementWorld(client: ApiClient, ref: Required<Object
 }
 
 async function podsOf(client: ApiClient, namespace: string, notes: string[]): Promise<readonly Pod[]> {
-  const all = await unlessForbidden(() => listAll<Pod>(client, PODS));
+  const all = await unlessForbidden(() => listAll<Pod>(client, Pod));
   if (all) return all;
   notes.push(
     `You may not list the pods of other namespaces: nodes may be fuller than they look, and affinity to those pods is not seen.`,
   );
-  return (await unlessForbidden(() => listAll<Pod>(client, PODS, { namespace }))) ?? [];
+  return (await unlessForbidden(() => listAll<Pod>(client, Pod, { namespace }))) ?? [];
 }
 
 type Objects = ReadonlyMap<ViewedResource, readonly KubernetesObject[]>;

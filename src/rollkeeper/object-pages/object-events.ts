@@ -2,7 +2,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { listAll } from '@rollkeeper/client/api-client';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { Event } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectEvent } from '../object-event.js';
 import { eventTimes } from '../object-event.js';
 
@@ -26,7 +26,7 @@ export async function eventsAbout(
   { kind, metadata }: KubernetesObject,
 ): Promise<readonly ShownEvent[]> {
   const { name, namespace, uid } = metadata;
-  const events = await listAll<ObjectEvent>(client, EVENTS, {
+  const events = await listAll<ObjectEvent>(client, Event, {
     ...(namespace !== undefined && { namespace }),
     fieldSelector: `involvedObject.kind=${kind},involvedObject.name=${name}`,
   });

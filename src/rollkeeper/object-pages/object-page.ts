@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
-import type { KubernetesObject, ObjectRef, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Pod, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { HiddenValues, withoutMarks } from '../rollout/index.js';
 import type { ShownEvent } from './object-events.js';
 import { eventsAbout } from './object-events.js';
@@ -68,7 +68,7 @@ export async function readObjectPage(
     events,
     owners: ownersOf(object),
     made,
-    ...(type === PODS && { containers: containersOf(object as Pod) }),
+    ...(type === Pod && { containers: containersOf(object as Pod) }),
     notes,
   };
 }

@@ -3,11 +3,11 @@ import { listAll } from '@rollkeeper/client/api-client';
 import { CronJob, DaemonSet, Job, StatefulSet } from '@rollkeeper/runtime';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
-  DEPLOYMENTS,
-  NODES,
-  PODS,
-  REPLICA_SETS,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  Node,
+  Pod,
+  ReplicaSet,
+  RollkeeperDeployment,
   isControlledBy,
 } from '@rollkeeper/machinery/kubernetes';
 import { objectType, wordOf } from './object-kinds.js';
@@ -23,12 +23,12 @@ export interface ObjectLink {
 
 /** What the objects of a kind make. */
 const MADE: readonly (readonly [ResourceType, ResourceType])[] = [
-  [DEPLOYMENTS, REPLICA_SETS],
-  [ROLLKEEPER_DEPLOYMENTS, REPLICA_SETS],
-  [REPLICA_SETS, PODS],
-  [StatefulSet, PODS],
-  [DaemonSet, PODS],
-  [Job, PODS],
+  [Deployment, ReplicaSet],
+  [RollkeeperDeployment, ReplicaSet],
+  [ReplicaSet, Pod],
+  [StatefulSet, Pod],
+  [DaemonSet, Pod],
+  [Job, Pod],
   [CronJob, Job],
 ];
 const MOST = 200;
@@ -52,14 +52,14 @@ export async function madeBy(
   object: KubernetesObject,
 ): Promise<readonly ObjectLink[]> {
   const { name, namespace } = object.metadata;
-  if (type === NODES) {
+  if (type === Node) {
     const pods = await listAll<KubernetesObject & { readonly spec?: { readonly nodeName?: string } }>(
       client,
-      PODS,
+      Pod,
       { fieldSelector: `spec.nodeName=${name}` },
     );
     return linksTo(
-      PODS,
+      Pod,
       pods.filter(({ spec }) => spec?.nodeName === name),
     );
   }

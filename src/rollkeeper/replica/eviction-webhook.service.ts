@@ -3,9 +3,13 @@ import { Inject } from '@nestjs/common';
 import type { Informer } from '@rollkeeper/client/informer';
 import { NAMESPACE_POLICIES, completed, deploymentTypeOf } from '@rollkeeper/controllers/deployment';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS, REPLICA_SETS, apiVersionOf, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  Deployment,
+  KubernetesObject,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import { Pod, ReplicaSet, apiVersionOf, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { Webhook } from '@rollkeeper/nest';
 import { ControllerManager } from '@rollkeeper/runtime';
 import type { AdmissionRequest, Verdict, WebhookHandlers } from '@rollkeeper/webhooks';
@@ -35,8 +39,8 @@ export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit 
   onModuleInit(): void {
     const { informers } = this.manager;
     this.caches = {
-      pods: informers.informerFor<Pod>(PODS),
-      replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
+      pods: informers.informerFor<Pod>(Pod),
+      replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet),
       deployments: this.options.deploymentApis.map(deploymentTypeOf).map((deploymentType) => ({
         type: deploymentType,
         informer: informers.informerFor<Deployment>(deploymentType),

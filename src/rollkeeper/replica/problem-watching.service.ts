@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DEFAULT_TRIMS, trimsFor } from '@rollkeeper/client/informer';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Pod, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
 import { createProblemMetrics, observeProblems } from '../app-metrics.js';
 import type { FindProblemsOptions } from '../diagnose/index.js';
@@ -45,7 +45,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
       areChangesOld: true,
       reader: 'This replica',
       cached,
-      deploymentTypes: deploymentTypes.length > 0 ? deploymentTypes : [DEPLOYMENTS],
+      deploymentTypes: deploymentTypes.length > 0 ? deploymentTypes : [Deployment],
       ...(problems === 'deployments' && { kinds: [] }),
     };
     const watch = new ProblemWatch({
@@ -75,7 +75,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
   private cacheOf(
     problems: 'deployments' | 'all',
   ): (type: ResourceType) => readonly DeepReadonly<KubernetesObject>[] | undefined {
-    const pods = qualifiedResource(PODS);
+    const pods = qualifiedResource(Pod);
     const areScantPods = trimsFor(this.options.definitions).get(pods) === DEFAULT_TRIMS.get(pods);
     return (type) => {
       const name = qualifiedResource(type);

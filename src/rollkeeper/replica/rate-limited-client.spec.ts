@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { PODS } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
 import { withRateLimit } from './rate-limited-client.js';
 
 const READS = ['get', 'list', 'watch', 'discover', 'ping'];
@@ -25,10 +25,10 @@ describe('a limit of requests', () => {
   it('lets a burst through, and the rest one after the other, whatever they do', async () => {
     const { client, clock, sent, waits } = make({ qps: 10, burst: 2 });
     const all = [
-      client.get(PODS, ref),
-      client.list(PODS),
-      client.delete(PODS, ref),
-      client.patch(PODS, ref, { type: 'merge', body: {} }),
+      client.get(Pod, ref),
+      client.list(Pod),
+      client.delete(Pod, ref),
+      client.patch(Pod, ref, { type: 'merge', body: {} }),
     ];
     await clock.advance(0);
     expect(sent).toEqual(['get@0', 'list@0']);
@@ -40,17 +40,17 @@ describe('a limit of requests', () => {
 
   it('holds up no watch', async () => {
     const { client, clock, sent } = make({ qps: 1, burst: 1 });
-    await client.get(PODS, ref);
-    client.watch(PODS, {} as never);
+    await client.get(Pod, ref);
+    client.watch(Pod, {} as never);
     await clock.advance(0);
     expect(sent).toEqual(['get@0', 'watch@0']);
   });
 
   it.each(['signal', 'guard'])('sends nothing for who has lost the wish meanwhile (%s)', async (name) => {
     const { client, clock, sent } = make({ qps: 1, burst: 1 });
-    await client.get(PODS, ref);
+    await client.get(Pod, ref);
     const stop = new AbortController();
-    const deleted = client.delete(PODS, ref, { [name]: stop.signal });
+    const deleted = client.delete(Pod, ref, { [name]: stop.signal });
     await clock.advance(10);
     stop.abort(new Error('never mind'));
     await expect(deleted).rejects.toThrow('never mind');

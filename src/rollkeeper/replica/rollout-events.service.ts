@@ -4,13 +4,8 @@ import { NAMESPACE_POLICIES, UndiciSender, completed, fileSigner } from '@rollke
 import type { Informer } from '@rollkeeper/client/informer';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import type {
-  DeepReadonly,
-  Deployment,
-  KubernetesObject,
-  ReplicaSet,
-} from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
 import { createRolloutEventMetrics } from '../app-metrics.js';
 import type { RolloutView } from '../rollout/index.js';
@@ -45,7 +40,7 @@ export class RolloutEventSending implements OnModuleInit, OnModuleDestroy {
     const { informers } = this.manager;
     const watched = watchedDeployments(this.options);
     const deployments = watched.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
-    const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
+    const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
     const namespaces = informers.partialInformerFor<KubernetesObject>(NAMESPACE_POLICIES);
     const caches = { deployments, replicaSets, namespaces };
     const sender = new UndiciSender(this.clock, () => undefined);

@@ -1,8 +1,8 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import type { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+import { Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
 import {
   createCheckMetrics,
@@ -47,8 +47,8 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
     this.stop = rollouts.watch({
       deployments,
-      replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
-      pods: informers.informerFor<Pod>(PODS),
+      replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet),
+      pods: informers.informerFor<Pod>(Pod),
     });
   }
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, toRfc3339 } from '../../machinery/clock/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, FakeInformers, aPod } from '../../testing/index.js';
 import { RolloutDurations } from './rollout-durations.js';
 
@@ -35,9 +34,9 @@ function watch(): void {
     isLeader: () => leads,
   });
   rollouts.watch({
-    deployments: [informers.informerFor<Deployment>(DEPLOYMENTS)],
-    replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
-    pods: informers.informerFor<Pod>(PODS),
+    deployments: [informers.informerFor<Deployment>(Deployment)],
+    replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet),
+    pods: informers.informerFor<Pod>(Pod),
   });
 }
 
@@ -52,7 +51,7 @@ interface Shape {
 
 function web({ generation, observed = generation, reason, spec, uid = 'u', updated = 0 }: Shape): void {
   const conditions = reason ? [{ type: 'Progressing' as const, status: 'False' as const, reason }] : [];
-  cluster.seed<Deployment>(DEPLOYMENTS, {
+  cluster.seed<Deployment>(Deployment, {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: 'web', namespace: 'default', uid, generation },
@@ -68,7 +67,7 @@ function web({ generation, observed = generation, reason, spec, uid = 'u', updat
 }
 
 function replicaSet(name: string, generation: number, ownerUid = 'u'): void {
-  cluster.seed<ReplicaSet>(REPLICA_SETS, {
+  cluster.seed<ReplicaSet>(ReplicaSet, {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: {
@@ -88,7 +87,7 @@ function pod(name: string, owner: string, state: 'starting' | 'ready' | 'stoppin
   const now = toRfc3339(clock.now());
   const readySince = state === 'starting' ? {} : { readySince: now };
   const deletedAt = state === 'stopping' ? { deletedAt: now } : {};
-  cluster.seed(PODS, aPod({ name, ownerName: owner, ownerUid: `uid-${owner}`, ...readySince, ...deletedAt }));
+  cluster.seed(Pod, aPod({ name, ownerName: owner, ownerUid: `uid-${owner}`, ...readySince, ...deletedAt }));
 }
 
 const done = (generation: number, spec?: Shape['spec']): void => web({ generation, updated: 3, spec });
@@ -136,7 +135,7 @@ describe('the duration of a rollout', () => {
     done(1);
     watch();
     web({ generation: 2 });
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     web({ generation: 1, observed: 0, uid: 'other' });
     expect(ofOutcome().map(([outcome]) => outcome)).toEqual(['deleted']);
     expect(rollouts.size).toBe(1);
@@ -232,7 +231,7 @@ describe('the overhead of a rollout', () => {
     web({ generation: 2, observed: 1 });
     pod('b', 'new', 'starting');
     await clock.advance(50);
-    cluster.vanish(PODS, 'default/a');
+    cluster.vanish(Pod, 'default/a');
     await clock.advance(3);
     replicaSet('new', 1);
     await clock.advance(50);
@@ -273,7 +272,7 @@ describe('the overhead of a rollout', () => {
     web({ generation: 2, observed: 1, spec });
     pod('a', 'old', 'stopping');
     await clock.advance(30);
-    cluster.vanish(PODS, 'default/a');
+    cluster.vanish(Pod, 'default/a');
     await clock.advance(4);
     done(2, spec);
     expect(overheads()).toEqual([expected]);
@@ -284,7 +283,7 @@ describe('the overhead of a rollout', () => {
     watch();
     web({ generation: 2 });
     web({ generation: 3 });
-    cluster.vanish(DEPLOYMENTS, 'default/web');
+    cluster.vanish(Deployment, 'default/web');
     expect(overheads()).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { HttpSender, OutgoingRequest } from '../../controllers/deployment/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import type { Deployment } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { refusal } from '../../testing/rollout-world.js';
@@ -44,7 +44,7 @@ describe('CloudEvents about rollouts', () => {
     });
     sinks = new Sinks();
     results = [];
-    api.seed(REPLICA_SETS, replicaSet);
+    api.seed(ReplicaSet, replicaSet);
   });
 
   const replicaSet: ReplicaSet = {
@@ -82,7 +82,7 @@ describe('CloudEvents about rollouts', () => {
         key === KEY
           ? {
               deployment: now(),
-              replicaSets: api.all<ReplicaSet>(REPLICA_SETS),
+              replicaSets: api.all<ReplicaSet>(ReplicaSet),
               pods: [],
               nowMs: clock.now(),
             }
@@ -101,7 +101,7 @@ describe('CloudEvents about rollouts', () => {
   }
 
   const told = (): string | undefined =>
-    api.all(REPLICA_SETS)[0]?.metadata.annotations?.['rollkeeper.dev/told'];
+    api.all(ReplicaSet)[0]?.metadata.annotations?.['rollkeeper.dev/told'];
 
   it('are sent once, also by the next leader, with an id that is always the same', async () => {
     const complete = deployment();

@@ -2,12 +2,10 @@ import type { HttpSender, RequestSigner } from '@rollkeeper/controllers/deployme
 import { TOLD } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
-import { isAborted } from '@rollkeeper/machinery/cancellation';
+import { isAborted, LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RolloutView } from '../rollout/index.js';
 import type { RolloutEvent } from './decide-rollout-event.js';
@@ -162,7 +160,7 @@ export class RolloutEvents {
     const { metadata } = event.replicaSet;
     for (let attempt = 1; ; attempt++) {
       try {
-        const live = await client.get<ReplicaSet>(REPLICA_SETS, metadata, { signal });
+        const live = await client.get<ReplicaSet>(ReplicaSet, metadata, { signal });
         if (live.metadata.uid !== metadata.uid) return;
         const told = readTold(live.metadata.annotations, event.revision);
         const text = withTold(
@@ -172,7 +170,7 @@ export class RolloutEvents {
         );
         const annotations = { ...live.metadata.annotations, [TOLD]: text };
         await client.update<ReplicaSet>(
-          REPLICA_SETS,
+          ReplicaSet,
           { ...live, metadata: { ...live.metadata, annotations } },
           { signal },
         );

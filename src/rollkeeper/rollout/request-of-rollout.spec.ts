@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
-import type { Deployment, DeploymentCondition } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
+import type { DeploymentCondition } from '../../machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { podTemplateHash } from '../../controllers/deployment/kubernetes/pod-template.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { RolloutRequest } from './request-of-rollout.js';
@@ -25,17 +25,17 @@ function started(shape: Shape = {}) {
   const condition: DeploymentCondition = { type: 'Progressing', status: 'True', reason, message: 'as it is' };
   const policy = { type: 'RolloutPolicy', status: 'False', reason: policyReason, message: 'held' };
   const api = new InMemoryApi();
-  api.seed(DEPLOYMENTS, {
+  api.seed(Deployment, {
     ...deployment,
     status: { conditions: policyReason === undefined ? [condition] : [condition, policy] },
   });
-  const now = () => api.all<Deployment>(DEPLOYMENTS)[0] as Deployment;
-  const target = () => ({ client: api, type: DEPLOYMENTS, deployment: now() });
+  const now = () => api.all<Deployment>(Deployment)[0] as Deployment;
+  const target = () => ({ client: api, type: Deployment, deployment: now() });
   const ask = (request: RolloutRequest) => requestOfRollout(target(), request, 'alice');
   /** Another writer changes the Deployment between the look and the request. */
   const askAfter = async (request: RolloutRequest, change: (deployment: Deployment) => Deployment) => {
     const looked = target();
-    await api.update(DEPLOYMENTS, change(structuredClone(looked.deployment)));
+    await api.update(Deployment, change(structuredClone(looked.deployment)));
     return requestOfRollout(looked, request, 'alice');
   };
   return { ask, askAfter, annotations: () => now().metadata.annotations };
@@ -61,7 +61,7 @@ describe('what a person says to a rollout', () => {
   ])('is no abort of a revision that runs alone and is good: $good, beside $others pods', async (shape) => {
     const deployment = aDeployment();
     const api = new InMemoryApi();
-    api.seed(DEPLOYMENTS, deployment);
+    api.seed(Deployment, deployment);
     const seed = (name: string, image: string, replicas: number, annotations: Record<string, string>) => {
       const asked = structuredClone(deployment);
       setImage(asked, image);
@@ -69,16 +69,16 @@ describe('what a person says to a rollout', () => {
       const ownerReferences = [newControllerRef(deployment)];
       const metadata = { namespace: 'default', name, uid: name, annotations, ownerReferences };
       const spec = { replicas, selector, template };
-      api.seed(REPLICA_SETS, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
+      api.seed(ReplicaSet, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
     };
     const good = { 'rollkeeper.dev/good-since': '2026-01-01T00:00:00Z' };
     const image = deployment.spec.template.spec?.containers[0]?.image ?? '';
     seed('web-new', image, 3, shape.good ? good : {});
     seed('web-old', 'app:0', shape.others, good);
-    const asking = requestOfRollout({ client: api, type: DEPLOYMENTS, deployment }, 'abort', 'alice');
+    const asking = requestOfRollout({ client: api, type: Deployment, deployment }, 'abort', 'alice');
     if (shape.isRefused) await expect(asking).rejects.toThrow(/no rollout that could be aborted/);
     else expect(await asking).toContain('asked to go back by alice');
-    const [after] = api.all<Deployment>(DEPLOYMENTS);
+    const [after] = api.all<Deployment>(Deployment);
     const asked = after?.metadata.annotations?.['rollkeeper.dev/abort'];
     expect(asked).toBe(shape.isRefused ? undefined : 'alice');
   });

@@ -1,8 +1,8 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { isConflict, isForbidden } from '@rollkeeper/client/api-client';
-import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import {
-  REPLICA_SETS,
+  ReplicaSet,
   isControlledBy,
   qualifiedResource,
   semanticEqual,
@@ -78,7 +78,7 @@ async function problemOfAbort(
 ): Promise<string | undefined> {
   if (request !== 'abort') return undefined;
   const { namespace } = deployment.metadata;
-  const listed = await client.list<ReplicaSet>(REPLICA_SETS, { namespace }).catch((error: unknown) => {
+  const listed = await client.list<ReplicaSet>(ReplicaSet, { namespace }).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;
     throw error;
   });

@@ -1,10 +1,10 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import type { Deployment, PodTemplateSpec, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, PodTemplateSpec, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
-  EVENTS,
-  REPLICA_SETS,
+  Event,
+  ReplicaSet,
   exactInteger,
   isControlledBy,
   stringifyJson,
@@ -110,7 +110,7 @@ export async function readTimeline(
 /** A history without Events is better than none: many users who may read Deployments may not read those. */
 async function eventsOf({ client, deployment }: RolloutTarget): Promise<readonly ObjectEvent[]> {
   try {
-    return (await client.list<ObjectEvent>(EVENTS, { namespace: deployment.metadata.namespace })).items;
+    return (await client.list<ObjectEvent>(Event, { namespace: deployment.metadata.namespace })).items;
   } catch (error) {
     if (isForbidden(error)) return [];
     throw error;
@@ -185,7 +185,7 @@ export async function setPaused({ client, deployment, type }: RolloutTarget, pau
 
 async function replicaSetsOf({ client, deployment }: RolloutTarget): Promise<readonly ReplicaSet[]> {
   const { namespace } = deployment.metadata;
-  return (await client.list<ReplicaSet>(REPLICA_SETS, { namespace })).items;
+  return (await client.list<ReplicaSet>(ReplicaSet, { namespace })).items;
 }
 
 function assertNotPaused({ metadata, spec }: Deployment, what: string): void {

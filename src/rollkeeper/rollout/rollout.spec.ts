@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { StandingClock } from '../../testing/conformance/standing-clock.js';
-import type { Deployment, DeploymentStatus, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { REPLICA_SETS, ROLLKEEPER_DEPLOYMENTS, newControllerRef } from '../../machinery/kubernetes/index.js';
+import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet, RollkeeperDeployment, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { completeDeployment } from '../../controllers/deployment/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { decideRolloutState } from './decide-rollout-state.js';
@@ -19,14 +19,14 @@ function aCustom(image: string): Deployment {
 /** Three revisions: app:2 is the latest, app:1 and app:0 are kept. */
 function started() {
   const api = new InMemoryApi();
-  api.seed(ROLLKEEPER_DEPLOYMENTS, aCustom('app:2'));
+  api.seed(RollkeeperDeployment, aCustom('app:2'));
   for (const [revision, image] of ['app:0', 'app:1', 'app:2'].entries()) {
     const { selector, template } = completeDeployment(aCustom(image)).spec;
     const annotations = {
       [REVISION]: String(revision + 1),
       ...(revision === 1 && { [CAUSE]: 'the good one' }),
     };
-    api.seed<ReplicaSet>(REPLICA_SETS, {
+    api.seed<ReplicaSet>(ReplicaSet, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: {
@@ -36,8 +36,8 @@ function started() {
       spec: { replicas: revision === 2 ? 10 : 0, selector, template },
     });
   }
-  const deployment = () => api.all<Deployment>(ROLLKEEPER_DEPLOYMENTS)[0] as Deployment;
-  const target = () => ({ client: api, type: ROLLKEEPER_DEPLOYMENTS, deployment: deployment() });
+  const deployment = () => api.all<Deployment>(RollkeeperDeployment)[0] as Deployment;
+  const target = () => ({ client: api, type: RollkeeperDeployment, deployment: deployment() });
   const image = () => deployment().spec.template.spec?.containers[0]?.image;
   return { target, deployment, image };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../client/api-client/api-status-error.js';
 import { P, PolicyLab } from '../../testing/policy-lab.js';
 import { MovedClock } from '../../testing/moved-clock.js';
@@ -37,7 +36,7 @@ describe('rollkeeper scale', () => {
   it('scales a Deployment, and the named pods are the ones that have gone', async () => {
     const lab = await PolicyLab.rolledOut({}, { replicas: 5 });
     const [first = '', , third = ''] = lab.world.availablePods.map(nameOf);
-    const end = await scaleDeployment(DEPLOYMENTS, ref, ask(3, [first, third]), contextOf(lab));
+    const end = await scaleDeployment(Deployment, ref, ask(3, [first, third]), contextOf(lab));
     expect(end).toEqual({
       outcome: 'done',
       message: `deployments.apps/web scaled from 5 to 3, without ${first}, ${third}`,
@@ -57,7 +56,7 @@ describe('rollkeeper scale', () => {
       [names.slice(0, 3), '3 pods of ReplicaSet'],
       [[names[0] ?? '', names[0] ?? ''], 'is named twice'],
     ] as const) {
-      const end = await scaleDeployment(DEPLOYMENTS, ref, ask(3, remove), contextOf(lab));
+      const end = await scaleDeployment(Deployment, ref, ask(3, remove), contextOf(lab));
       expect(end.outcome).toBe('refused');
       expect(end.message).toContain(why);
     }
@@ -68,7 +67,7 @@ describe('rollkeeper scale', () => {
     const lab = await PolicyLab.rolledOut({}, { replicas: 5 });
     const [first = ''] = lab.world.availablePods.map(nameOf);
     const request = ask(4, [first], { isDryRun: true });
-    const end = await scaleDeployment(DEPLOYMENTS, ref, request, contextOf(lab));
+    const end = await scaleDeployment(Deployment, ref, request, contextOf(lab));
     expect(end.message).toBe(`deployments.apps/web would be scaled from 5 to 4, without ${first}`);
     expect(lab.deployment.spec.replicas).toBe(5);
   });
@@ -84,12 +83,12 @@ describe('rollkeeper scale', () => {
         if (property !== 'patch' || !isFirst) return Reflect.get(target, property, receiver) as unknown;
         isFirst = false;
         return async () => {
-          await api.delete(PODS, { namespace: 'default', name: first });
+          await api.delete(Pod, { namespace: 'default', name: first });
           throw new ApiStatusError({ code: 409, reason: 'Conflict' });
         };
       },
     });
-    const end = await scaleDeployment(DEPLOYMENTS, ref, ask(4, [first]), { ...context, client });
+    const end = await scaleDeployment(Deployment, ref, ask(4, [first]), { ...context, client });
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(lab.deployment.spec.replicas).toBe(5);
   });
@@ -98,7 +97,7 @@ describe('rollkeeper scale', () => {
     const lab = await PolicyLab.rolledOut({}, { replicas: 5 });
     const [first = ''] = lab.world.availablePods.map(nameOf);
     const end = await scaleDeployment(
-      DEPLOYMENTS,
+      Deployment,
       ref,
       ask(4, [first]),
       contextOf(lab, async () => undefined),
@@ -111,10 +110,10 @@ describe('rollkeeper scale', () => {
     const [first = ''] = lab.world.availablePods.map(nameOf);
     const work = async (): Promise<void> => {
       const pod = lab.world.allPods.find((each) => nameOf(each) === first);
-      if (pod) await lab.world.api.delete(PODS, pod.metadata);
+      if (pod) await lab.world.api.delete(Pod, pod.metadata);
       await lab.rest();
     };
-    const end = await scaleDeployment(DEPLOYMENTS, ref, ask(4, [first]), contextOf(lab, work));
+    const end = await scaleDeployment(Deployment, ref, ask(4, [first]), contextOf(lab, work));
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(end.message).toContain('it has 5 replicas');
     expect(lab.eventsOf('PodRemovalRefused')).toHaveLength(1);
@@ -129,7 +128,7 @@ describe('rollkeeper scale', () => {
     const end = await scaleReplicaSet(setRef, ask(4, [first]), contextOf(lab));
     expect(end.message).toContain('is left as it is: its size is for Deployment "web" to say');
     const { ownerReferences: _owners, ...metadata } = owned.metadata;
-    lab.world.api.seed<ReplicaSet>(REPLICA_SETS, { ...owned, metadata });
+    lab.world.api.seed<ReplicaSet>(ReplicaSet, { ...owned, metadata });
     const work = async (): Promise<void> => {
       for (const set of lab.world.replicaSets) await lab.world.syncReplicaSet(set);
     };

@@ -14,17 +14,10 @@ import {
 import { FIRST_TO_GO, firstToGo, isNamed, renderFirstToGo } from '@rollkeeper/controllers/shared';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type {
-  DeepReadonly,
-  Deployment,
-  ObjectRef,
+import type { DeepReadonly, Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Pod,
   ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  PODS,
-  REPLICA_SETS,
   controllerOf,
   isControlledBy,
   isPodActive,
@@ -83,8 +76,8 @@ export async function scaleDeployment(
   const { client, signal } = context;
   const decide = async (deployment: Deployment): Promise<Scaling> => {
     const [sets, pods] = await Promise.all([
-      client.list<ReplicaSet>(REPLICA_SETS, { namespace: ref.namespace, signal }),
-      client.list<Pod>(PODS, { namespace: ref.namespace, signal }),
+      client.list<ReplicaSet>(ReplicaSet, { namespace: ref.namespace, signal }),
+      client.list<Pod>(Pod, { namespace: ref.namespace, signal }),
     ]);
     return decideScaling(deployment, sets.items, pods.items, request, context.clock.now());
   };
@@ -113,10 +106,10 @@ export async function scaleReplicaSet(
 ): Promise<ScaleEnd> {
   const { client, signal } = context;
   const decide = async (replicaSet: ReplicaSet): Promise<Scaling> => {
-    const { items } = await client.list<Pod>(PODS, { namespace: ref.namespace, signal });
+    const { items } = await client.list<Pod>(Pod, { namespace: ref.namespace, signal });
     return decideReplicaSetScaling(replicaSet, items, request);
   };
-  const written = await write(REPLICA_SETS, ref, request, context, decide);
+  const written = await write(ReplicaSet, ref, request, context, decide);
   return 'outcome' in written ? written : ended(written, ref, request, context);
 }
 
@@ -163,7 +156,7 @@ async function ended(
   const { client, signal } = context;
   const named = firstToGo(request.replicas, victims);
   const areGone = async (): Promise<boolean> => {
-    const { items } = await client.list<Pod>(PODS, { namespace, signal });
+    const { items } = await client.list<Pod>(Pod, { namespace, signal });
     return !items.some((pod) => isNamed(named, pod) && isPodActive(pod));
   };
   if (victims.length > 0 && !(await within(request, context, areGone)))

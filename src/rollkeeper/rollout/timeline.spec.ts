@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../client/api-client/index.js';
-import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
+import { Deployment, Event, ReplicaSet, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { PLAIN } from '../terminal/index.js';
@@ -46,17 +45,17 @@ function seeded() {
       template: { ...template, spec: { containers: [{ name: 'app', image }] } },
     },
   });
-  cluster.seed(REPLICA_SETS, set('web-1', 'app:1', '3', [back, first]));
-  cluster.seed(REPLICA_SETS, set('web-2', 'app:2', '2', [failed]));
+  cluster.seed(ReplicaSet, set('web-1', 'app:1', '3', [back, first]));
+  cluster.seed(ReplicaSet, set('web-2', 'app:2', '2', [failed]));
   const event = (name: string, uid: string | undefined, minute: number): ObjectEvent => ({
     ...{ apiVersion: 'v1', kind: 'Event', metadata: { name, namespace: 'default' } },
     ...{ reason: 'ScalingReplicaSet', message: `Scaled up ${name}`, count: 2, lastTimestamp: at(minute) },
     ...{ source: { component: 'deployment-controller' }, involvedObject: { uid } },
   });
-  cluster.seed(EVENTS, event('ours', deployment.metadata.uid, 3));
-  cluster.seed(EVENTS, event('of-its-set', 'web-2', 4));
-  cluster.seed(EVENTS, event('of-another', 'other', 3));
-  return { client: cluster, type: DEPLOYMENTS, deployment };
+  cluster.seed(Event, event('ours', deployment.metadata.uid, 3));
+  cluster.seed(Event, event('of-its-set', 'web-2', 4));
+  cluster.seed(Event, event('of-another', 'other', 3));
+  return { client: cluster, type: Deployment, deployment };
 }
 
 describe('the time line of a Deployment', () => {
@@ -95,7 +94,7 @@ describe('the time line of a Deployment', () => {
   it('is there for a user who may not read Events', async () => {
     const target = seeded();
     target.client.intercept = ({ type }) =>
-      type === EVENTS ? new ApiStatusError({ code: 403, message: 'forbidden' }) : undefined;
+      type === Event ? new ApiStatusError({ code: 403, message: 'forbidden' }) : undefined;
     expect(await readTimeline(target, { withEvents: true })).toHaveLength(6);
   });
 

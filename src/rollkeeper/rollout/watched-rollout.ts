@@ -4,15 +4,8 @@ import { OWNER_UID_INDEX, SharedInformer } from '@rollkeeper/client/informer';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
-import type {
-  Deployment,
-  KubernetesObject,
-  Namespace,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, PODS, REPLICA_SETS, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, Pod, ReplicaSet, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { completed } from '@rollkeeper/controllers/deployment';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
@@ -44,8 +37,8 @@ export class WatchedRollout implements RolloutSource {
     this.deployments = this.informer<Deployment>(target.type, {
       fieldSelector: `metadata.name=${metadata.name}`,
     });
-    this.replicaSets = this.informer<ReplicaSet>(REPLICA_SETS, { labelSelector });
-    this.pods = this.informer<Pod>(PODS, { labelSelector });
+    this.replicaSets = this.informer<ReplicaSet>(ReplicaSet, { labelSelector });
+    this.pods = this.informer<Pod>(Pod, { labelSelector });
   }
 
   /** Why the Deployment cannot be listed or watched at the moment. */
@@ -146,7 +139,7 @@ async function annotationsOfNamespace(
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const name = deployment.metadata.namespace ?? 'default';
   try {
-    return (await client.get<Namespace>(NAMESPACES, { name }, { signal })).metadata.annotations;
+    return (await client.get<Namespace>(Namespace, { name }, { signal })).metadata.annotations;
   } catch {
     signal.throwIfAborted();
     return undefined;

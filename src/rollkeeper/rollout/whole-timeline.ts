@@ -1,5 +1,4 @@
 import { renderDuration } from '@rollkeeper/machinery/clock';
-import type { ConfigMap } from '@rollkeeper/runtime';
 import {
   NAMESPACE_POLICIES,
   byTime,
@@ -9,7 +8,7 @@ import {
   recordNameOf,
 } from '@rollkeeper/controllers/deployment';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
-import { CONFIG_MAPS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { RolloutTarget } from './rollout-verbs.js';
 import { readTimeline } from './rollout-verbs.js';
@@ -99,7 +98,7 @@ async function readKept(
   const keptForMs = historyKeptForMs(annotations, await defaultsOf(client, namespace));
   const name = recordNameOf(uid);
   try {
-    const configMap = await client.get<ConfigMap>(CONFIG_MAPS, { namespace, name });
+    const configMap = await client.get<ConfigMap>(ConfigMap, { namespace, name });
     return { entries: entriesOf(readRecord(configMap)).map(timelineEntry), keptForMs, notes: [] };
   } catch (error) {
     if (isForbidden(error))

@@ -1,7 +1,7 @@
 import type { AdminPorts } from '../admin/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { DecisionLog, RunningSyncs } from '../explain/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Namespace, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { MemoryWorkQueue } from '../../runtime/work-queue/index.js';
 import type { FakeInformers } from '../../testing/fake-informers.js';
@@ -67,9 +67,9 @@ function deploymentCaches(informers: FakeInformers): ReturnType<AdminPorts['cach
   return {
     apiVersion: 'apps/v1',
     controller: 'deployment',
-    deployments: informers.informerFor(DEPLOYMENTS),
-    replicaSets: informers.informerFor(REPLICA_SETS),
-    pods: informers.informerFor(PODS),
-    namespaces: informers.informerFor(NAMESPACES),
+    deployments: informers.informerFor(Deployment),
+    replicaSets: informers.informerFor(ReplicaSet),
+    pods: informers.informerFor(Pod),
+    namespaces: informers.informerFor(Namespace),
   };
 }

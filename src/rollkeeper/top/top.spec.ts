@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../client/api-client/index.js';
-import type { Deployment } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { Deployment, RollkeeperDeployment } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { PLAIN } from '../terminal/index.js';
@@ -54,10 +53,10 @@ describe('what moves, as the objects tell it', () => {
 
   it('is read from both APIs, and from the one that may be read', async () => {
     const cluster = new FakeCluster();
-    cluster.seed(DEPLOYMENTS, deployment('web', { updatedReplicas: 1 }));
+    cluster.seed(Deployment, deployment('web', { updatedReplicas: 1 }));
     const options = { nowMs: NOW, signal: new AbortController().signal };
     cluster.intercept = ({ type }) =>
-      type === ROLLKEEPER_DEPLOYMENTS ? new ApiStatusError({ code: 404, message: 'not served' }) : undefined;
+      type === RollkeeperDeployment ? new ApiStatusError({ code: 404, message: 'not served' }) : undefined;
     const view = await readTopFromApi(cluster, options);
     expect(view).toMatchObject({ total: 1, rollouts: [{ name: 'web', updated: 1, wanted: 3 }] });
     cluster.intercept = () => new ApiStatusError({ code: 403, message: 'forbidden' });
@@ -66,7 +65,7 @@ describe('what moves, as the objects tell it', () => {
 
   it('is of one namespace, for a user who has no other', async () => {
     const cluster = new FakeCluster();
-    cluster.seed(DEPLOYMENTS, deployment('web', { updatedReplicas: 1 }));
+    cluster.seed(Deployment, deployment('web', { updatedReplicas: 1 }));
     cluster.intercept = ({ key }) =>
       key === 'default' ? undefined : new ApiStatusError({ code: 403, message: 'forbidden' });
     const options = { nowMs: NOW, signal: new AbortController().signal, namespace: 'default' };

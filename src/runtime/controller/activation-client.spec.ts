@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { LeaseLostError } from '../../machinery/errors/index.js';
-import { CONFIG_MAPS } from '../../machinery/kubernetes/index.js';
+import { ConfigMap } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { MemoryActorRuntime } from '../activation/index.js';
 import { activationClient } from './activation-client.js';
@@ -17,17 +17,17 @@ it('writes nothing once this replica may not work any more, although the sync ha
   };
   await runtime.activate('test', 'ns/a', new AbortController().signal, async (activation) => {
     const client = activationClient(cluster, activation, clock, assertLeads);
-    await client.create(CONFIG_MAPS, object);
+    await client.create(ConfigMap, object);
     leads = false;
     const writes = [
-      () => client.create(CONFIG_MAPS, object),
-      () => client.update(CONFIG_MAPS, object),
-      () => client.patch(CONFIG_MAPS, object.metadata, { type: 'merge', body: {} }),
-      () => client.delete(CONFIG_MAPS, object.metadata),
-      () => client.deleteCollection(CONFIG_MAPS, { namespace: 'ns' }),
+      () => client.create(ConfigMap, object),
+      () => client.update(ConfigMap, object),
+      () => client.patch(ConfigMap, object.metadata, { type: 'merge', body: {} }),
+      () => client.delete(ConfigMap, object.metadata),
+      () => client.deleteCollection(ConfigMap, { namespace: 'ns' }),
     ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    await client.get(CONFIG_MAPS, object.metadata);
+    await client.get(ConfigMap, object.metadata);
   });
-  expect(cluster.all(CONFIG_MAPS)).toHaveLength(1);
+  expect(cluster.all(ConfigMap)).toHaveLength(1);
 });

@@ -7,8 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { Deployment } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { Deployment } from '../../machinery/kubernetes/index.js';
 import {
   TRACE_ANNOTATION,
   formatTraceparent,
@@ -33,7 +32,7 @@ describe('the span of a change', () => {
   const annotations = { [TRACE_ANNOTATION]: `${WRITE};at=2026-01-01T00:00:00Z` };
   const request = {
     ref: { namespace: 'a', name: 'web' },
-    cause: { type: DEPLOYMENTS, resourceVersion: '7' },
+    cause: { type: Deployment, resourceVersion: '7' },
     change: { type: 'modified', old: web(1), object: web(2, { annotations }) },
     reason: 'user-change',
     priority: 'high',

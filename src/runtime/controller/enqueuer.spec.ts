@@ -6,7 +6,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { waitFor } from '../../testing/wait-for.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
@@ -56,7 +56,7 @@ describe('the enqueuer', () => {
   });
 
   it('records the cause before it adds the key', async () => {
-    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });
+    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: Pod, resourceVersion: '7' } });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
   });
@@ -65,10 +65,10 @@ describe('the enqueuer', () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     enqueue({
       ref,
-      cause: { type: PODS, resourceVersion: '7' },
+      cause: { type: Pod, resourceVersion: '7' },
       mustHaveSeen: [
-        { type: REPLICA_SETS, resourceVersion: '5' },
-        { type: PODS, resourceVersion: '6' },
+        { type: ReplicaSet, resourceVersion: '5' },
+        { type: Pod, resourceVersion: '6' },
       ],
     });
     await clock.advance(0);
@@ -77,12 +77,12 @@ describe('the enqueuer', () => {
 
   it('asks of whoever works on the initial list to have seen every deletion that the leader has seen', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
-    deletions = [{ type: PODS, resourceVersion: '12' }];
-    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '7' }, reason: 'initial-list' });
+    deletions = [{ type: Pod, resourceVersion: '12' }];
+    enqueue({ ref, cause: { type: ReplicaSet, resourceVersion: '7' }, reason: 'initial-list' });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web replicasets.apps 7 pods 12', 'add default/web normal']);
     calls = [];
-    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' }, reason: 'child-change' });
+    enqueue({ ref, cause: { type: ReplicaSet, resourceVersion: '8' }, reason: 'child-change' });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web replicasets.apps 8', 'add default/web normal']);
   });
@@ -108,9 +108,9 @@ describe('the enqueuer', () => {
   it('merges what arrives meanwhile: newest causes, shortest delay, highest priority', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     enqueue({ ref });
-    enqueue({ ref, cause: { type: PODS, resourceVersion: '10' }, delayMs: 50 });
-    enqueue({ ref, cause: { type: PODS, resourceVersion: '9' }, priority: 'high' });
-    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' } });
+    enqueue({ ref, cause: { type: Pod, resourceVersion: '10' }, delayMs: 50 });
+    enqueue({ ref, cause: { type: Pod, resourceVersion: '9' }, priority: 'high' });
+    enqueue({ ref, cause: { type: ReplicaSet, resourceVersion: '8' } });
     await clock.advance(0);
     expect(calls).toEqual([
       'add default/web normal',
@@ -122,17 +122,17 @@ describe('the enqueuer', () => {
   it('adds nothing where nothing is to be done when the wait is over; its causes go with the next add', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     const echo = { ref, delayMs: 50, onlyIfNeeded: true };
-    enqueue({ ...echo, cause: { type: PODS, resourceVersion: '7' } });
+    enqueue({ ...echo, cause: { type: Pod, resourceVersion: '7' } });
     needed = false;
     await clock.advance(100);
     expect(calls).toEqual([]);
     expect(enqueuer.size).toBe(0);
-    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' } });
+    enqueue({ ref, cause: { type: ReplicaSet, resourceVersion: '8' } });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web pods 7 replicasets.apps 8', 'add default/web normal']);
     calls = [];
     needed = true;
-    enqueue({ ...echo, cause: { type: PODS, resourceVersion: '9' } });
+    enqueue({ ...echo, cause: { type: Pod, resourceVersion: '9' } });
     await clock.advance(100);
     expect(calls).toEqual(['cause default/web pods 9', 'add default/web normal']);
   });
@@ -143,7 +143,7 @@ describe('the enqueuer', () => {
     let most = 0;
     for (let index = 0; index < 2000; index++) {
       const name = `service-${index}`;
-      const cause = { type: PODS, resourceVersion: `${index + 1}` };
+      const cause = { type: Pod, resourceVersion: `${index + 1}` };
       enqueue({ ref: { namespace: 'default', name }, cause, onlyIfNeeded: true });
       await clock.advance(1000);
       most = Math.max(most, enqueuer.unneededSize);
@@ -173,7 +173,7 @@ describe('the enqueuer', () => {
   it('makes one add of a burst, once it is over', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     for (const resourceVersion of ['7', '8', '9']) {
-      enqueue({ ref, cause: { type: PODS, resourceVersion }, delayMs: 40 });
+      enqueue({ ref, cause: { type: Pod, resourceVersion }, delayMs: 40 });
       await clock.advance(30);
     }
     expect(calls).toEqual([]);
@@ -206,7 +206,7 @@ describe('the enqueuer', () => {
 
   it('tries again until Redis answers, and loses nothing', async () => {
     failures = 5;
-    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });
+    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: Pod, resourceVersion: '7' } });
     await clock.advance(5000);
     expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
     expect(enqueuer.size).toBe(0);

@@ -1,7 +1,7 @@
 import { apiStatusOf } from '@rollkeeper/client/api-client/api-status-error';
 import type { ResourceEvent } from '@rollkeeper/client/informer/informer';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, SERVICE_ACCOUNTS, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, ServiceAccount, sameJson } from '@rollkeeper/machinery/kubernetes';
 
 /** A type whose objects decide whether the API server accepts a write. */
 export interface Obstacle {
@@ -31,7 +31,7 @@ export function scopeOf(
   { metadata }: DeepReadonly<KubernetesObject>,
 ): string | undefined {
   if (type.namespaced) return metadata.namespace;
-  return type === NAMESPACES ? metadata.name : undefined;
+  return type === Namespace ? metadata.name : undefined;
 }
 
 const ADMISSION = 'admissionregistration.k8s.io';
@@ -43,8 +43,8 @@ const RBAC = 'rbac.authorization.k8s.io';
  */
 export const OBSTACLES: readonly Obstacle[] = [
   // Labels select Pod Security levels and policies; conditions of policies read annotations as well.
-  { type: NAMESPACES, mayClear: isRelabelled },
-  { type: SERVICE_ACCOUNTS, mayClear: isNew },
+  { type: Namespace, mayClear: isRelabelled },
+  { type: ServiceAccount, mayClear: isNew },
   any('', 'limitranges', 'LimitRange', true),
   any('scheduling.k8s.io', 'priorityclasses', 'PriorityClass', false),
   any('node.k8s.io', 'runtimeclasses', 'RuntimeClass', false),

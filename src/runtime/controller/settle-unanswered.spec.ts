@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UnansweredWrite } from '../activation/index.js';
 import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 import { judgeUnanswered, settleUnanswered } from './settle-unanswered.js';
@@ -11,7 +11,7 @@ const NOTED = 1_800_000_000_000;
 const ref = { namespace: 'default', name: 'web' };
 const lost = (more: Partial<UnansweredWrite> = {}): UnansweredWrite => ({
   verb: 'update',
-  type: REPLICA_SETS,
+  type: ReplicaSet,
   ref,
   mayBeUnderWay: true,
   notedAtMs: NOTED,
@@ -82,7 +82,7 @@ describe('settling the writes of a key that came to no answer', () => {
       lost(),
       lost({ verb: 'create', ref: { ...ref, name: 'other' } }),
     ]);
-    const { metadata } = cluster.seed(REPLICA_SETS, aReplicaSet());
+    const { metadata } = cluster.seed(ReplicaSet, aReplicaSet());
     expect(await settle(NOTED + 1000)).toBe(2);
     expect(settled).toEqual([
       ['web', metadata.resourceVersion],
@@ -96,7 +96,7 @@ describe('settling the writes of a key that came to no answer', () => {
       lost({ verb: 'create', ref: { ...ref, name: 'other' }, notedAtMs: NOTED - 500 }),
       lost({ verb: 'create', ref: { ...ref, name: 'third' } }),
     ]);
-    cluster.seed(REPLICA_SETS, aReplicaSet());
+    cluster.seed(ReplicaSet, aReplicaSet());
     await expect(settle(NOTED + 100)).rejects.toMatchObject({
       code: 'WRITE_UNDER_WAY',
       retryAfterMs: 900,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { Deployment } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { Deployment } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { isDeploymentDue } from '../../controllers/deployment/event-handlers.js';
 import { isReplicaSetDue } from '../../controllers/replicaset/watch-replicasets.js';
@@ -16,7 +15,7 @@ function deployment(
   const { generation = 2, observed = 1, version = '7' } = changes;
   return {
     apiVersion: 'apps/v1',
-    kind: DEPLOYMENTS.kind,
+    kind: Deployment.kind,
     metadata: { namespace: 'ns', name, generation, resourceVersion: version },
     spec: { selector: {}, template: {} },
     status: { observedGeneration: observed },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import { LEASES } from '../../machinery/kubernetes/index.js';
+import { Lease } from '../../machinery/kubernetes/index.js';
 import { WatchableCluster } from '../../testing/fake-list-watch.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { LeaderElector } from './leader-elector.js';
@@ -88,7 +88,7 @@ describe('electors whose Lease is deleted', () => {
           };
           for (const afterMs of deletedAfterMs) {
             await pass(afterMs);
-            cluster.vanish(LEASES, 'ns/leader');
+            cluster.vanish(Lease, 'ns/leader');
           }
           await pass(LED_AGAIN_MS);
           expect(leaders()).toHaveLength(1);

@@ -4,8 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { keepFollowing, toRfc3339Micro } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
-import { LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { LeaseCandidate, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
 export interface LeaseCandidacyOptions {
@@ -76,7 +75,7 @@ export class LeaseCandidacy {
   /** Whether the API has candidates: a namespace without any has an empty list. */
   private async ask(signal: AbortSignal): Promise<boolean> {
     const { client, logger, namespace } = this.options;
-    const isSupported = await client.list(LEASE_CANDIDATES, { namespace, limit: 1, signal }).then(
+    const isSupported = await client.list(LeaseCandidate, { namespace, limit: 1, signal }).then(
       () => true,
       (error: unknown) => {
         if (!isNotFound(error)) throw error;
@@ -97,7 +96,7 @@ export class LeaseCandidacy {
     const round = new LinkedAbort(signal);
     const timer = clock.setTimeout(() => round.abort(new TimeoutError('time to renew')), RENEW_EVERY_MS);
     try {
-      const events = client.watch<LeaseCandidate>(LEASE_CANDIDATES, {
+      const events = client.watch<LeaseCandidate>(LeaseCandidate, {
         ...{ namespace, fieldSelector: `metadata.name=${name}`, resourceVersion },
         ...{ timeoutSeconds: WATCH_TIMEOUT_SECONDS, idleTimeoutMs: IDLE_TIMEOUT_MS, signal: round.signal },
       });
@@ -119,15 +118,15 @@ export class LeaseCandidacy {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       const renewTime = toRfc3339Micro(clock.now());
       try {
-        const present = await client.get<LeaseCandidate>(LEASE_CANDIDATES, { namespace, name }, { signal });
+        const present = await client.get<LeaseCandidate>(LeaseCandidate, { namespace, name }, { signal });
         const renewed = { ...present, spec: { ...present.spec, renewTime } };
-        return await client.update<LeaseCandidate>(LEASE_CANDIDATES, renewed, { signal });
+        return await client.update<LeaseCandidate>(LeaseCandidate, renewed, { signal });
       } catch (error) {
         if (isConflict(error)) continue;
         if (!isNotFound(error)) throw error;
       }
       try {
-        return await client.create<LeaseCandidate>(LEASE_CANDIDATES, this.candidate(renewTime), { signal });
+        return await client.create<LeaseCandidate>(LeaseCandidate, this.candidate(renewTime), { signal });
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
       }
@@ -140,8 +139,8 @@ export class LeaseCandidacy {
   private candidate(renewTime: string): LeaseCandidate {
     const { leaseName, name, namespace, version } = this.options;
     return {
-      apiVersion: apiVersionOf(LEASE_CANDIDATES),
-      kind: LEASE_CANDIDATES.kind,
+      apiVersion: apiVersionOf(LeaseCandidate),
+      kind: LeaseCandidate.kind,
       metadata: { namespace, name },
       spec: { leaseName, binaryVersion: version, emulationVersion: version, strategy: STRATEGY, renewTime },
     };
@@ -152,9 +151,7 @@ export class LeaseCandidacy {
     const { client, clock, name, namespace } = this.options;
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(new Error('no time left')), WITHDRAW_WITHIN_MS);
-    await client
-      .delete(LEASE_CANDIDATES, { namespace, name }, { signal: limit.signal })
-      .catch(() => undefined);
+    await client.delete(LeaseCandidate, { namespace, name }, { signal: limit.signal }).catch(() => undefined);
     timer.cancel();
   }
 }

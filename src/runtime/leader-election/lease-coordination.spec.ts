@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import type { Lease, LeaseCandidate } from '../../machinery/kubernetes/index.js';
-import { LEASES, LEASE_CANDIDATES } from '../../machinery/kubernetes/index.js';
+import { Lease, LeaseCandidate } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { ElectionCoordinator } from '../../testing/election-coordinator.js';
 import { MemoryHolderWitness, MemoryPresence } from '../../testing/fake-holder-witness.js';
@@ -88,7 +87,7 @@ describe('a coordinated election', () => {
     }
   }
 
-  const lease = (): Lease | undefined => cluster.peek<Lease>(LEASES, 'ns/leader');
+  const lease = (): Lease | undefined => cluster.peek<Lease>(Lease, 'ns/leader');
   const leaders = (): string[] => all.filter(({ elector }) => elector.isLeader).map(({ name }) => name);
   /** Time from now until it leads; there are never two leaders. */
   async function untilLeads(name: string, withinMs = 60_000): Promise<number> {
@@ -125,7 +124,7 @@ describe('a coordinated election', () => {
     coordinate();
     const a = new Candidate('a', '1.2.0');
     await untilLeads('a', 2000);
-    expect(cluster.peek<LeaseCandidate>(LEASE_CANDIDATES, 'ns/a')?.spec).toMatchObject({
+    expect(cluster.peek<LeaseCandidate>(LeaseCandidate, 'ns/a')?.spec).toMatchObject({
       leaseName: 'leader',
       binaryVersion: '1.2.0',
       emulationVersion: '1.2.0',
@@ -133,7 +132,7 @@ describe('a coordinated election', () => {
     });
     expect(lease()?.spec).toMatchObject({ holderIdentity: 'a', strategy: 'OldestEmulationVersion' });
     await a.end();
-    expect(cluster.all(LEASE_CANDIDATES)).toEqual([]);
+    expect(cluster.all(LeaseCandidate)).toEqual([]);
     expect(lease()?.spec?.holderIdentity).toBe('');
   });
 
@@ -170,11 +169,11 @@ describe('a coordinated election', () => {
     new Candidate('a', '1.0.0');
     await untilLeads('a');
     await pass(60_000);
-    const asked = cluster.peek<LeaseCandidate>(LEASE_CANDIDATES, 'ns/a') as LeaseCandidate;
+    const asked = cluster.peek<LeaseCandidate>(LeaseCandidate, 'ns/a') as LeaseCandidate;
     const pingTime = new Date(clock.now()).toISOString();
-    await cluster.update(LEASE_CANDIDATES, { ...asked, spec: { ...asked.spec, pingTime } });
+    await cluster.update(LeaseCandidate, { ...asked, spec: { ...asked.spec, pingTime } });
     await pass(20);
-    const { spec } = cluster.peek<LeaseCandidate>(LEASE_CANDIDATES, 'ns/a') as LeaseCandidate;
+    const { spec } = cluster.peek<LeaseCandidate>(LeaseCandidate, 'ns/a') as LeaseCandidate;
     expect(Date.parse(spec.renewTime ?? '')).toBeGreaterThanOrEqual(Date.parse(pingTime));
   });
 
@@ -182,9 +181,9 @@ describe('a coordinated election', () => {
     coordinate();
     new Candidate('a', '1.0.0');
     await untilLeads('a');
-    cluster.vanish(LEASE_CANDIDATES, 'ns/a');
+    cluster.vanish(LeaseCandidate, 'ns/a');
     await pass(100);
-    expect(cluster.all(LEASE_CANDIDATES)).toHaveLength(1);
+    expect(cluster.all(LeaseCandidate)).toHaveLength(1);
   });
 
   it('replaces a leader that dies by who is there, as soon as it is seen to be gone', async () => {
@@ -205,7 +204,7 @@ describe('a coordinated election', () => {
     new Candidate('a', '1.0.0');
     await untilLeads('a');
     cluster.intercept = ({ type, verb }) =>
-      type === LEASES && verb !== 'list' ? new Error('the API is away') : undefined;
+      type === Lease && verb !== 'list' ? new Error('the API is away') : undefined;
     await pass(8000);
     expect(leaders()).toEqual([]);
     cluster.intercept = () => undefined;
@@ -215,7 +214,7 @@ describe('a coordinated election', () => {
 
   it('is done without, where the API knows no candidates', async () => {
     cluster.intercept = ({ type }) =>
-      type === LEASE_CANDIDATES
+      type === LeaseCandidate
         ? new ApiStatusError({ code: 404, reason: 'NotFound', message: 'the server could not find it' })
         : undefined;
     new Candidate('a', '2.0.0');

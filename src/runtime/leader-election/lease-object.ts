@@ -1,6 +1,5 @@
 import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
-import type { Lease } from '@rollkeeper/machinery/kubernetes';
-import { LEASES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { Lease, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { LeaderElectionRecord, LeaseRequest } from './resource-lock.js';
 
 /** The exact duration in milliseconds; `spec.leaseDurationSeconds` holds it rounded up. */
@@ -41,8 +40,8 @@ export function leaseWith(
   else annotations[WITNESS_ANNOTATION] = `${record.leaderTransitions} ${record.witness}`;
   return {
     ...before,
-    apiVersion: apiVersionOf(LEASES),
-    kind: LEASES.kind,
+    apiVersion: apiVersionOf(Lease),
+    kind: Lease.kind,
     metadata: { ...before?.metadata, ...ref, annotations },
     spec: {
       ...before?.spec,

@@ -1,8 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { Lease } from '@rollkeeper/machinery/kubernetes';
-import { LEASES, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { Lease, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { leaseWith, recordOf } from './lease-object.js';
 import type { LeaderElectionRecord } from './resource-lock.js';
 
@@ -55,7 +54,7 @@ export class LeaseObserver {
   /** Reads it; `undefined` if there is none. */
   async look(signal: AbortSignal | undefined): Promise<ObservedLease | undefined> {
     try {
-      return this.observe(await this.client.get<Lease>(LEASES, this.ref, { signal }));
+      return this.observe(await this.client.get<Lease>(Lease, this.ref, { signal }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.vanished = this.last ?? this.vanished;
@@ -74,8 +73,8 @@ export class LeaseObserver {
     const next = leaseWith(this.ref, record, before);
     try {
       const lease = before
-        ? await this.client.update<Lease>(LEASES, next, { signal })
-        : await this.client.create<Lease>(LEASES, next, { signal });
+        ? await this.client.update<Lease>(Lease, next, { signal })
+        : await this.client.create<Lease>(Lease, next, { signal });
       this.last = { lease, record: recordOf(lease), atMs: sentAtMs };
       return this.last;
     } catch (error) {

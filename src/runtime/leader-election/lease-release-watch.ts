@@ -2,8 +2,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { keepFollowing } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
-import type { Lease } from '@rollkeeper/machinery/kubernetes';
-import { LEASES } from '@rollkeeper/machinery/kubernetes';
+import { Lease } from '@rollkeeper/machinery/kubernetes';
 
 const TIMEOUT_SECONDS = 300;
 /** Holders write several times per lease duration; longer silence means a dead link. */
@@ -53,7 +52,7 @@ export class LeaseReleaseWatch {
   private async follow(signal: AbortSignal): Promise<void> {
     const { name, namespace } = this.ref;
     const only = { namespace, fieldSelector: `metadata.name=${name}` };
-    const { items, resourceVersion } = await this.client.list<Lease>(LEASES, { ...only, signal });
+    const { items, resourceVersion } = await this.client.list<Lease>(Lease, { ...only, signal });
     const present = items.find(({ metadata }) => metadata.name === name);
     if (present && this.concerns(present)) this.wake();
     const watch = {
@@ -62,7 +61,7 @@ export class LeaseReleaseWatch {
       timeoutSeconds: TIMEOUT_SECONDS,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
     };
-    for await (const event of this.client.watch<Lease>(LEASES, { ...watch, signal })) {
+    for await (const event of this.client.watch<Lease>(Lease, { ...watch, signal })) {
       if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue;
       if (event.type === 'DELETED' || this.concerns(event.object)) this.wake();
     }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { InvalidOptionError } from '../../machinery/errors/index.js';
-import type { Lease } from '../../machinery/kubernetes/index.js';
-import { LEASES } from '../../machinery/kubernetes/index.js';
+import { Lease } from '../../machinery/kubernetes/index.js';
 import { runResourceLockContract } from '../../testing/resource-lock-contract.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { WatchableCluster } from '../../testing/fake-list-watch.js';
@@ -24,7 +23,7 @@ function setUp() {
     made.push(made1);
     return made1;
   };
-  const lease = (): Lease => cluster.peek<Lease>(LEASES, 'ns/leader') as Lease;
+  const lease = (): Lease => cluster.peek<Lease>(Lease, 'ns/leader') as Lease;
   return { clock, cluster, lock, lease, stop: async () => made.forEach((each) => each.close()) };
 }
 
@@ -34,10 +33,10 @@ runResourceLockContract('LeaseResourceLock', async () => {
     lock,
     pass: (ms) => clock.advance(ms),
     async saved() {
-      const before = cluster.peek<Lease>(LEASES, 'ns/leader');
+      const before = cluster.peek<Lease>(Lease, 'ns/leader');
       return async () => {
-        cluster.vanish(LEASES, 'ns/leader');
-        if (before) cluster.seed<Lease>(LEASES, before);
+        cluster.vanish(Lease, 'ns/leader');
+        if (before) cluster.seed<Lease>(Lease, before);
       };
     },
     stop,
@@ -56,8 +55,8 @@ describe('LeaseResourceLock', () => {
     const { clock, cluster, lock } = setUp();
     const [early, late] = ['2001-01-01T00:00:00.000000Z', '2101-01-01T00:00:00.000000Z'];
     for (const renewTime of [early, late]) {
-      cluster.vanish(LEASES, 'ns/leader');
-      cluster.seed<Lease>(LEASES, {
+      cluster.vanish(Lease, 'ns/leader');
+      cluster.seed<Lease>(Lease, {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: { namespace: 'ns', name: 'leader' },
@@ -85,7 +84,7 @@ describe('LeaseResourceLock', () => {
     const { cluster, lease, lock } = setUp();
     await lock('a').tryAcquireOrRenew(2500);
     const foreign = lease();
-    await cluster.update<Lease>(LEASES, {
+    await cluster.update<Lease>(Lease, {
       ...foreign,
       spec: { ...foreign.spec, holderIdentity: 'x', leaseDurationSeconds: 15 },
     });
@@ -106,7 +105,7 @@ describe('LeaseResourceLock', () => {
     const a = lock('a');
     await a.tryAcquireOrRenew(2500);
     const labelled = lease();
-    await cluster.update<Lease>(LEASES, {
+    await cluster.update<Lease>(Lease, {
       ...labelled,
       metadata: { ...labelled.metadata, labels: { team: 'x' } },
     });
@@ -119,7 +118,7 @@ describe('LeaseResourceLock', () => {
     const [a, b] = [lock('a'), lock('b')];
     await a.tryAcquireOrRenew(60_000);
     await b.tryAcquireOrRenew(60_000);
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({
       outcome: 'held',
       record: { holderIdentity: 'a' },
@@ -134,7 +133,7 @@ describe('LeaseResourceLock', () => {
     const b = lock('b');
     await lock('a').tryAcquireOrRenew(60_000);
     await b.tryAcquireOrRenew(60_000);
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     await clock.advance(59_999);
     expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({ outcome: 'held', remainingMs: 1 });
     await clock.advance(1);
@@ -147,14 +146,14 @@ describe('LeaseResourceLock', () => {
     const [a, b, c, d] = [lock('a'), lock('b'), lock('c'), lock('d')];
     const { record } = await a.tryAcquireOrRenew(60_000, { witness: 'a-pod' });
     await b.tryAcquireOrRenew(60_000);
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     expect((await b.tryAcquireOrRenew(60_000, { deposing: record })).outcome).toBe('acquired');
     await c.tryAcquireOrRenew(60_000);
     await b.release();
     await c.get();
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     expect((await c.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     expect((await d.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
   });
 
@@ -164,8 +163,8 @@ describe('LeaseResourceLock', () => {
     await a.tryAcquireOrRenew(60_000);
     await b.tryAcquireOrRenew(60_000);
     const { resourceVersion: _, uid: __, ...metadata } = lease().metadata;
-    cluster.vanish(LEASES, 'ns/leader');
-    await cluster.create<Lease>(LEASES, {
+    cluster.vanish(Lease, 'ns/leader');
+    await cluster.create<Lease>(Lease, {
       ...lease(),
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -185,8 +184,8 @@ describe('LeaseResourceLock', () => {
     const { record } = await a.tryAcquireOrRenew(60_000);
     const before = lease();
     const { resourceVersion: _, uid, ...metadata } = before.metadata;
-    cluster.vanish(LEASES, 'ns/leader');
-    await cluster.create<Lease>(LEASES, { ...before, metadata });
+    cluster.vanish(Lease, 'ns/leader');
+    await cluster.create<Lease>(Lease, { ...before, metadata });
     expect(lease().metadata.uid).not.toBe(uid);
     expect(await a.tryAcquireOrRenew(60_000)).toMatchObject({
       outcome: 'acquired',
@@ -213,7 +212,7 @@ describe('LeaseResourceLock', () => {
     lock('b').onReleased(() => woken++);
     await waitFor(() => cluster.count('list') > 0);
     await new Promise((resolve) => setTimeout(resolve, 0));
-    cluster.vanish(LEASES, 'ns/leader');
+    cluster.vanish(Lease, 'ns/leader');
     await waitFor(() => woken > 0);
     await stop();
   });

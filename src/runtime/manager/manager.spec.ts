@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Enqueue, SyncKey } from '../controller/index.js';
 import { LeaseLostError, ShutdownError, SupersededError } from '../../machinery/errors/index.js';
-import { PODS } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
 import { ManagerHarness } from '../../testing/manager-harness.js';
 import { waitFor } from '../../testing/wait-for.js';
 
@@ -68,7 +68,7 @@ describe('a replica', () => {
     const waits: AbortSignal[] = [];
     let becomeCurrent = (): void => undefined;
     const informer = {
-      type: PODS,
+      type: Pod,
       hasSynced: true,
       waitForSync: async () => undefined,
       waitUntilCurrent: (signal: AbortSignal) => {

@@ -3,7 +3,7 @@ import type { LeadingWork } from '../controller/index.js';
 import { LeaseLostError } from '../../machinery/errors/index.js';
 import type { InformerTrouble } from '../../client/informer/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import type { Logger } from '../../machinery/logging/index.js';
 import { ManagerHarness } from '../../testing/manager-harness.js';
 import { waitFor } from '../../testing/wait-for.js';
@@ -59,8 +59,8 @@ function recordingLogger(): { logger: Logger; told: string[] } {
 
 describe('a controller that needs what the server does not list', () => {
   it('keeps no other from starting, and starts when it has it', async () => {
-    const missing = new ScriptedNeed(DEPLOYMENTS).refuse();
-    const pods = new ScriptedNeed(PODS).fill();
+    const missing = new ScriptedNeed(Deployment).refuse();
+    const pods = new ScriptedNeed(Pod).fill();
     const watched: string[] = [];
     const watch = (name: string) => () => {
       watched.push(name);
@@ -99,7 +99,7 @@ describe('a controller that needs what the server does not list', () => {
   });
 
   it('leaves a replica that has no other not running, and without a wish to lead', async () => {
-    const missing = new ScriptedNeed(DEPLOYMENTS).refuse();
+    const missing = new ScriptedNeed(Deployment).refuse();
     const harness = new ManagerHarness([{ needs: [missing] }]);
     await harness.clock.advance(1000);
     expect([harness.manager.state, harness.elector.isRunning]).toEqual(['starting', false]);
@@ -110,7 +110,7 @@ describe('a controller that needs what the server does not list', () => {
   });
 
   it('stops cleanly while it waits', async () => {
-    const missing = new ScriptedNeed(DEPLOYMENTS).refuse();
+    const missing = new ScriptedNeed(Deployment).refuse();
     const harness = new ManagerHarness([{ needs: [missing] }, { name: 'free' }]);
     await waitFor(() => harness.elector.isRunning);
     void harness.elector.win(1);
@@ -120,13 +120,13 @@ describe('a controller that needs what the server does not list', () => {
 
   it('is told by what it asked for while it was built, and by what the server says', () => {
     const noted = new NotedInformers(new FakeInformers(new FakeCluster()));
-    for (const type of [PODS, REPLICA_SETS, PODS]) noted.informerFor(type);
-    noted.metadataInformerFor(DEPLOYMENTS);
-    noted.informerFor(DEPLOYMENTS, { optional: true });
-    expect(noted.needs.map(({ type }) => type)).toEqual([PODS, REPLICA_SETS]);
-    const [refused, silent] = [new ScriptedNeed(DEPLOYMENTS).refuse(), new ScriptedNeed(REPLICA_SETS)];
+    for (const type of [Pod, ReplicaSet, Pod]) noted.informerFor(type);
+    noted.metadataInformerFor(Deployment);
+    noted.informerFor(Deployment, { optional: true });
+    expect(noted.needs.map(({ type }) => type)).toEqual([Pod, ReplicaSet]);
+    const [refused, silent] = [new ScriptedNeed(Deployment).refuse(), new ScriptedNeed(ReplicaSet)];
     silent.trouble = { reason: 'connection refused' };
-    expect(missingOf([refused, silent, new ScriptedNeed(PODS).fill()])).toEqual([
+    expect(missingOf([refused, silent, new ScriptedNeed(Pod).fill()])).toEqual([
       { resource: 'deployments.apps', reason: 'you may not' },
     ]);
   });
@@ -136,10 +136,10 @@ describe('what a controller cannot read', () => {
   const widgets = { resource: 'widgets.example.com', reason: 'forbidden' };
 
   it('is what it waits for, and what it knows from before or does without', () => {
-    const never = new ScriptedNeed(DEPLOYMENTS).refuse();
-    const noMore = new ScriptedNeed(REPLICA_SETS).fill().refuse();
+    const never = new ScriptedNeed(Deployment).refuse();
+    const noMore = new ScriptedNeed(ReplicaSet).fill().refuse();
     const managed = {
-      needs: [never, noMore, new ScriptedNeed(PODS).fill()],
+      needs: [never, noMore, new ScriptedNeed(Pod).fill()],
       built: { unreadable: () => [widgets] },
     };
     expect(troublesOf(managed)).toEqual({

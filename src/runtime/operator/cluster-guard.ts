@@ -2,8 +2,7 @@ import { abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Namespace } from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES } from '@rollkeeper/machinery/kubernetes';
+import { Namespace } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { apiStatusOf } from '@rollkeeper/client/api-client';
@@ -120,7 +119,7 @@ export class ClusterGuard implements Runnable {
   private async readIdentity(signal: AbortSignal): Promise<Identity> {
     try {
       const { metadata } = await abortable(
-        this.options.client.get<Namespace>(NAMESPACES, KUBE_SYSTEM, { signal }),
+        this.options.client.get<Namespace>(Namespace, KUBE_SYSTEM, { signal }),
         signal,
       );
       return metadata.uid ? { id: metadata.uid } : { why: 'its namespace kube-system has no UID' };

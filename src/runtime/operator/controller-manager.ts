@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { ApiClient } from '@rollkeeper/client/api-client';
@@ -17,7 +17,6 @@ import { assembleManager } from './assemble-manager.js';
 import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 import { replicaOf } from './election.js';
-import type { Kind } from './kinds.js';
 import type { SyncPlan } from './plan-sync.js';
 import { planSync } from './plan-sync.js';
 import { ProbeServer } from './probe-server.js';

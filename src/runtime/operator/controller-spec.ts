@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, Kind } from '../../machinery/kubernetes/index.js';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { IndexFunction, ResourceEvent } from '@rollkeeper/client/informer';
@@ -17,7 +17,7 @@ import type {
   SyncAccess,
   WriteRight,
 } from '../controller/index.js';
-import type { CachedKind, Kind } from './kinds.js';
+import type { CachedKind } from './kinds.js';
 import type { Predicate } from './predicates.js';
 import type { SyncSteps } from './sync-steps.js';
 import type { ListerOf, OwnedKind, Urgency, WatchedKind } from './watched-events.js';

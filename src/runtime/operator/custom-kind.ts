@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import type { ZodType } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
-import type { Kind, KindOptions } from './kinds.js';
+import type { KindOptions } from './kinds.js';
 import { defineKind } from './kinds.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { structuralSchema } from './structural-schema.js';

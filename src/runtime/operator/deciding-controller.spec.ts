@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
-import { newControllerRef } from '../../machinery/kubernetes/index.js';
+import {
+  newControllerRef,
+  ConfigMap,
+  Deployment,
+  Pod,
+  ReplicaSet,
+} from '../../machinery/kubernetes/index.js';
 import type { DeepReadonly } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
@@ -13,7 +19,6 @@ import { buildController } from '../controller/index.js';
 import type { BehaviourOf, DecidingReconciler } from './controller-spec.js';
 import { workOf } from './controller-spec.js';
 import { defineController } from './define-controller.js';
-import { ConfigMap, Deployment, Pod, ReplicaSet } from './kinds.js';
 import { own, watch } from './watched-events.js';
 
 const KEY = 'default/web';

@@ -1,6 +1,6 @@
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { Event } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { InformerFactory } from '@rollkeeper/client/informer';
@@ -38,7 +38,7 @@ export function rightsOf(
   return [
     ...informers.all().map(({ type }) => rule(type, type.resource, READ)),
     ...writes.flatMap(writeRules),
-    rule(EVENTS, EVENTS.resource, ['create', 'patch']),
+    rule(Event, Event.resource, ['create', 'patch']),
   ];
 }
 

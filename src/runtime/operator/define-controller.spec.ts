@@ -7,7 +7,7 @@ import { runController } from '../../testing/run-controller.js';
 import type { ControllerSpec } from './controller-spec.js';
 import { indexBy } from './controller-spec.js';
 import { defineController } from './define-controller.js';
-import { Deployment, Namespace, ReplicaSet } from './kinds.js';
+import { Deployment, Namespace, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { setControllerReference } from './owners.js';
 import { generationChanged, labelsChanged } from './predicates.js';
 import { watch } from './watched-events.js';

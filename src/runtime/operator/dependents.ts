@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, ObjectRef, Kind } from '@rollkeeper/machinery/kubernetes';
 import {
   isJsonObject,
   keyOf,
@@ -10,7 +10,6 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { unlessGone } from '@rollkeeper/client/api-client';
 import type { ReconcileContext } from './controller-spec.js';
-import type { Kind } from './kinds.js';
 import type { ApplyObject } from './write-objects.js';
 import { serverSideApply } from './write-objects.js';
 

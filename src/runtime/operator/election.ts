@@ -1,4 +1,4 @@
-import { LEASES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { Lease, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type {
   LeaderElectionRecord,
@@ -83,7 +83,7 @@ export class Election implements Elector {
   private recordEvent({ epoch, who, why }: LeadershipTransition): void {
     const { events, lease, leaseObject, lock } = this.dependencies;
     if (who !== lock.identity) return;
-    const reference = { apiVersion: apiVersionOf(LEASES), kind: LEASES.kind, metadata: { ...lease } };
+    const reference = { apiVersion: apiVersionOf(Lease), kind: Lease.kind, metadata: { ...lease } };
     const what = why === 'started leading' ? 'became leader' : why.replace(/^stopped:/, 'stopped leading:');
     events.record(leaseObject?.() ?? reference, {
       type: 'Normal',

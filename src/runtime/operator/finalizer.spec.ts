@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { withFinalizer } from './finalizer.js';
-import { Deployment } from './kinds.js';
+import { Deployment } from '../../machinery/kubernetes/index.js';
 
 const NAME = 'example.com/bucket';
 

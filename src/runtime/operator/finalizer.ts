@@ -1,10 +1,9 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
 import { readOnly } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client';
 import type { ReconcileResult } from '../controller/index.js';
-import type { Kind } from './kinds.js';
 
 type Step<T> = (object: DeepReadonly<T>) => Promise<ReconcileResult | void>;
 

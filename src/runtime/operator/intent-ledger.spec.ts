@@ -3,7 +3,7 @@ import { ApiStatusError } from '../../client/api-client/index.js';
 import { abortable } from '../../machinery/cancellation/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
-import { CONFIG_MAPS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ConfigMap, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { runActorContract } from '../../testing/actor-contract.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
@@ -19,7 +19,7 @@ const API = { controller: 'replicaset', key: 'ns/api' };
 /** Whether it was carried out is not known. */
 const UNANSWERED = {
   verb: 'update',
-  type: REPLICA_SETS,
+  type: ReplicaSet,
   ref: { namespace: 'ns', name: 'web' },
   mayBeUnderWay: true,
   notedAtMs: 1,
@@ -134,7 +134,7 @@ describe('intents that are kept in the API', () => {
 
   const writes = () =>
     cluster.requests.filter(({ verb }) => verb === 'create' || verb === 'update').map(({ key }) => key);
-  const stored = () => cluster.all<KubernetesObject & { data?: Record<string, string> }>(CONFIG_MAPS);
+  const stored = () => cluster.all<KubernetesObject & { data?: Record<string, string> }>(ConfigMap);
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -241,7 +241,7 @@ describe('intents that are kept in the API', () => {
     await a.lead(1);
     await a.intend(WEB, ['before']);
     cluster.intercept = ({ type, verb }) =>
-      type === CONFIG_MAPS && verb === 'update' ? new Error('the API is gone') : undefined;
+      type === ConfigMap && verb === 'update' ? new Error('the API is gone') : undefined;
     await expect(a.intend(WEB, ['after'])).rejects.toThrow('the API is gone');
     cluster.intercept = () => undefined;
     expect((await a.look(WEB)).intents).toEqual(['before']);
@@ -255,7 +255,7 @@ describe('intents that are kept in the API', () => {
     const a = new Replica('a');
     await a.lead(1);
     await a.intend(WEB, ['x']);
-    for (const { metadata } of stored()) await cluster.delete(CONFIG_MAPS, metadata);
+    for (const { metadata } of stored()) await cluster.delete(ConfigMap, metadata);
     await a.intend(WEB, ['y']);
     const b = new Replica('b');
     await b.lead(2);
@@ -281,7 +281,7 @@ describe('intents that are kept in the API', () => {
 
   it('need a right that other controllers do not need', async () => {
     cluster.intercept = ({ type }) =>
-      type === CONFIG_MAPS
+      type === ConfigMap
         ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'configmaps is forbidden' })
         : undefined;
     const a = new Replica('a');

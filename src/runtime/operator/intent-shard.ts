@@ -1,7 +1,7 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SupersededError, TimeoutError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import { CONFIG_MAPS, apiVersionOf, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, apiVersionOf, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { UnansweredWrite } from '../activation/index.js';
@@ -84,7 +84,7 @@ export class IntentShard {
     await abortable(this.writing, signal);
     this.term = term;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      const stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref, { signal }));
+      const stored = await unlessGone(this.client.get<StoredLedger>(ConfigMap, this.ref, { signal }));
       if (stored) this.assertCounts(stored);
       this.stored = stored;
       const left = contentOf(stored);
@@ -153,7 +153,7 @@ export class IntentShard {
   private async write(): Promise<void> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       if (await this.attempt()) return;
-      const stored = await unlessGone(this.client.get<StoredLedger>(CONFIG_MAPS, this.ref));
+      const stored = await unlessGone(this.client.get<StoredLedger>(ConfigMap, this.ref));
       // If a newer term wrote it, its version must not be remembered: the next write would replace it.
       if (stored) this.assertCounts(stored);
       this.stored = stored;
@@ -168,8 +168,8 @@ export class IntentShard {
     this.isDirty = false;
     try {
       this.stored = this.stored
-        ? await this.client.update<StoredLedger>(CONFIG_MAPS, object, { signal })
-        : await this.client.create<StoredLedger>(CONFIG_MAPS, object, { signal });
+        ? await this.client.update<StoredLedger>(ConfigMap, object, { signal })
+        : await this.client.create<StoredLedger>(ConfigMap, object, { signal });
       return true;
     } catch (error) {
       this.isDirty ||= wasDirty;
@@ -200,7 +200,7 @@ export class IntentShard {
       ...(this.stored?.metadata ?? this.ref),
       annotations: { ...this.stored?.metadata.annotations, [TERM_ANNOTATION]: `${epoch} ${holder}` },
     };
-    return { apiVersion: apiVersionOf(CONFIG_MAPS), kind: CONFIG_MAPS.kind, metadata, data };
+    return { apiVersion: apiVersionOf(ConfigMap), kind: ConfigMap.kind, metadata, data };
   }
 
   /** @throws SupersededError if it was written by a newer term than ours */

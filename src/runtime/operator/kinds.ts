@@ -1,42 +1,7 @@
-import type {
-  DaemonSetSpec,
-  DaemonSetStatus,
-  StatefulSetSpec,
-  StatefulSetStatus,
-} from '@rollkeeper/machinery/types/apps-v1';
-import type { CronJobSpec, CronJobStatus, JobSpec, JobStatus } from '@rollkeeper/machinery/types/batch-v1';
-import type { ServiceSpec, ServiceStatus } from '@rollkeeper/machinery/types/core-v1';
-import type { IngressSpec, IngressStatus } from '@rollkeeper/machinery/types/networking-v1';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type * as objects from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  LEASES,
-  NAMESPACES,
-  NODES,
-  PERSISTENT_VOLUMES,
-  PERSISTENT_VOLUME_CLAIMS,
-  PODS,
-  REPLICA_SETS,
-  SERVICES,
-  SERVICE_ACCOUNTS,
-  STORAGE_CLASSES,
-  apiVersionOf,
-} from '@rollkeeper/machinery/kubernetes';
-
+import type { Kind, KubernetesObject, TypedResource } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectPart } from '@rollkeeper/client/informer';
-
-type KubernetesObject = objects.KubernetesObject;
-type OfKind<Name extends string> = objects.OfKind<Name>;
-type TypedResource<T> = objects.TypedResource<T>;
-
-/**
- * A kind of object: its resource in the API, and its type. Built-in kinds are exported under the name of their type, as
- * in `import { Deployment } from 'rollkeeper'`; {@link defineKind} makes others.
- */
-export interface Kind<T extends KubernetesObject = KubernetesObject> extends TypedResource<T> {
-  readonly part?: undefined;
-}
 
 /**
  * A part of each object of a kind, made by {@link partOf}: a controller that names it has a separate cache of these
@@ -99,14 +64,6 @@ export function defineKind<T extends KubernetesObject>(options: KindOptions): Ki
   return Object.freeze({ group, version, resource, kind, namespaced });
 }
 
-/**
- * A kind's place in the API without the type of its objects, for subresources that speak of another: the TokenRequest of a
- * ServiceAccount, say.
- */
-export function untyped(kind: Kind): objects.ResourceType {
-  return kind;
-}
-
 /** The start of a new object of a kind: `{ apiVersion, kind }`. */
 export function typeMeta(kind: Kind): Pick<KubernetesObject, 'apiVersion' | 'kind'> {
   return { apiVersion: apiVersionOf(kind), kind: kind.kind };
@@ -117,105 +74,4 @@ function pluralOf(kind: string): string {
   const singular = kind.toLowerCase();
   if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
   return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
-}
-
-/** Deployments, `apps/v1`. */
-export type Deployment = objects.Deployment;
-export const Deployment: Kind<Deployment> = DEPLOYMENTS;
-/** ReplicaSets, `apps/v1`. */
-export type ReplicaSet = objects.ReplicaSet;
-export const ReplicaSet: Kind<ReplicaSet> = REPLICA_SETS;
-/** Pods, `v1`. */
-export type Pod = objects.Pod;
-export const Pod: Kind<Pod> = PODS;
-/** Namespaces, `v1`. */
-export type Namespace = objects.Namespace;
-export const Namespace: Kind<Namespace> = NAMESPACES;
-/** Nodes, `v1`. */
-export type Node = objects.Node;
-export const Node: Kind<Node> = NODES;
-/** Leases, `coordination.k8s.io/v1`. */
-export type Lease = objects.Lease;
-export const Lease: Kind<Lease> = LEASES;
-
-/** Service accounts, `v1`. */
-export interface ServiceAccount extends KubernetesObject, OfKind<'ServiceAccount'> {
-  automountServiceAccountToken?: boolean;
-  imagePullSecrets?: { name?: string }[];
-}
-export const ServiceAccount: Kind<ServiceAccount> = SERVICE_ACCOUNTS;
-
-/** ConfigMaps, `v1`. */
-export interface ConfigMap extends KubernetesObject, OfKind<'ConfigMap'> {
-  data?: Record<string, string>;
-  /** Base64. */
-  binaryData?: Record<string, string>;
-  immutable?: boolean;
-}
-export const ConfigMap = core<ConfigMap>('ConfigMap');
-
-/** Secrets, `v1`. */
-export interface Secret extends KubernetesObject, OfKind<'Secret'> {
-  /** Base64. */
-  data?: Record<string, string>;
-  stringData?: Record<string, string>;
-  type?: string;
-  immutable?: boolean;
-}
-export const Secret = core<Secret>('Secret');
-
-/** Services, `v1`. */
-export interface Service extends KubernetesObject, OfKind<'Service'> {
-  spec: ServiceSpec;
-  status?: ServiceStatus;
-}
-export const Service: Kind<Service> = SERVICES;
-
-/** PersistentVolumeClaims, `v1`. */
-export type PersistentVolumeClaim = objects.PersistentVolumeClaim;
-export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = PERSISTENT_VOLUME_CLAIMS;
-/** PersistentVolumes, `v1`. */
-export type PersistentVolume = objects.PersistentVolume;
-export const PersistentVolume: Kind<PersistentVolume> = PERSISTENT_VOLUMES;
-/** StorageClasses, `storage.k8s.io/v1`. */
-export type StorageClass = objects.StorageClass;
-export const StorageClass: Kind<StorageClass> = STORAGE_CLASSES;
-
-/** StatefulSets, `apps/v1`. */
-export interface StatefulSet extends KubernetesObject, OfKind<'StatefulSet'> {
-  spec: StatefulSetSpec;
-  status?: StatefulSetStatus;
-}
-export const StatefulSet = defineKind<StatefulSet>({ group: 'apps', version: 'v1', kind: 'StatefulSet' });
-
-/** DaemonSets, `apps/v1`. */
-export interface DaemonSet extends KubernetesObject, OfKind<'DaemonSet'> {
-  spec: DaemonSetSpec;
-  status?: DaemonSetStatus;
-}
-export const DaemonSet = defineKind<DaemonSet>({ group: 'apps', version: 'v1', kind: 'DaemonSet' });
-
-/** Jobs, `batch/v1`. */
-export interface Job extends KubernetesObject, OfKind<'Job'> {
-  spec: JobSpec;
-  status?: JobStatus;
-}
-export const Job = defineKind<Job>({ group: 'batch', version: 'v1', kind: 'Job' });
-
-/** CronJobs, `batch/v1`. */
-export interface CronJob extends KubernetesObject, OfKind<'CronJob'> {
-  spec: CronJobSpec;
-  status?: CronJobStatus;
-}
-export const CronJob = defineKind<CronJob>({ group: 'batch', version: 'v1', kind: 'CronJob' });
-
-/** Ingresses, `networking.k8s.io/v1`. */
-export interface Ingress extends KubernetesObject, OfKind<'Ingress'> {
-  spec: IngressSpec;
-  status?: IngressStatus;
-}
-export const Ingress = defineKind<Ingress>({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' });
-
-function core<T extends KubernetesObject>(kind: string): Kind<T> {
-  return defineKind<T>({ group: '', version: 'v1', kind });
 }

@@ -3,7 +3,7 @@ import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { ShutdownError } from '../../machinery/errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';
-import { NAMESPACES, SERVICE_ACCOUNTS } from '../../machinery/kubernetes/index.js';
+import { Namespace, ServiceAccount } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
@@ -23,8 +23,8 @@ const typeOf = (resource: string): ResourceType => {
 async function watching(...keys: readonly string[]) {
   const clock = new FakeClock();
   const api = new FakeCluster(clock);
-  await api.create<KubernetesObject>(NAMESPACES, aNamespace('shop', { level: 'restricted' }));
-  await api.create<KubernetesObject>(NAMESPACES, aNamespace('bank', { level: 'restricted' }));
+  await api.create<KubernetesObject>(Namespace, aNamespace('shop', { level: 'restricted' }));
+  await api.create<KubernetesObject>(Namespace, aNamespace('bank', { level: 'restricted' }));
   const informers = new FakeInformers(api);
   const queue = new MemoryWorkQueue({ name: 'replicaset', clock });
   const watch = new ObstacleWatch({ informers, clock, logger: silentLogger });
@@ -75,7 +75,7 @@ describe('a key whose writes are refused', () => {
   it('is woken when a label of its namespace changes, and others are left alone', async () => {
     const { api, end, woken } = await watching('shop/web', 'bank/pay');
     await api.patch(
-      NAMESPACES,
+      Namespace,
       { name: 'shop' },
       { type: 'merge', body: { metadata: { labels: { level: null } } } },
     );
@@ -83,7 +83,7 @@ describe('a key whose writes are refused', () => {
     await end();
   });
 
-  const clusterWide = OBSTACLES.filter(({ type }) => !type.namespaced && type !== NAMESPACES);
+  const clusterWide = OBSTACLES.filter(({ type }) => !type.namespaced && type !== Namespace);
   it.each(clusterWide.map(({ type }) => ({ kind: type.kind, type })))(
     'is woken when a $kind appears or goes',
     async ({ type }) => {
@@ -127,7 +127,7 @@ describe('a key whose writes are refused', () => {
     await queue.park('shop/web', REFUSED, {});
     await queue.purge('shop/aside');
     await queue.park('shop/aside', 'by hand');
-    await api.create(SERVICE_ACCOUNTS, anObject(SERVICE_ACCOUNTS, 'shop'));
+    await api.create(ServiceAccount, anObject(ServiceAccount, 'shop'));
     expect(await woken()).toEqual(['shop/web']);
     await end();
   });
@@ -136,7 +136,7 @@ describe('a key whose writes are refused', () => {
     const { api, end, queue, report, woken } = await watching('shop/here', 'shop/elsewhere', 'shop/web');
     report.succeeded('shop/here');
     await queue.forget('shop/elsewhere');
-    await api.create(SERVICE_ACCOUNTS, anObject(SERVICE_ACCOUNTS, 'shop'));
+    await api.create(ServiceAccount, anObject(ServiceAccount, 'shop'));
     expect(await woken()).toEqual(['shop/web']);
     await end();
   });

@@ -9,7 +9,7 @@ import { FakeCluster } from '../../testing/fake-cluster.js';
 import { runController } from '../../testing/run-controller.js';
 import type { ControllerDefinition } from '../controller/index.js';
 import { defineController } from './define-controller.js';
-import { Deployment, ReplicaSet } from './kinds.js';
+import { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { planSync } from './plan-sync.js';
 
 const KEY = 'default/web';

@@ -7,13 +7,13 @@ import { LeaseLostError } from '../../machinery/errors/index.js';
 import type { UnreadableResource } from '../controller/index.js';
 import type { HealthCheck, HealthEndpoint } from '../health/index.js';
 import { EventLoopMonitor, HealthRegistry } from '../health/index.js';
-import { PODS } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
 import type { CheckedParts } from './register-checks.js';
 import { registerChecks } from './register-checks.js';
 
 /** A cache that the server does not list, and one that it does. */
-const REFUSED = { type: PODS, hasSynced: false, trouble: { code: 403, reason: 'you may not list pods' } };
-const LISTED = { type: PODS, hasSynced: true };
+const REFUSED = { type: Pod, hasSynced: false, trouble: { code: 403, reason: 'you may not list pods' } };
+const LISTED = { type: Pod, hasSynced: true };
 
 interface Situation {
   managerState?: string;

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type {
@@ -12,7 +12,6 @@ import type {
   SyncKey,
 } from '../controller/index.js';
 import type { ControllerBehaviour, ReconcileContext } from './controller-spec.js';
-import type { Kind } from './kinds.js';
 import type { NamedCaches } from './named-caches.js';
 import { isPaused } from './paused.js';
 import { runSteps } from './sync-steps.js';

@@ -1,7 +1,6 @@
-import type { KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ObjectRef, Kind } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, DeleteOptions } from '@rollkeeper/client/api-client';
-import type { Kind } from './kinds.js';
-import { Pod, untyped } from './kinds.js';
+import { Pod, untyped } from '@rollkeeper/machinery/kubernetes';
 
 /** The present and the desired number of replicas, as autoscalers see it: `autoscaling/v1`. */
 export interface Scale extends KubernetesObject {

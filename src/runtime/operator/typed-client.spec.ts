@@ -1,13 +1,12 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ApiClient } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import type { KubernetesObject, Kind } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
-import * as builtIn from './built-in-kinds.js';
-import { ConfigMap, Deployment, Pod, Secret, defineKind, untyped } from './kinds.js';
-import type { Kind } from './kinds.js';
+import * as builtIn from '../../machinery/kubernetes/built-in-kinds.js';
+import { ConfigMap, Deployment, Pod, Secret, untyped } from '../../machinery/kubernetes/index.js';
+import { defineKind } from './kinds.js';
 import { setControllerReference } from './owners.js';
 import type { Scale } from './subresources.js';
 import { retryOnConflict, serverSideApply, patchStatus } from './write-objects.js';
@@ -27,9 +26,9 @@ export function typesOf(client: ApiClient, deployment: Deployment): void {
   expectTypeOf(client.patch(Website, ref, { type: 'merge', body: {} })).resolves.toEqualTypeOf<Website>();
   expectTypeOf(client.create(Deployment, deployment)).resolves.toEqualTypeOf<Deployment>();
   // Of a type without objects, the caller says which they are.
-  expectTypeOf(client.get(DEPLOYMENTS, ref)).resolves.toEqualTypeOf<KubernetesObject>();
-  expectTypeOf(client.get<Deployment>(DEPLOYMENTS, ref)).resolves.toEqualTypeOf<Deployment>();
-  expectTypeOf(client.create(DEPLOYMENTS, deployment)).resolves.toEqualTypeOf<Deployment>();
+  expectTypeOf(client.get(untyped(Deployment), ref)).resolves.toEqualTypeOf<KubernetesObject>();
+  expectTypeOf(client.get<Deployment>(untyped(Deployment), ref)).resolves.toEqualTypeOf<Deployment>();
+  expectTypeOf(client.create(untyped(Deployment), deployment)).resolves.toEqualTypeOf<Deployment>();
   expectTypeOf(
     client.get<Scale>(untyped(Deployment), ref, { subresource: 'scale' }),
   ).resolves.toEqualTypeOf<Scale>();

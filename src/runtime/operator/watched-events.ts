@@ -1,9 +1,9 @@
-import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, ObjectRef, Kind } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Enqueue, EnqueueRequest } from '../controller/index.js';
 import type { Informer, Lister, ResourceEvent } from '@rollkeeper/client/informer';
 import { findAdopters, findOwner, ownerRefOf } from './find-owners.js';
-import type { CachedKind, Kind } from './kinds.js';
+import type { CachedKind } from './kinds.js';
 import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import { ConfigMap, Deployment } from './kinds.js';
+import { ConfigMap, Deployment } from '../../machinery/kubernetes/index.js';
 import { createOrUpdate, serverSideApply, updateStatus } from './write-objects.js';
 
 const REF = { namespace: 'default', name: 'settings' };

@@ -1,11 +1,10 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, ObjectRef, Kind } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, unlessGone } from '@rollkeeper/client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { SystemClock, SystemRandom, jitter } from '@rollkeeper/machinery/clock';
-import type { Kind } from './kinds.js';
 import { typeMeta } from './kinds.js';
 import { setControllerReference } from './owners.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiWrite } from '../../client/api-client/index.js';
-import { PODS } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { Decision } from '../controller/index.js';
 import { runTellingWrites, writtenDecision } from './written-decision.js';
 
 const aWrite = (write: Partial<ApiWrite> = {}): ApiWrite => ({
-  ...{ verb: 'create', type: PODS, ref: { namespace: 'default', name: 'web-x' } },
+  ...{ verb: 'create', type: Pod, ref: { namespace: 'default', name: 'web-x' } },
   ...write,
 });
 
@@ -46,9 +46,10 @@ describe('the decision of a sync that decides as it goes', () => {
     const begun = Promise.withResolvers<void>();
     const ended = runTellingWrites(
       async (client) => {
-        await client.create(PODS, {
+        await client.create(Pod, {
           ...{ apiVersion: 'v1', kind: 'Pod' },
           metadata: { namespace: 'default', name: 'web-x' },
+          spec: { containers: [] },
         });
         begun.resolve();
         return end.promise;

@@ -1,7 +1,7 @@
 import { isNotFound } from '@rollkeeper/runtime';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ReadablePod } from '../framework/node-info.js';
@@ -62,7 +62,7 @@ export class ExtendedClaims {
     };
     const body = { metadata: { uid }, status: { extendedResourceClaimStatus } };
     await client.patch(
-      PODS,
+      Pod,
       { namespace, name },
       { type: 'strategic', body },
       { subresource: 'status', signal },

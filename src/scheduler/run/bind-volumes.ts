@@ -2,13 +2,13 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, TerminalError } from '@rollkeeper/machinery/errors';
 import {
   BIND_COMPLETED,
-  PERSISTENT_VOLUMES,
-  PERSISTENT_VOLUME_CLAIMS,
+  PersistentVolume,
+  PersistentVolumeClaim,
   SELECTED_NODE,
   givingPatch,
   isJsonObject,
 } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, PersistentVolume, PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin, SchedulingContext } from '../framework/plugin.js';
@@ -109,18 +109,13 @@ async function write(
   for (const { claim, volume } of bind) {
     const body = givingPatch(volume, claim);
     if (!body) continue;
-    await client.patch(
-      PERSISTENT_VOLUMES,
-      { name: volume.metadata.name },
-      { type: 'merge', body },
-      { signal },
-    );
+    await client.patch(PersistentVolume, { name: volume.metadata.name }, { type: 'merge', body }, { signal });
   }
   for (const { metadata } of provision) {
     if (metadata.annotations?.[SELECTED_NODE] === node) continue;
     const { name, namespace, resourceVersion, uid } = metadata;
     const body = { metadata: { uid, resourceVersion, annotations: { [SELECTED_NODE]: node } } };
-    await client.patch(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { type: 'merge', body }, { signal });
+    await client.patch(PersistentVolumeClaim, { namespace, name }, { type: 'merge', body }, { signal });
   }
 }
 

@@ -4,12 +4,10 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type {
   DeepReadonly,
   KubernetesObject,
-  Node,
   ObjectRef,
-  Pod,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
@@ -45,8 +43,8 @@ export class ClusterCaches implements ClusterView {
 
   constructor({ given, served, ...shared }: ClusterCachesOptions) {
     const own = { ...shared, trim: dropManagedFields };
-    this.pods = given?.pods ?? new SharedInformer<Pod>({ ...own, type: PODS });
-    this.nodes = given?.nodes ?? new SharedInformer<Node>({ ...own, type: NODES });
+    this.pods = given?.pods ?? new SharedInformer<Pod>({ ...own, type: Pod });
+    this.nodes = given?.nodes ?? new SharedInformer<Node>({ ...own, type: Node });
     this.viewed = new Map(
       [...served].map(([name, type]) => {
         const trim = SELECTING.has(name) ? trimToSelector : dropManagedFields;

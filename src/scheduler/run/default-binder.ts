@@ -1,4 +1,4 @@
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { untyped, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { PluginFactory } from '../framework/plugin.js';
@@ -25,7 +25,7 @@ export function defaultBinder({ assertMayWrite, client }: BinderParts): PluginFa
         metadata: { name, namespace, uid },
         target: { apiVersion: 'v1', kind: 'Node', name: node },
       };
-      await client.create(PODS, binding, { subresource: 'binding', guard: signal, assertMayWrite });
+      await client.create(untyped(Pod), binding, { subresource: 'binding', guard: signal, assertMayWrite });
       return undefined;
     },
   });

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { PODS, isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { isConflict, isNotFound } from '@rollkeeper/runtime';
 import { toError } from '@rollkeeper/machinery/errors';
@@ -57,8 +57,8 @@ async function evict(
     const body = { metadata: { uid }, status: { conditions: [condition] } };
     const ref = { namespace, name };
     try {
-      await client.patch(PODS, ref, { type: 'strategic', body }, { subresource: 'status', signal });
-      await client.delete(PODS, ref, { preconditions: { uid }, signal });
+      await client.patch(Pod, ref, { type: 'strategic', body }, { subresource: 'status', signal });
+      await client.delete(Pod, ref, { preconditions: { uid }, signal });
     } catch (error) {
       // The victim no longer exists, and another pod may have its name.
       if (isNotFound(error) || isConflict(error)) return;

@@ -3,7 +3,7 @@ import { pause, doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { PODS, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { Pod, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { isConflict, isInvalid, isNotFound } from '@rollkeeper/runtime';
@@ -98,7 +98,7 @@ export class PodStatusWriter {
     // The UID makes another pod of that name refuse it.
     const body = { metadata: { uid }, status };
     await client.patch(
-      PODS,
+      Pod,
       { namespace, name },
       { type: 'strategic', body },
       { subresource: 'status', signal },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { PODS } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
 import type { ApiClient } from '../../client/api-client/index.js';
 import { MemoryWorkQueue } from '../../runtime/work-queue/index.js';
 import { Activity } from './activity.js';
@@ -39,7 +39,7 @@ describe('a cluster', () => {
     let fail: (error: Error) => void = () => undefined;
     const get = () => new Promise((_, reject) => (fail = reject));
     const client = activity.clientOf({ get } as unknown as ApiClient);
-    const request = expect(client.get(PODS, { name: 'a' })).rejects.toThrow('no');
+    const request = expect(client.get(Pod, { name: 'a' })).rejects.toThrow('no');
     expect(await isSettledWithin()).toBe(false);
     fail(new Error('no'));
     await request;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { abortable } from '../../machinery/cancellation/index.js';
 import { FakeClock, SystemRandom } from '../../machinery/clock/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { Deployment } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import type { ApiClient, ReadOptions } from '../../client/api-client/index.js';
 import { delegatingClient } from '../../client/api-client/index.js';
@@ -31,7 +31,7 @@ describe('a wait whose watch has shown nothing in time', () => {
   });
 
   it('looks once, and tells how things stand', async () => {
-    cluster.seed(DEPLOYMENTS, aDeployment({ replicas: 3 }));
+    cluster.seed(Deployment, aDeployment({ replicas: 3 }));
     const ended = expect(objects.waitFor(NAME, 'rollout', { timeoutMs: 50 })).rejects.toThrow(
       /^Deployment default\/web: waited 50 ms for rollout; 0 of 3 replicas available, 0 updated/,
     );
@@ -40,7 +40,7 @@ describe('a wait whose watch has shown nothing in time', () => {
   });
 
   it('is met by what that look shows', async () => {
-    cluster.seed(DEPLOYMENTS, aDeployment());
+    cluster.seed(Deployment, aDeployment());
     const met = objects.waitFor(NAME, 'create', { timeoutMs: 50 });
     await clock.advance(50);
     expect((await met)?.metadata.name).toBe('web');

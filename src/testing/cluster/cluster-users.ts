@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accountOfUsername } from '@rollkeeper/apiserver';
 import type { TokenUser } from '@rollkeeper/apiserver';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { untyped, ServiceAccount } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
 import type { ClusterAccess } from './cluster-access.js';
@@ -93,7 +93,7 @@ export class ClusterUsers {
       metadata: account,
       spec: { expirationSeconds: TOKEN_SECONDS },
     };
-    const { status } = await this.dependencies.client.create(SERVICE_ACCOUNTS, request, {
+    const { status } = await this.dependencies.client.create<TokenRequest>(untyped(ServiceAccount), request, {
       subresource: 'token',
     });
     return status!.token;

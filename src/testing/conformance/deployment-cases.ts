@@ -8,14 +8,8 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type {
-  Deployment,
-  KubernetesObject,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Pod, ReplicaSet, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
 import { differences } from './differences.js';
 import type { AttemptedWrite } from './in-memory-api.js';
@@ -130,9 +124,9 @@ function startRun(
   rules: RolloutRules,
 ): { api: InMemoryApi; run: ReconcilerRun } {
   const api = new StampingApi(now, quotaOf(createFailsAfter));
-  api.seed(DEPLOYMENTS, given.deployment);
-  for (const replicaSet of given.replicaSets ?? []) api.seed(REPLICA_SETS, replicaSet);
-  for (const pod of given.pods ?? []) api.seed(PODS, pod);
+  api.seed(Deployment, given.deployment);
+  for (const replicaSet of given.replicaSets ?? []) api.seed(ReplicaSet, replicaSet);
+  for (const pod of given.pods ?? []) api.seed(Pod, pod);
   const controller = createDeploymentController({ rules });
   return { api, run: new ReconcilerRun(controller, api, new StandingClock(Date.parse(now))) };
 }
@@ -184,8 +178,8 @@ interface Normalised {
 /** Removes what cannot equal the recording: our own hash, and the time, which becomes `<now>`. */
 function normalise(run: { api: InMemoryApi; now: string; sizes: ReadonlyMap<string, number> }): Normalised {
   const { api, now, sizes } = run;
-  const replicaSets = api.all<ReplicaSet>(REPLICA_SETS);
-  const [deployment] = api.all<Deployment>(DEPLOYMENTS);
+  const replicaSets = api.all<ReplicaSet>(ReplicaSet);
+  const [deployment] = api.all<Deployment>(Deployment);
   const created = replicaSets.filter(({ metadata }) => !sizes.has(metadata.name));
   const wanted = podTemplateHash(deployment?.spec.template ?? {}, deployment?.status?.collisionCount);
   // Includes ReplicaSets that could not be created.

@@ -1,9 +1,8 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
-import { StatefulSet } from '@rollkeeper/runtime';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { StatefulSet, PodDisruptionBudget } from '@rollkeeper/runtime';
 import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
-import { PodDisruptionBudget } from '@rollkeeper/controllers/shared';
 import type { ConformanceFormat, Json, JsonObject } from './conformance-format.js';
 import { isJsonObject, mapStrings } from './conformance-format.js';
 import { differences } from './differences.js';
@@ -43,9 +42,9 @@ async function runDisruptionCase({ expect, given, now }: DisruptionCase): Promis
     type: Parameters<InMemoryApi['seed']>[0],
     objects: readonly KubernetesObject[] | null = [],
   ) => objects?.forEach((object) => api.seed(type, object));
-  seedAll(PODS, given.pods);
-  seedAll(REPLICA_SETS, given.replicaSets);
-  seedAll(DEPLOYMENTS, given.deployments);
+  seedAll(Pod, given.pods);
+  seedAll(ReplicaSet, given.replicaSets);
+  seedAll(Deployment, given.deployments);
   seedAll(StatefulSet, given.statefulSets);
   const run = new ReconcilerRun(disruptionController, api, new StandingClock(Date.parse(now)));
   const { requeueAfterMs } = await run.once(budget.metadata);

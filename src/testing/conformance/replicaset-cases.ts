@@ -3,13 +3,12 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import { createReplicaSetController } from '@rollkeeper/controllers/replicaset';
 import { createReplicationControllerController } from '@rollkeeper/controllers/replicationcontroller/replicationcontroller';
-import { ReplicationController } from '@rollkeeper/controllers/shared';
+import { ReplicationController, typeMeta } from '@rollkeeper/runtime';
 import type { ControllerDefinition, Kind } from '@rollkeeper/runtime';
-import { typeMeta } from '@rollkeeper/runtime';
-import type { DeepReadonly, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
-  PODS,
-  REPLICA_SETS,
+  Pod,
+  ReplicaSet,
   controllerOf,
   isControlledBy,
   isEmptySelector,
@@ -67,7 +66,7 @@ interface Recorded {
 }
 
 const AS_REPLICA_SET: Recorded = {
-  kind: REPLICA_SETS,
+  kind: ReplicaSet,
   create: createReplicaSetController,
   of: (replicaSet) => replicaSet,
 };
@@ -106,13 +105,13 @@ export async function runReplicaSetCase(
     api.seed(recorded.kind, recorded.of(structuredClone(each) as ReplicaSet));
   const replicaSet = seed(given.replicaSet);
   for (const sibling of given.siblings ?? []) seed(sibling);
-  for (const pod of given.pods ?? []) api.seed(PODS, ownedBy(recorded.kind, structuredClone(pod) as Pod));
+  for (const pod of given.pods ?? []) api.seed(Pod, ownedBy(recorded.kind, structuredClone(pod) as Pod));
   // The recordings are of single runs, so the status has to follow in the run that changed the pods.
   const controller = recorded.create({ statusAfterScaling: 'now' });
   const { error, events, requeueAfterMs } = await syncOnce(controller, replicaSet, api, now);
   const written = (verb: AttemptedWrite['verb']): string[] =>
     api.writes
-      .filter((write) => write.verb === verb && write.type === PODS)
+      .filter((write) => write.verb === verb && write.type === Pod)
       .map(({ ref }) => ref.name)
       .sort();
   const { status } = await api.get<ReplicaSet>(recorded.kind, replicaSet.metadata);
@@ -127,7 +126,7 @@ export async function runReplicaSetCase(
 }
 
 function ownedPods(api: InMemoryApi, replicaSet: KubernetesObject): ReadonlySet<string> {
-  const owned = api.all<Pod>(PODS).filter((pod) => isControlledBy(pod, replicaSet));
+  const owned = api.all<Pod>(Pod).filter((pod) => isControlledBy(pod, replicaSet));
   return new Set(owned.map(({ metadata }) => metadata.name));
 }
 
@@ -204,7 +203,7 @@ function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
     isOdd ||
     (pods ?? []).some((pod) => {
       const controller = controllerOf(pod);
-      return controller?.uid === uid && controller?.kind !== REPLICA_SETS.kind;
+      return controller?.uid === uid && controller?.kind !== ReplicaSet.kind;
     })
   );
 }
@@ -213,7 +212,7 @@ function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
 function ownedBy(kind: Kind, pod: Pod): Pod {
   const { ownerReferences } = pod.metadata;
   const owners = ownerReferences?.map((owner) =>
-    owner.kind === REPLICA_SETS.kind ? { ...owner, ...typeMeta(kind) } : owner,
+    owner.kind === ReplicaSet.kind ? { ...owner, ...typeMeta(kind) } : owner,
   );
   return {
     ...pod,

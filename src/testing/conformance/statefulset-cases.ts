@@ -3,12 +3,11 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type {
   KubernetesObject,
   ObjectRef,
-  Pod,
   PodTemplateSpec,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
 import {
-  PODS,
+  Pod,
   isControlledBy,
   newControllerRef,
   qualifiedResource,
@@ -67,7 +66,7 @@ class PendingApi extends InMemoryApi {
     object: T,
     options?: WriteOptions,
   ): Promise<T> {
-    const isPending = [PODS, PersistentVolumeClaim].some(
+    const isPending = [Pod, PersistentVolumeClaim].some(
       (each) => qualifiedResource(each) === qualifiedResource(type),
     );
     return super.create(type, isPending ? { ...object, status: { phase: 'Pending' } } : object, options);
@@ -82,7 +81,7 @@ async function runStatefulSetCase({ atRest, given, now }: StatefulSetCase): Prom
   const api = new PendingApi();
   const names = new RevisionNames(given);
   const set = api.seed(StatefulSet, names.filledIn(given.statefulSet) as unknown as StatefulSet);
-  for (const pod of given.pods ?? []) api.seed(PODS, names.filledIn(pod) as unknown as Pod);
+  for (const pod of given.pods ?? []) api.seed(Pod, names.filledIn(pod) as unknown as Pod);
   for (const claim of given.claims ?? [])
     api.seed(PersistentVolumeClaim, names.filledIn(claim) as unknown as PersistentVolumeClaim);
   given.revisions?.forEach((revision, index) =>
@@ -96,7 +95,7 @@ async function runStatefulSetCase({ atRest, given, now }: StatefulSetCase): Prom
   const actual = {
     ...end,
     statefulSet: all(StatefulSet)[0],
-    pods: all(PODS),
+    pods: all(Pod),
     claims: all(PersistentVolumeClaim),
     revisions: api.all<ControllerRevision>(ControllerRevision).map((revision) =>
       mapStrings(

@@ -3,8 +3,7 @@ import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { Lease } from '@rollkeeper/machinery/kubernetes';
-import { LEASES } from '@rollkeeper/machinery/kubernetes';
+import { Lease } from '@rollkeeper/machinery/kubernetes';
 
 /** A Lease that another holder is to take. */
 export interface LeaseToTake {
@@ -75,9 +74,9 @@ export class TakenLeases {
   private async change(place: Place, edit: (lease: Lease) => void): Promise<void> {
     for (;;) {
       try {
-        const lease = await this.client.get<Lease>(LEASES, place);
+        const lease = await this.client.get<Lease>(Lease, place);
         edit(lease);
-        await this.client.update<Lease>(LEASES, lease);
+        await this.client.update<Lease>(Lease, lease);
         return;
       } catch (error) {
         if (isNotFound(error))

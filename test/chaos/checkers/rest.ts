@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 
 /** Everything that is not at rest, in words; empty when all is. */
 export interface Unrest {
@@ -16,9 +15,9 @@ interface Snapshot {
 /** (f) What the API shows of work that is still to be done. */
 export async function findUnrest(client: ApiClient, namespace: string): Promise<string[]> {
   const [deployments, replicaSets, pods] = await Promise.all([
-    client.list<Deployment>(DEPLOYMENTS, { namespace }),
-    client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
-    client.list<Pod>(PODS, { namespace }),
+    client.list<Deployment>(Deployment, { namespace }),
+    client.list<ReplicaSet>(ReplicaSet, { namespace }),
+    client.list<Pod>(Pod, { namespace }),
   ]);
   return unrestOf({ deployments: deployments.items, replicaSets: replicaSets.items, pods: pods.items });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES } from '../../../src/machinery/kubernetes/index.js';
+import { untyped, Deployment, Lease } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import type { ChaosSet } from '../set/chaos-set.js';
@@ -68,10 +67,10 @@ function beforeADeadline(fault: Fault): Fault {
     const template = { ...spec.template, spec: { ...spec.template.spec, nodeSelector: { such: 'none' } } };
     const stuck = { ...spec, replicas: 1, progressDeadlineSeconds: DEADLINE_SECONDS, template };
     const metadata = { ...wish.metadata, namespace: NAMESPACE };
-    const read = (): Promise<Deployment> => client.get<Deployment>(DEPLOYMENTS, ref);
+    const read = (): Promise<Deployment> => client.get<Deployment>(Deployment, ref);
     try {
       await waitFor(() =>
-        client.create(DEPLOYMENTS, { ...wish, metadata, spec: stuck }).then(
+        client.create(untyped(Deployment), { ...wish, metadata, spec: stuck }).then(
           () => true,
           () => read().then(Boolean, () => false),
         ),
@@ -84,7 +83,7 @@ function beforeADeadline(fault: Fault): Fault {
       await fault(context);
       await expectDeadlineTold(context, read);
     } finally {
-      await client.delete(DEPLOYMENTS, ref).catch(() => undefined);
+      await client.delete(Deployment, ref).catch(() => undefined);
     }
   };
 }
@@ -151,5 +150,5 @@ async function beginAnotherTerm(redis: Redis, { patience }: FaultContext): Promi
 /** Another one takes its place, or its holder creates it again. */
 export const deleteLease: Fault = beforeADeadline(async ({ began, set }) => {
   began('the Lease');
-  await set.client.delete(LEASES, { namespace: 'kube-system', name: 'rollkeeper' });
+  await set.client.delete(Lease, { namespace: 'kube-system', name: 'rollkeeper' });
 });

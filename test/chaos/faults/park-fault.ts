@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlreadyExists } from '../../../src/client/api-client/index.js';
-import type { Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
-  RESOURCE_QUOTAS,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
   keyOf,
 } from '../../../src/machinery/kubernetes/index.js';
 import type { KeyView } from '../../../src/runtime/work-queue/index.js';
@@ -34,18 +33,18 @@ export const refuseThenMend: Fault = async (context) => {
   const { client } = set;
   const isParkedFirst = dice < 0.5;
   const namespace = `${PREFIX}${process.pid}-${++made}`;
-  await insist(() => client.create(NAMESPACES, namespaceOf(namespace)), context);
-  await insist(() => client.create(RESOURCE_QUOTAS, quotaOf(namespace)), context);
+  await insist(() => client.create(Namespace, namespaceOf(namespace)), context);
+  await insist(() => client.create(ResourceQuota, quotaOf(namespace)), context);
   began(isParkedFirst ? 'a parked key' : 'a key that fails');
   try {
-    await insist(() => client.create(DEPLOYMENTS, aDeployment({ name: NAME, namespace })), context);
+    await insist(() => client.create(Deployment, aDeployment({ name: NAME, namespace })), context);
     const key = await keyOfReplicaSet(namespace, context);
     if (isParkedFirst) await untilParked(key, context);
     else await pause(LATEST_MEND_MS * ((dice * 14) % 1));
     await allowPods(namespace, context);
     await expectMended(key, namespace, context);
   } finally {
-    await client.delete(NAMESPACES, { name: namespace }).catch(() => undefined);
+    await client.delete(Namespace, { name: namespace }).catch(() => undefined);
   }
 };
 
@@ -61,7 +60,7 @@ function quotaOf(namespace: string) {
 async function allowPods(namespace: string, { patience, set }: FaultContext): Promise<void> {
   const body = { spec: { hard: { pods: '10' } } };
   const patched = async (): Promise<boolean> =>
-    set.client.patch(RESOURCE_QUOTAS, { namespace, name: QUOTA }, { type: 'merge', body }).then(
+    set.client.patch(ResourceQuota, { namespace, name: QUOTA }, { type: 'merge', body }).then(
       () => true,
       () => false,
     );
@@ -77,7 +76,7 @@ async function insist(create: () => Promise<unknown>, { patience }: FaultContext
 async function keyOfReplicaSet(namespace: string, { patience, set }: FaultContext): Promise<string> {
   let key = '';
   const look = async (): Promise<boolean> => {
-    const found = await set.client.list<ReplicaSet>(REPLICA_SETS, { namespace }).catch(() => undefined);
+    const found = await set.client.list<ReplicaSet>(ReplicaSet, { namespace }).catch(() => undefined);
     const [first] = found?.items ?? [];
     if (first) key = keyOf(first.metadata);
     return first !== undefined;
@@ -96,7 +95,7 @@ async function expectMended(key: string, namespace: string, context: FaultContex
   const { failed, patience, set } = context;
   const timeoutMs = WITHIN_MS * patience;
   const hasPod = async (): Promise<boolean> => {
-    const pods = await set.client.list<Pod>(PODS, { namespace }).catch(() => undefined);
+    const pods = await set.client.list<Pod>(Pod, { namespace }).catch(() => undefined);
     return (pods?.items.length ?? 0) > 0;
   };
   await waitFor(hasPod, { timeoutMs, intervalMs: 50 }).catch(() =>

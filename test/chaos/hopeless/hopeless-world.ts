@@ -1,6 +1,5 @@
 import { isAlreadyExists } from '../../../src/client/api-client/index.js';
-import type { ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import type { Refusal, SeenRequest, SeenWrite } from '../api-fault-proxy.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless, HopelessKind } from './hopeless-kinds.js';
@@ -65,7 +64,7 @@ export class HopelessWorld {
   async removeSquatters(): Promise<void> {
     const names = [...this.squatters];
     this.squatters.clear();
-    for (const name of names) await this.set.client.delete(REPLICA_SETS, { namespace: 'default', name });
+    for (const name of names) await this.set.client.delete(ReplicaSet, { namespace: 'default', name });
   }
 
   private see({ body, method, path }: SeenRequest): Refusal | undefined {
@@ -82,7 +81,7 @@ export class HopelessWorld {
     if (when !== 'before' || method !== 'POST' || !REPLICA_SETS_PATH.test(path)) return;
     const name = nameIn(body);
     if (!name.startsWith('hopeless-collision-')) return;
-    await this.set.client.create(REPLICA_SETS, squatter(name)).catch((error: unknown) => {
+    await this.set.client.create(ReplicaSet, squatter(name)).catch((error: unknown) => {
       // A creation that is tried again, its answer having been lost, finds the name taken as well.
       if (!isAlreadyExists(error)) throw error;
     });

@@ -1,8 +1,7 @@
 import type { QueueAnswer } from '../../../src/rollkeeper/admin/index.js';
 import type { EventObject } from '../../../src/client/events/index.js';
 import type { Explanation } from '../../../src/rollkeeper/explain/index.js';
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS } from '../../../src/machinery/kubernetes/index.js';
+import { untyped, Deployment, Event } from '../../../src/machinery/kubernetes/index.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless } from './hopeless-kinds.js';
 import { hopelessIdIn } from './hopeless-kinds.js';
@@ -48,7 +47,7 @@ export async function standingsOf(set: ChaosSet, all: readonly Hopeless[]): Prom
   for (const hopeless of all) {
     const { id } = hopeless;
     const { name, namespace = '' } = hopeless.deployment.metadata;
-    const { status } = await set.client.get<Deployment>(DEPLOYMENTS, { namespace, name });
+    const { status } = await set.client.get<Deployment>(Deployment, { namespace, name });
     standings.push({
       hopeless,
       parked: parked.get(id),
@@ -69,7 +68,7 @@ function complaintOf(status: Deployment['status']): string | undefined {
 }
 
 async function warningsById({ client }: ChaosSet): Promise<Map<string, string>> {
-  const { items } = await client.list<EventObject>(EVENTS, { namespace: 'default' });
+  const { items } = await client.list<EventObject>(untyped(Event), { namespace: 'default' });
   const found = new Map<string, string>();
   for (const { involvedObject, message, reason, type } of items) {
     // Of its own; those of the nodes are about pods.

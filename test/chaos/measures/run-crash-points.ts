@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import { PodsOfReplicaSetChecker } from '../checkers/pods-of-replicaset.js';
@@ -35,11 +34,11 @@ export async function runCrashPoint(set: ChaosSet, point: CrashPoint, serial: nu
   await set.untilSettled();
   await history.start();
   try {
-    await client.create(DEPLOYMENTS, aDeployment({ name, replicas: isCreation ? 0 : MOST_PODS }));
+    await client.create(Deployment, aDeployment({ name, replicas: isCreation ? 0 : MOST_PODS }));
     await rolledOut(client, name);
     const wanted = isCreation ? MOST_PODS : FEWEST_PODS;
     const crashed = crashAt(point, set.replicas, (text) => text.includes(`${name}-`));
-    await client.patch(DEPLOYMENTS, ref, { type: 'merge', body: { spec: { replicas: wanted } } });
+    await client.patch(Deployment, ref, { type: 'merge', body: { spec: { replicas: wanted } } });
     await crashed;
     const killedMs = performance.now();
     await rolledOut(client, name);
@@ -49,14 +48,14 @@ export async function runCrashPoint(set: ChaosSet, point: CrashPoint, serial: nu
     return { point, convergedMs, ...summarize(history, name) };
   } finally {
     await history.stop();
-    await client.delete(DEPLOYMENTS, ref);
+    await client.delete(Deployment, ref);
   }
 }
 
 async function rolledOut(client: ApiClient, name: string): Promise<void> {
   await waitFor(
     async () => {
-      const { metadata, spec, status } = await client.get<Deployment>(DEPLOYMENTS, {
+      const { metadata, spec, status } = await client.get<Deployment>(Deployment, {
         namespace: LOAD_NAMESPACE,
         name,
       });

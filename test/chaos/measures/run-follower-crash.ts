@@ -1,5 +1,4 @@
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import type { JournalLine } from '../checkers/journal-line.js';
@@ -30,7 +29,7 @@ export async function measureFollowerCrashes(
 ): Promise<FollowerCrashes> {
   const journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
   const names = Array.from({ length: DEPLOYMENTS_AT_WORK }, (_, index) => `at-work-${index}`);
-  for (const name of names) await set.client.create(DEPLOYMENTS, aDeployment({ name, replicas: REPLICAS }));
+  for (const name of names) await set.client.create(Deployment, aDeployment({ name, replicas: REPLICAS }));
   const takenOverMs: number[] = [];
   for (let count = 0; count < times; count++) {
     await set.untilSettled();
@@ -91,11 +90,11 @@ function takenAtMs(actor: string, pid: number, lines: readonly JournalLine[]): n
 
 async function changeImage({ client }: ChaosSet, name: string, image: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-  await client.patch(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, { type: 'strategic', body });
+  await client.patch(Deployment, { namespace: LOAD_NAMESPACE, name }, { type: 'strategic', body });
 }
 
 async function areRolledOut({ client }: ChaosSet): Promise<boolean> {
-  const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE });
+  const { items } = await client.list<Deployment>(Deployment, { namespace: LOAD_NAMESPACE });
   return items
     .filter(({ metadata }) => metadata.name.startsWith('at-work-'))
     .every(

@@ -6,8 +6,7 @@ import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/client/api-client/index.js';
 import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
 import { SystemClock } from '../../../src/machinery/clock/index.js';
-import type { Lease } from '../../../src/machinery/kubernetes/index.js';
-import { LEASES } from '../../../src/machinery/kubernetes/index.js';
+import { Lease } from '../../../src/machinery/kubernetes/index.js';
 import type { RedisConnection } from '../../../src/redis/connection/index.js';
 import { createRedisConnection } from '../../../src/redis/connection/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
@@ -147,7 +146,7 @@ export class ChaosSet {
 
   /** The scheduler that schedules; undefined while none does. */
   async leadingScheduler(): Promise<ManagedProcess | undefined> {
-    const lease = await this.client.get<Lease>(LEASES, SCHEDULER_LEASE).catch(() => undefined);
+    const lease = await this.client.get<Lease>(Lease, SCHEDULER_LEASE).catch(() => undefined);
     return this.schedulers.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from './a-deployment.js';
 import { anyKubectl } from './kubectl.js';
@@ -32,7 +31,7 @@ export class LookedAfter {
     const annotations = Object.fromEntries(
       Object.entries(policies).map(([key, value]) => [PREFIX + key, value]),
     );
-    await this.client.create(DEPLOYMENTS, {
+    await this.client.create(Deployment, {
       ...deployment,
       metadata: { ...deployment.metadata, annotations },
     });
@@ -41,7 +40,7 @@ export class LookedAfter {
 
   async annotate(name: string, key: string, value: string | null): Promise<void> {
     const body = { metadata: { annotations: { [PREFIX + key]: value } } };
-    await this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'merge', body });
+    await this.client.patch(Deployment, { namespace: this.namespace, name }, { type: 'merge', body });
   }
 
   async progressing(name: string): Promise<string> {
@@ -65,7 +64,7 @@ export class LookedAfter {
   }
 
   async revisions(name: string): Promise<readonly ReplicaSet[]> {
-    const { items } = await this.client.list<ReplicaSet>(REPLICA_SETS, {
+    const { items } = await this.client.list<ReplicaSet>(ReplicaSet, {
       namespace: this.namespace,
       labelSelector: `app=${name}`,
     });

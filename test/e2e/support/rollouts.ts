@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 /** What tests do with the Deployments of a namespace, as a user would. */
@@ -11,18 +10,18 @@ export class Rollouts {
   ) {}
 
   read(name: string): Promise<Deployment> {
-    return this.client.get<Deployment>(DEPLOYMENTS, { namespace: this.namespace, name });
+    return this.client.get<Deployment>(Deployment, { namespace: this.namespace, name });
   }
 
   /** A new image for the container `web`. */
   setImage(name: string, image: string): Promise<Deployment> {
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-    return this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'strategic', body });
+    return this.client.patch(Deployment, { namespace: this.namespace, name }, { type: 'strategic', body });
   }
 
   scale(name: string, replicas: number): Promise<Deployment> {
     const body = { spec: { replicas } };
-    return this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'merge', body });
+    return this.client.patch(Deployment, { namespace: this.namespace, name }, { type: 'merge', body });
   }
 
   async isRolledOut(name: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import { NAMESPACES } from '../../../src/machinery/kubernetes/index.js';
+import { Namespace } from '../../../src/machinery/kubernetes/index.js';
 import { failingChecks } from '../../../src/rollkeeper/supervisor/replica-probe.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import type { KeeperVerb, SharedSet, SharedSetName, TakenSet } from './sets.js';
@@ -30,7 +30,7 @@ export class SharedUp extends RunningUp {
 
   /** A namespace of the test's own. */
   async createNamespace(client: HttpApiClient, name: string): Promise<string> {
-    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     return name;
   }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
-import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { ChaosSet } from '../../chaos/set/chaos-set.js';
 import { fuzzAdmin } from './admin-fuzz.js';
 import { number, readFlags, seed as seedFlag, text, yes } from '../../support/flags.js';
@@ -25,7 +25,7 @@ const set = await ChaosSet.start({
   controllerArgs: ['--admin-token-file', file],
 });
 try {
-  await set.client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+  await set.client.create(Deployment, aDeployment({ name: 'web', replicas: 2 }));
   const url = set.replicas[0]?.process.adminUrl ?? '';
   const { findings, statuses } = await fuzzAdmin({ url, token }, { seed, count });
   const counts = [...statuses]

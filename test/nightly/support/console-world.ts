@@ -1,6 +1,6 @@
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment, KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS } from '../../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment, Namespace, Pod } from '../../../src/machinery/kubernetes/index.js';
 import { CronJob, StatefulSet } from '../../../src/runtime/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
@@ -8,13 +8,13 @@ import { aDeployment } from '../../e2e/support/a-deployment.js';
 /** A cluster as an operator meets it: rollouts that are done, on their way, stuck, paused, and at a step; and other kinds. */
 export async function furnish(client: HttpApiClient): Promise<void> {
   for (const name of ['shop', 'billing', 'media'])
-    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   for (const [namespace, name, replicas] of COMPLETE)
     await client.create(
-      DEPLOYMENTS,
+      Deployment,
       recorded(aDeployment({ namespace, name, replicas, image: `${name}:1.4.2` })),
     );
-  await client.create(DEPLOYMENTS, canary());
+  await client.create(Deployment, canary());
   await client.create(StatefulSet, statefulSet());
   await client.create(CronJob, cronJob());
   for (const [namespace, name, replicas] of COMPLETE) await available(client, { namespace, name }, replicas);
@@ -22,7 +22,7 @@ export async function furnish(client: HttpApiClient): Promise<void> {
   await setImage(client, { namespace: 'shop', name: 'checkout' }, 'checkout:2.1.0');
   await setImage(client, { namespace: 'shop', name: 'payments' }, 'payments:1.5.0-missing');
   await client.patch(
-    DEPLOYMENTS,
+    Deployment,
     { namespace: 'media', name: 'thumbnails' },
     merge({ spec: { paused: true } }),
   );
@@ -43,7 +43,7 @@ const COMPLETE: readonly (readonly [namespace: string, name: string, replicas: n
 export async function rollOut(client: HttpApiClient): Promise<void> {
   const annotations = { 'node.rollkeeper.dev/ready-after': '5s' };
   await client.patch(
-    DEPLOYMENTS,
+    Deployment,
     { namespace: 'shop', name: 'frontend' },
     merge({ spec: { template: { metadata: { annotations }, spec: containersOf('frontend:1.5.0') } } }),
   );
@@ -109,7 +109,7 @@ interface Named {
 async function available(client: HttpApiClient, ref: Named, replicas: number): Promise<void> {
   await waitFor(
     async () => {
-      const { status } = await client.get<Deployment>(DEPLOYMENTS, ref);
+      const { status } = await client.get<Deployment>(Deployment, ref);
       return (status?.availableReplicas ?? 0) === replicas;
     },
     { what: `${ref.namespace}/${ref.name} to be available` },
@@ -117,7 +117,7 @@ async function available(client: HttpApiClient, ref: Named, replicas: number): P
 }
 
 async function setImage(client: HttpApiClient, ref: Named, image: string): Promise<void> {
-  await client.patch(DEPLOYMENTS, ref, merge({ spec: { template: { spec: containersOf(image) } } }));
+  await client.patch(Deployment, ref, merge({ spec: { template: { spec: containersOf(image) } } }));
 }
 
 function containersOf(image: string): object {
@@ -129,7 +129,7 @@ function merge(body: object) {
 }
 
 async function isPulling(client: HttpApiClient): Promise<boolean> {
-  const { items } = await client.list<KubernetesObject & { readonly status?: object }>(PODS, {
+  const { items } = await client.list<KubernetesObject & { readonly status?: object }>(Pod, {
     namespace: 'shop',
   });
   return items.some(({ status }) => JSON.stringify(status ?? {}).includes('ImagePullBackOff'));

@@ -2,8 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { anyKubectl } from '../../e2e/support/kubectl.js';
 import type { Finished } from '../../e2e/support/up.js';
@@ -59,15 +58,15 @@ export class PolicyUp {
   }
 
   deployment(): Promise<Deployment> {
-    return this.client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    return this.client.get<Deployment>(Deployment, { namespace: 'default', name: 'web' });
   }
 
   async replicaSets(): Promise<readonly ReplicaSet[]> {
-    return (await this.client.list<ReplicaSet>(REPLICA_SETS, { namespace: 'default' })).items;
+    return (await this.client.list<ReplicaSet>(ReplicaSet, { namespace: 'default' })).items;
   }
 
   async pods(): Promise<readonly Pod[]> {
-    return (await this.client.list<Pod>(PODS, { namespace: 'default' })).items;
+    return (await this.client.list<Pod>(Pod, { namespace: 'default' })).items;
   }
 
   /** The sizes by image, of those with pods. */

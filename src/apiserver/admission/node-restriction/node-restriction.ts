@@ -1,6 +1,6 @@
 import type { ResourceSlice as IResourceSlice } from '@rollkeeper/machinery/types/resource-v1';
-import type { DecodedObject, PersistentVolumeClaim, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PERSISTENT_VOLUME_CLAIMS, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PersistentVolumeClaim, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { nodeOfUser } from '../../auth/index.js';
 import { notFound } from '../../errors/index.js';
 import { refused } from '../attributes.js';
@@ -19,7 +19,7 @@ const LEASES = 'kube-node-lease';
 const CHECKS: Readonly<Record<string, Check>> = {
   pods: checkPod,
   nodes: checkNode,
-  [PERSISTENT_VOLUME_CLAIMS.resource]: checkClaim,
+  [PersistentVolumeClaim.resource]: checkClaim,
   serviceaccounts: checkTokenOfPod,
   'leases.coordination.k8s.io': checkLease,
   'csinodes.storage.k8s.io': (request) => checkOwnName(request, 'CSINode'),
@@ -31,7 +31,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 export const NODE_RESTRICTED: Readonly<Record<string, readonly string[]>> = {
   pods: ['', 'status', 'eviction', 'binding', 'ephemeralcontainers', 'resize'],
   nodes: ['', 'status'],
-  [PERSISTENT_VOLUME_CLAIMS.resource]: ['', 'status'],
+  [PersistentVolumeClaim.resource]: ['', 'status'],
   serviceaccounts: ['token'],
   'leases.coordination.k8s.io': [''],
   'csinodes.storage.k8s.io': [''],

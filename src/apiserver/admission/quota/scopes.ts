@@ -1,12 +1,6 @@
 import type { ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
-import { objectOfKind, PERSISTENT_VOLUME_CLAIMS, toDouble } from '@rollkeeper/machinery/kubernetes';
-import type {
-  PersistentVolumeClaim,
-  Pod,
-  PodSpec,
-  ResourceType,
-  UnstructuredObject,
-} from '@rollkeeper/machinery/kubernetes';
+import { PersistentVolumeClaim, objectOfKind, toDouble } from '@rollkeeper/machinery/kubernetes';
+import type { Pod, PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { qosClassOf } from '../../kinds/index.js';
 
 interface Requirement {
@@ -27,7 +21,7 @@ export function isInScope(
   ];
   if (wanted.length === 0) return true;
   if (type.group !== '') return false;
-  if (type.resource === PERSISTENT_VOLUME_CLAIMS.resource) {
+  if (type.resource === PersistentVolumeClaim.resource) {
     const claim: PersistentVolumeClaim = objectOfKind(object);
     return wanted.every((requirement) => fitsClaim(requirement, claim));
   }

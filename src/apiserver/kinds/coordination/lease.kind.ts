@@ -1,5 +1,5 @@
-import { LEASES, NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, Lease } from '@rollkeeper/machinery/kubernetes';
+import { Lease, NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
 import { ageSince } from '../common/human-duration.js';
 import { defineKind } from '../define-kind.js';
@@ -13,7 +13,7 @@ interface CoordinatedElection {
 
 /** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
 export const LEASE_KIND = defineKind<DecodedObject<Lease>>({
-  type: LEASES,
+  type: Lease,
   finalizerNames: 'any',
   schema: 'io.k8s.api.coordination.v1.Lease',
   columns: [NAME_COLUMN, column('Holder'), AGE_COLUMN],

@@ -1,5 +1,5 @@
-import { checkDns1123Label, NAMESPACES } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, Namespace } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -12,7 +12,7 @@ const FINALIZER = 'kubernetes';
 
 /** Source: pkg/registry/core/namespace/strategy.go and SetDefaults_Namespace. */
 export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
-  type: NAMESPACES,
+  type: Namespace,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Namespace',
   shortNames: ['ns'],

@@ -1,11 +1,11 @@
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceAccount } from '@rollkeeper/machinery/types/core-v1';
-import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { ServiceAccount as ServiceAccountKind } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 
 export const SERVICE_ACCOUNT_KIND = defineKind<DecodedObject<ServiceAccount>>({
-  type: SERVICE_ACCOUNTS,
+  type: ServiceAccountKind,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ServiceAccount',
   answersDeleted: true,

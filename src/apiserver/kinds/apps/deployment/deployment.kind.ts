@@ -1,5 +1,5 @@
-import { DEPLOYMENTS, sameMeaning } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, sameMeaning } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultDeployment } from '@rollkeeper/machinery/defaults';
@@ -36,7 +36,7 @@ function deploymentRow({ metadata, spec, status }: DecodedObject<Deployment>, no
 
 /** Source of the preparations: pkg/registry/apps/deployment/strategy.go. */
 export const DEPLOYMENT_KIND = defineKind<DecodedObject<Deployment>>({
-  type: DEPLOYMENTS,
+  type: Deployment,
   ownershipFrom: 'creation',
   keptWithStatus: ['labels'],
   schema: 'io.k8s.api.apps.v1.Deployment',

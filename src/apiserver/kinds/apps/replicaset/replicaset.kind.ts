@@ -1,5 +1,5 @@
-import { REPLICA_SETS, sameMeaning } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, sameMeaning } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import {
@@ -35,7 +35,7 @@ function replicaSetRow({ metadata, spec, status }: DecodedObject<ReplicaSet>, no
 
 /** Source of the preparations: pkg/registry/apps/replicaset/strategy.go. */
 export const REPLICA_SET_KIND = defineKind<DecodedObject<ReplicaSet>>({
-  type: REPLICA_SETS,
+  type: ReplicaSet,
   schema: 'io.k8s.api.apps.v1.ReplicaSet',
   shortNames: ['rs'],
   categories: ['all'],

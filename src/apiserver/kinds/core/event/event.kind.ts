@@ -1,5 +1,5 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
-import { EVENTS, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
+import { Event as EventKind, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '../../define-kind.js';
 import { EVENT_COLUMNS, eventRow } from './event.columns.js';
@@ -7,7 +7,7 @@ import { validateEvent } from './event.validation.js';
 
 /** Source: pkg/registry/core/event/strategy.go and ValidateEventCreate (the rules of core/v1). */
 export const EVENT_KIND = defineKind<DecodedObject<Event>>({
-  type: EVENTS,
+  type: EventKind,
   schema: 'io.k8s.api.core.v1.Event',
   // There are too many of them, they own nothing, and they expire.
   garbageCollection: 'unsupported',

@@ -1,12 +1,12 @@
-import { NODES } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
+import { Node } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { NODE_COLUMNS, nodeRow } from './node.columns.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node.validation.js';
 
 /** Source: pkg/registry/core/node/strategy.go. A node may bring its status when it registers. */
 export const NODE_KIND = defineKind<DecodedObject<Node>>({
-  type: NODES,
+  type: Node,
   schema: 'io.k8s.api.core.v1.Node',
   shortNames: ['no'],
   subresources: ['proxy', 'status'],

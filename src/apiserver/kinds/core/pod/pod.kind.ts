@@ -1,5 +1,5 @@
-import { PODS, isPodFinished } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
@@ -14,7 +14,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 
 /** Source of preparations, grace and selectable fields: pkg/registry/core/pod/strategy.go. */
 export const POD_KIND = defineKind<DecodedObject<Pod>>({
-  type: PODS,
+  type: Pod,
   schema: 'io.k8s.api.core.v1.Pod',
   answersDeleted: true,
   shortNames: ['po'],

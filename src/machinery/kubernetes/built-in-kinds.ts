@@ -1,41 +1,31 @@
 // Made by scripts/generate-kinds.mjs.
-import type * as admissionregistrationV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
-import type * as apiextensionsV1 from '@rollkeeper/machinery/types/apiextensions-v1';
-import type * as apiregistrationV1 from '@rollkeeper/machinery/types/apiregistration-v1';
-import type * as appsV1 from '@rollkeeper/machinery/types/apps-v1';
-import type * as autoscalingV2 from '@rollkeeper/machinery/types/autoscaling-v2';
-import type * as certificatesV1 from '@rollkeeper/machinery/types/certificates-v1';
-import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
-import type * as discoveryV1 from '@rollkeeper/machinery/types/discovery-v1';
-import type * as flowcontrolV1 from '@rollkeeper/machinery/types/flowcontrol-v1';
-import type * as networkingV1 from '@rollkeeper/machinery/types/networking-v1';
-import type * as nodeV1 from '@rollkeeper/machinery/types/node-v1';
-import type * as policyV1 from '@rollkeeper/machinery/types/policy-v1';
-import type * as rbacV1 from '@rollkeeper/machinery/types/rbac-v1';
-import type * as resourceV1 from '@rollkeeper/machinery/types/resource-v1';
-import type * as schedulingV1 from '@rollkeeper/machinery/types/scheduling-v1';
-import type * as storageV1 from '@rollkeeper/machinery/types/storage-v1';
-import type { KubernetesObject, OfKind } from '@rollkeeper/machinery/kubernetes';
-import type { Kind } from './kinds.js';
+import type * as admissionregistrationV1 from '../generated/types/admissionregistration-v1.js';
+import type * as apiextensionsV1 from '../generated/types/apiextensions-v1.js';
+import type * as apiregistrationV1 from '../generated/types/apiregistration-v1.js';
+import type * as appsV1 from '../generated/types/apps-v1.js';
+import type * as autoscalingV2 from '../generated/types/autoscaling-v2.js';
+import type * as certificatesV1 from '../generated/types/certificates-v1.js';
+import type * as coreV1 from '../generated/types/core-v1.js';
+import type * as discoveryV1 from '../generated/types/discovery-v1.js';
+import type * as flowcontrolV1 from '../generated/types/flowcontrol-v1.js';
+import type * as networkingV1 from '../generated/types/networking-v1.js';
+import type * as nodeV1 from '../generated/types/node-v1.js';
+import type * as policyV1 from '../generated/types/policy-v1.js';
+import type * as rbacV1 from '../generated/types/rbac-v1.js';
+import type * as resourceV1 from '../generated/types/resource-v1.js';
+import type * as schedulingV1 from '../generated/types/scheduling-v1.js';
+import type * as storageV1 from '../generated/types/storage-v1.js';
+import type { KubernetesObject, OfKind } from './objects.js';
+import { kindOf } from './resource-type.js';
 
 /** An object as the API has it, with the metadata that every object has. */
 type Built<T, Name extends string> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> &
   KubernetesObject &
   OfKind<Name>;
 
-function kind<T extends KubernetesObject>(
-  group: string,
-  version: string,
-  resource: string,
-  word: string,
-  namespaced = true,
-): Kind<T> {
-  return Object.freeze({ group, version, resource, kind: word, namespaced });
-}
-
 /** APIService, `apiregistration.k8s.io/v1`, of the whole cluster. */
 export type APIService = Built<apiregistrationV1.APIService, 'APIService'>;
-export const APIService = kind<APIService>(
+export const APIService = kindOf<APIService>(
   'apiregistration.k8s.io',
   'v1',
   'apiservices',
@@ -45,15 +35,15 @@ export const APIService = kind<APIService>(
 
 /** CSIDriver, `storage.k8s.io/v1`, of the whole cluster. */
 export type CSIDriver = Built<storageV1.CSIDriver, 'CSIDriver'>;
-export const CSIDriver = kind<CSIDriver>('storage.k8s.io', 'v1', 'csidrivers', 'CSIDriver', false);
+export const CSIDriver = kindOf<CSIDriver>('storage.k8s.io', 'v1', 'csidrivers', 'CSIDriver', false);
 
 /** CSINode, `storage.k8s.io/v1`, of the whole cluster. */
 export type CSINode = Built<storageV1.CSINode, 'CSINode'>;
-export const CSINode = kind<CSINode>('storage.k8s.io', 'v1', 'csinodes', 'CSINode', false);
+export const CSINode = kindOf<CSINode>('storage.k8s.io', 'v1', 'csinodes', 'CSINode', false);
 
 /** CSIStorageCapacity, `storage.k8s.io/v1`. */
 export type CSIStorageCapacity = Built<storageV1.CSIStorageCapacity, 'CSIStorageCapacity'>;
-export const CSIStorageCapacity = kind<CSIStorageCapacity>(
+export const CSIStorageCapacity = kindOf<CSIStorageCapacity>(
   'storage.k8s.io',
   'v1',
   'csistoragecapacities',
@@ -65,7 +55,7 @@ export type CertificateSigningRequest = Built<
   certificatesV1.CertificateSigningRequest,
   'CertificateSigningRequest'
 >;
-export const CertificateSigningRequest = kind<CertificateSigningRequest>(
+export const CertificateSigningRequest = kindOf<CertificateSigningRequest>(
   'certificates.k8s.io',
   'v1',
   'certificatesigningrequests',
@@ -75,7 +65,7 @@ export const CertificateSigningRequest = kind<CertificateSigningRequest>(
 
 /** ClusterRole, `rbac.authorization.k8s.io/v1`, of the whole cluster. */
 export type ClusterRole = Built<rbacV1.ClusterRole, 'ClusterRole'>;
-export const ClusterRole = kind<ClusterRole>(
+export const ClusterRole = kindOf<ClusterRole>(
   'rbac.authorization.k8s.io',
   'v1',
   'clusterroles',
@@ -85,7 +75,7 @@ export const ClusterRole = kind<ClusterRole>(
 
 /** ClusterRoleBinding, `rbac.authorization.k8s.io/v1`, of the whole cluster. */
 export type ClusterRoleBinding = Built<rbacV1.ClusterRoleBinding, 'ClusterRoleBinding'>;
-export const ClusterRoleBinding = kind<ClusterRoleBinding>(
+export const ClusterRoleBinding = kindOf<ClusterRoleBinding>(
   'rbac.authorization.k8s.io',
   'v1',
   'clusterrolebindings',
@@ -95,7 +85,7 @@ export const ClusterRoleBinding = kind<ClusterRoleBinding>(
 
 /** ControllerRevision, `apps/v1`. */
 export type ControllerRevision = Built<appsV1.ControllerRevision, 'ControllerRevision'>;
-export const ControllerRevision = kind<ControllerRevision>(
+export const ControllerRevision = kindOf<ControllerRevision>(
   'apps',
   'v1',
   'controllerrevisions',
@@ -107,7 +97,7 @@ export type CustomResourceDefinition = Built<
   apiextensionsV1.CustomResourceDefinition,
   'CustomResourceDefinition'
 >;
-export const CustomResourceDefinition = kind<CustomResourceDefinition>(
+export const CustomResourceDefinition = kindOf<CustomResourceDefinition>(
   'apiextensions.k8s.io',
   'v1',
   'customresourcedefinitions',
@@ -117,23 +107,34 @@ export const CustomResourceDefinition = kind<CustomResourceDefinition>(
 
 /** DeviceClass, `resource.k8s.io/v1`, of the whole cluster. */
 export type DeviceClass = Built<resourceV1.DeviceClass, 'DeviceClass'>;
-export const DeviceClass = kind<DeviceClass>('resource.k8s.io', 'v1', 'deviceclasses', 'DeviceClass', false);
+export const DeviceClass = kindOf<DeviceClass>(
+  'resource.k8s.io',
+  'v1',
+  'deviceclasses',
+  'DeviceClass',
+  false,
+);
 
 /** EndpointSlice, `discovery.k8s.io/v1`. */
 export type EndpointSlice = Built<discoveryV1.EndpointSlice, 'EndpointSlice'>;
-export const EndpointSlice = kind<EndpointSlice>('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
+export const EndpointSlice = kindOf<EndpointSlice>(
+  'discovery.k8s.io',
+  'v1',
+  'endpointslices',
+  'EndpointSlice',
+);
 
 /** Endpoints, `v1`. */
 export type Endpoints = Built<coreV1.Endpoints, 'Endpoints'>;
-export const Endpoints = kind<Endpoints>('', 'v1', 'endpoints', 'Endpoints');
+export const Endpoints = kindOf<Endpoints>('', 'v1', 'endpoints', 'Endpoints');
 
 /** Event, `v1`. */
 export type Event = Built<coreV1.Event, 'Event'>;
-export const Event = kind<Event>('', 'v1', 'events', 'Event');
+export const Event = kindOf<Event>('', 'v1', 'events', 'Event');
 
 /** FlowSchema, `flowcontrol.apiserver.k8s.io/v1`, of the whole cluster. */
 export type FlowSchema = Built<flowcontrolV1.FlowSchema, 'FlowSchema'>;
-export const FlowSchema = kind<FlowSchema>(
+export const FlowSchema = kindOf<FlowSchema>(
   'flowcontrol.apiserver.k8s.io',
   'v1',
   'flowschemas',
@@ -143,7 +144,7 @@ export const FlowSchema = kind<FlowSchema>(
 
 /** HorizontalPodAutoscaler, `autoscaling/v2`. */
 export type HorizontalPodAutoscaler = Built<autoscalingV2.HorizontalPodAutoscaler, 'HorizontalPodAutoscaler'>;
-export const HorizontalPodAutoscaler = kind<HorizontalPodAutoscaler>(
+export const HorizontalPodAutoscaler = kindOf<HorizontalPodAutoscaler>(
   'autoscaling',
   'v2',
   'horizontalpodautoscalers',
@@ -152,11 +153,11 @@ export const HorizontalPodAutoscaler = kind<HorizontalPodAutoscaler>(
 
 /** IPAddress, `networking.k8s.io/v1`, of the whole cluster. */
 export type IPAddress = Built<networkingV1.IPAddress, 'IPAddress'>;
-export const IPAddress = kind<IPAddress>('networking.k8s.io', 'v1', 'ipaddresses', 'IPAddress', false);
+export const IPAddress = kindOf<IPAddress>('networking.k8s.io', 'v1', 'ipaddresses', 'IPAddress', false);
 
 /** IngressClass, `networking.k8s.io/v1`, of the whole cluster. */
 export type IngressClass = Built<networkingV1.IngressClass, 'IngressClass'>;
-export const IngressClass = kind<IngressClass>(
+export const IngressClass = kindOf<IngressClass>(
   'networking.k8s.io',
   'v1',
   'ingressclasses',
@@ -166,14 +167,14 @@ export const IngressClass = kind<IngressClass>(
 
 /** LimitRange, `v1`. */
 export type LimitRange = Built<coreV1.LimitRange, 'LimitRange'>;
-export const LimitRange = kind<LimitRange>('', 'v1', 'limitranges', 'LimitRange');
+export const LimitRange = kindOf<LimitRange>('', 'v1', 'limitranges', 'LimitRange');
 
 /** MutatingAdmissionPolicy, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type MutatingAdmissionPolicy = Built<
   admissionregistrationV1.MutatingAdmissionPolicy,
   'MutatingAdmissionPolicy'
 >;
-export const MutatingAdmissionPolicy = kind<MutatingAdmissionPolicy>(
+export const MutatingAdmissionPolicy = kindOf<MutatingAdmissionPolicy>(
   'admissionregistration.k8s.io',
   'v1',
   'mutatingadmissionpolicies',
@@ -186,7 +187,7 @@ export type MutatingAdmissionPolicyBinding = Built<
   admissionregistrationV1.MutatingAdmissionPolicyBinding,
   'MutatingAdmissionPolicyBinding'
 >;
-export const MutatingAdmissionPolicyBinding = kind<MutatingAdmissionPolicyBinding>(
+export const MutatingAdmissionPolicyBinding = kindOf<MutatingAdmissionPolicyBinding>(
   'admissionregistration.k8s.io',
   'v1',
   'mutatingadmissionpolicybindings',
@@ -199,7 +200,7 @@ export type MutatingWebhookConfiguration = Built<
   admissionregistrationV1.MutatingWebhookConfiguration,
   'MutatingWebhookConfiguration'
 >;
-export const MutatingWebhookConfiguration = kind<MutatingWebhookConfiguration>(
+export const MutatingWebhookConfiguration = kindOf<MutatingWebhookConfiguration>(
   'admissionregistration.k8s.io',
   'v1',
   'mutatingwebhookconfigurations',
@@ -209,7 +210,7 @@ export const MutatingWebhookConfiguration = kind<MutatingWebhookConfiguration>(
 
 /** NetworkPolicy, `networking.k8s.io/v1`. */
 export type NetworkPolicy = Built<networkingV1.NetworkPolicy, 'NetworkPolicy'>;
-export const NetworkPolicy = kind<NetworkPolicy>(
+export const NetworkPolicy = kindOf<NetworkPolicy>(
   'networking.k8s.io',
   'v1',
   'networkpolicies',
@@ -218,7 +219,7 @@ export const NetworkPolicy = kind<NetworkPolicy>(
 
 /** PodDisruptionBudget, `policy/v1`. */
 export type PodDisruptionBudget = Built<policyV1.PodDisruptionBudget, 'PodDisruptionBudget'>;
-export const PodDisruptionBudget = kind<PodDisruptionBudget>(
+export const PodDisruptionBudget = kindOf<PodDisruptionBudget>(
   'policy',
   'v1',
   'poddisruptionbudgets',
@@ -227,11 +228,11 @@ export const PodDisruptionBudget = kind<PodDisruptionBudget>(
 
 /** PodTemplate, `v1`. */
 export type PodTemplate = Built<coreV1.PodTemplate, 'PodTemplate'>;
-export const PodTemplate = kind<PodTemplate>('', 'v1', 'podtemplates', 'PodTemplate');
+export const PodTemplate = kindOf<PodTemplate>('', 'v1', 'podtemplates', 'PodTemplate');
 
 /** PriorityClass, `scheduling.k8s.io/v1`, of the whole cluster. */
 export type PriorityClass = Built<schedulingV1.PriorityClass, 'PriorityClass'>;
-export const PriorityClass = kind<PriorityClass>(
+export const PriorityClass = kindOf<PriorityClass>(
   'scheduling.k8s.io',
   'v1',
   'priorityclasses',
@@ -244,7 +245,7 @@ export type PriorityLevelConfiguration = Built<
   flowcontrolV1.PriorityLevelConfiguration,
   'PriorityLevelConfiguration'
 >;
-export const PriorityLevelConfiguration = kind<PriorityLevelConfiguration>(
+export const PriorityLevelConfiguration = kindOf<PriorityLevelConfiguration>(
   'flowcontrol.apiserver.k8s.io',
   'v1',
   'prioritylevelconfigurations',
@@ -254,7 +255,7 @@ export const PriorityLevelConfiguration = kind<PriorityLevelConfiguration>(
 
 /** ReplicationController, `v1`. */
 export type ReplicationController = Built<coreV1.ReplicationController, 'ReplicationController'>;
-export const ReplicationController = kind<ReplicationController>(
+export const ReplicationController = kindOf<ReplicationController>(
   '',
   'v1',
   'replicationcontrollers',
@@ -263,11 +264,16 @@ export const ReplicationController = kind<ReplicationController>(
 
 /** ResourceClaim, `resource.k8s.io/v1`. */
 export type ResourceClaim = Built<resourceV1.ResourceClaim, 'ResourceClaim'>;
-export const ResourceClaim = kind<ResourceClaim>('resource.k8s.io', 'v1', 'resourceclaims', 'ResourceClaim');
+export const ResourceClaim = kindOf<ResourceClaim>(
+  'resource.k8s.io',
+  'v1',
+  'resourceclaims',
+  'ResourceClaim',
+);
 
 /** ResourceClaimTemplate, `resource.k8s.io/v1`. */
 export type ResourceClaimTemplate = Built<resourceV1.ResourceClaimTemplate, 'ResourceClaimTemplate'>;
-export const ResourceClaimTemplate = kind<ResourceClaimTemplate>(
+export const ResourceClaimTemplate = kindOf<ResourceClaimTemplate>(
   'resource.k8s.io',
   'v1',
   'resourceclaimtemplates',
@@ -276,11 +282,11 @@ export const ResourceClaimTemplate = kind<ResourceClaimTemplate>(
 
 /** ResourceQuota, `v1`. */
 export type ResourceQuota = Built<coreV1.ResourceQuota, 'ResourceQuota'>;
-export const ResourceQuota = kind<ResourceQuota>('', 'v1', 'resourcequotas', 'ResourceQuota');
+export const ResourceQuota = kindOf<ResourceQuota>('', 'v1', 'resourcequotas', 'ResourceQuota');
 
 /** ResourceSlice, `resource.k8s.io/v1`, of the whole cluster. */
 export type ResourceSlice = Built<resourceV1.ResourceSlice, 'ResourceSlice'>;
-export const ResourceSlice = kind<ResourceSlice>(
+export const ResourceSlice = kindOf<ResourceSlice>(
   'resource.k8s.io',
   'v1',
   'resourceslices',
@@ -290,11 +296,11 @@ export const ResourceSlice = kind<ResourceSlice>(
 
 /** Role, `rbac.authorization.k8s.io/v1`. */
 export type Role = Built<rbacV1.Role, 'Role'>;
-export const Role = kind<Role>('rbac.authorization.k8s.io', 'v1', 'roles', 'Role');
+export const Role = kindOf<Role>('rbac.authorization.k8s.io', 'v1', 'roles', 'Role');
 
 /** RoleBinding, `rbac.authorization.k8s.io/v1`. */
 export type RoleBinding = Built<rbacV1.RoleBinding, 'RoleBinding'>;
-export const RoleBinding = kind<RoleBinding>(
+export const RoleBinding = kindOf<RoleBinding>(
   'rbac.authorization.k8s.io',
   'v1',
   'rolebindings',
@@ -303,18 +309,30 @@ export const RoleBinding = kind<RoleBinding>(
 
 /** RuntimeClass, `node.k8s.io/v1`, of the whole cluster. */
 export type RuntimeClass = Built<nodeV1.RuntimeClass, 'RuntimeClass'>;
-export const RuntimeClass = kind<RuntimeClass>('node.k8s.io', 'v1', 'runtimeclasses', 'RuntimeClass', false);
+export const RuntimeClass = kindOf<RuntimeClass>(
+  'node.k8s.io',
+  'v1',
+  'runtimeclasses',
+  'RuntimeClass',
+  false,
+);
 
 /** ServiceCIDR, `networking.k8s.io/v1`, of the whole cluster. */
 export type ServiceCIDR = Built<networkingV1.ServiceCIDR, 'ServiceCIDR'>;
-export const ServiceCIDR = kind<ServiceCIDR>('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR', false);
+export const ServiceCIDR = kindOf<ServiceCIDR>(
+  'networking.k8s.io',
+  'v1',
+  'servicecidrs',
+  'ServiceCIDR',
+  false,
+);
 
 /** ValidatingAdmissionPolicy, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type ValidatingAdmissionPolicy = Built<
   admissionregistrationV1.ValidatingAdmissionPolicy,
   'ValidatingAdmissionPolicy'
 >;
-export const ValidatingAdmissionPolicy = kind<ValidatingAdmissionPolicy>(
+export const ValidatingAdmissionPolicy = kindOf<ValidatingAdmissionPolicy>(
   'admissionregistration.k8s.io',
   'v1',
   'validatingadmissionpolicies',
@@ -327,7 +345,7 @@ export type ValidatingAdmissionPolicyBinding = Built<
   admissionregistrationV1.ValidatingAdmissionPolicyBinding,
   'ValidatingAdmissionPolicyBinding'
 >;
-export const ValidatingAdmissionPolicyBinding = kind<ValidatingAdmissionPolicyBinding>(
+export const ValidatingAdmissionPolicyBinding = kindOf<ValidatingAdmissionPolicyBinding>(
   'admissionregistration.k8s.io',
   'v1',
   'validatingadmissionpolicybindings',
@@ -340,7 +358,7 @@ export type ValidatingWebhookConfiguration = Built<
   admissionregistrationV1.ValidatingWebhookConfiguration,
   'ValidatingWebhookConfiguration'
 >;
-export const ValidatingWebhookConfiguration = kind<ValidatingWebhookConfiguration>(
+export const ValidatingWebhookConfiguration = kindOf<ValidatingWebhookConfiguration>(
   'admissionregistration.k8s.io',
   'v1',
   'validatingwebhookconfigurations',
@@ -350,7 +368,7 @@ export const ValidatingWebhookConfiguration = kind<ValidatingWebhookConfiguratio
 
 /** VolumeAttachment, `storage.k8s.io/v1`, of the whole cluster. */
 export type VolumeAttachment = Built<storageV1.VolumeAttachment, 'VolumeAttachment'>;
-export const VolumeAttachment = kind<VolumeAttachment>(
+export const VolumeAttachment = kindOf<VolumeAttachment>(
   'storage.k8s.io',
   'v1',
   'volumeattachments',
@@ -360,7 +378,7 @@ export const VolumeAttachment = kind<VolumeAttachment>(
 
 /** VolumeAttributesClass, `storage.k8s.io/v1`, of the whole cluster. */
 export type VolumeAttributesClass = Built<storageV1.VolumeAttributesClass, 'VolumeAttributesClass'>;
-export const VolumeAttributesClass = kind<VolumeAttributesClass>(
+export const VolumeAttributesClass = kindOf<VolumeAttributesClass>(
   'storage.k8s.io',
   'v1',
   'volumeattributesclasses',
