@@ -73,7 +73,7 @@ export async function applyPlan(
   }
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
-  await resizePods(deployment, plan.podResizes, context);
+  if (plan.podResizes.length > 0) await resizePods(deployment, plan.podResizes, context);
   return 'done';
 }
 

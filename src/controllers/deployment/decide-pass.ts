@@ -13,7 +13,7 @@ import { isEmptyPlan, planPass } from './pass-plan.js';
 import type { PolicyOutcome } from './policies/outcome.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
-import { surroundingsIn, type LivePods, type Surroundings } from './policies/pass.js';
+import type { LivePods, Surroundings } from './policies/pass.js';
 import { progressCheckAfterMs } from './kubernetes/progress.js';
 import type { Unserved } from './policies/blue-green/recheck-service.js';
 import { unservedBy } from './policies/blue-green/recheck-service.js';
@@ -31,7 +31,9 @@ export interface ObservedPass {
   readonly templateManager?: string;
 }
 
-export interface PassDependencies extends Surroundings {
+export interface PassDependencies {
+  /** What policies read of other objects. @default nothing is known of them */
+  readonly surroundings?: Surroundings;
   readonly pods: Lister<Pod>;
   readonly clock: Clock;
   readonly rules: RolloutRules;
@@ -69,7 +71,7 @@ export function decidePass(
   { checks, claims, deployment, livePods, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
-  const { checkHosts, clock, defaultsOf, pods, rules } = dependencies;
+  const { checkHosts, clock, defaultsOf, pods, rules, surroundings } = dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
@@ -86,7 +88,7 @@ export function decidePass(
     templateManager,
   });
   const { outcome, writes } = decideRollout(draft, {
-    ...surroundingsIn(dependencies),
+    surroundings,
     podsOf: ({ observed }) => podsOf(observed),
     rules,
     namespaceAnnotations,
@@ -97,7 +99,7 @@ export function decidePass(
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
-    unserved: unservedBy(draft),
+    unserved: draft.limits.servedBy && unservedBy(draft),
     ...(outcome?.checks && { checks: outcome.checks }),
     ...(outcome?.readsPodsOf !== undefined && { readsPodsOf: outcome.readsPodsOf }),
     recheckAfterMs: recheckAfterMs(draft, outcome),

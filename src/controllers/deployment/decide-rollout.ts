@@ -1,3 +1,4 @@
+import { mayBeUnderPolicies } from './asks-for-policies.js';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
 import { playSyncs } from './kubernetes/sync-deployment.js';
@@ -17,10 +18,22 @@ export interface DecisionContext extends PolicyContext {
  */
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   draft.limit({ annotationRules: ANNOTATION_RULES });
+  const decided = mayBeUnderPolicies(draft, context.namespaceAnnotations, context.surroundings)
+    ? decideUnderPolicies(draft, context)
+    : decideAlone(draft, context);
+  tellTimeoutCause(draft, context.podsOf);
+  return decided;
+}
+
+function decideAlone(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
+  playSyncs(draft, context);
+  return { writes: { pods: [], services: [] } };
+}
+
+function decideUnderPolicies(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   const removal = decideRemoval(draft, context.podsOf, (scratch) => decideRollout(scratch, context));
   if (removal?.kind === 'refused') refuseRemoval(draft, removal.why);
   const decided = playUnderPolicies(draft, context, () => playSyncs(draft, context));
   if (removal && removal.kind !== 'refused') handOverRemoval(draft, removal);
-  tellTimeoutCause(draft, context.podsOf);
   return decided;
 }

@@ -52,7 +52,7 @@ import {
   selectingServices,
   watchSelectingServices,
 } from './policies/blue-green/selecting-services.js';
-import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
+import { namespaceDefaults, watchNamespaceDefaults } from './namespace-defaults.js';
 import type { Turns } from './policies/turns/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
@@ -152,12 +152,15 @@ function policySources(
   const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
   const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, pods) : 'off';
   return {
-    ...{ defaultsOf, configuration, budgets },
-    services: blueGreen
-      ? selectingServices(informers, { deployments: listers, replicaSets, pods }, defaultsOf)
-      : ('off' as const),
-    turns: turnSource(maxRollouts, all),
-    nodes: zones ? nodeLabels(informers) : ('off' as const),
+    defaultsOf,
+    surroundings: {
+      ...{ configuration, budgets },
+      services: blueGreen
+        ? selectingServices(informers, { deployments: listers, replicaSets, pods }, defaultsOf)
+        : ('off' as const),
+      turns: turnSource(maxRollouts, all),
+      nodes: zones ? nodeLabels(informers) : ('off' as const),
+    },
     measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
     checkHosts: checks && (checks.hosts ?? []),
   };

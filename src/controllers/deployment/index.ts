@@ -77,7 +77,7 @@ export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/failure/good-revisions.js';
 export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
-export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
+export { NAMESPACE_POLICIES } from './namespace-defaults.js';
 export type { LivePods } from './policies/pass.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';

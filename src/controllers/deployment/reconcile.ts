@@ -14,9 +14,11 @@ import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery
 import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
+import { asksForPolicies } from './asks-for-policies.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
 import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
 import { decidePass, isEmptyPass } from './decide-pass.js';
+import type { Annotations } from './kubernetes/annotations.js';
 import { typeOfDeployment } from './kubernetes/deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './kubernetes/events.js';
 import { recheckNamedPods } from './policies/remove-pods/remove-pods.js';
@@ -59,13 +61,25 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     if (!seen) return this.lookForServices(key, { client, signal });
     if (seen.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
-    const { pods } = this.dependencies;
-    const { namespace } = seen.deployment.metadata;
-    const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
-    await recheckNamedPods(seen.deployment, isCached, client, signal);
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
+    const { annotations, namespace = '' } = seen.deployment.metadata;
+    const defaults = this.dependencies.defaultsOf?.(namespace);
+    return asksForPolicies(annotations, defaults)
+      ? this.observeForPolicies(seen, defaults, { client, signal })
+      : seen;
+  }
+
+  /** Adds what policies may need beside the caches. */
+  private async observeForPolicies(
+    seen: ValidDeployment,
+    defaults: Annotations | undefined,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<SeenDeployment> {
     const { deployment } = seen;
-    const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
+    const { pods } = this.dependencies;
+    const { namespace } = deployment.metadata;
+    const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
+    await recheckNamedPods(deployment, isCached, client, signal);
     const templateManager = await readTemplateManager(deployment, defaults, client, signal);
     const managed = templateManager === undefined ? seen : { ...seen, templateManager };
     return this.withLivePods(await this.withDefinitions(managed, { client, signal }), { client, signal });
@@ -124,7 +138,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   private leftServices(key: string): readonly DeepReadonly<SelectingService>[] {
-    const { kinds, services } = this.dependencies;
+    const { kinds, surroundings: { services } = {} } = this.dependencies;
     if (!kinds || services === undefined || services === 'off') return [];
     const { name, namespace = '' } = parseKey(key);
     return services.leftBy(namespace, name);
@@ -132,9 +146,9 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 
   /** With what its checks are, where one of them is open: they are read when they are needed, and not watched. */
   private async withDefinitions(
-    seen: Extract<SeenDeployment, { as: 'valid' }>,
+    seen: ValidDeployment,
     { client, signal }: Pick<Context, 'client' | 'signal'>,
-  ): Promise<SeenDeployment> {
+  ): Promise<ValidDeployment> {
     const { checkHosts, defaultsOf } = this.dependencies;
     const { annotations, namespace = '' } = seen.deployment.metadata;
     if (!checkHosts || !mayUseChecks(annotations, defaultsOf?.(namespace))) return seen;
@@ -145,10 +159,9 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 
   /** Adds the pods that should be resized: caches do not have their resources. */
   private async withLivePods(
-    seen: SeenDeployment,
+    seen: ValidDeployment,
     { client, signal }: Pick<Context, 'client' | 'signal'>,
-  ): Promise<SeenDeployment> {
-    if (seen.as !== 'valid') return seen;
+  ): Promise<ValidDeployment> {
     const { annotations, namespace = '' } = seen.deployment.metadata;
     if (!mayResize(annotations, this.dependencies.defaultsOf?.(namespace))) return seen;
     const name = decidePass(seen, this.dependencies).readsPodsOf;
@@ -224,9 +237,10 @@ type RefusedDeployment =
   | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
   | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string };
 
+type ValidDeployment = { readonly as: 'valid' } & ObservedPass;
+
 /** The cached objects of a key. */
-export type SeenDeployment =
-  RefusedDeployment | DeletedDeployment | ({ readonly as: 'valid' } & ObservedPass);
+export type SeenDeployment = RefusedDeployment | DeletedDeployment | ValidDeployment;
 
 /** What follows from it. */
 export type PlannedPass =

@@ -71,7 +71,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
     rules: OWN_RULES,
     namespaceAnnotations: input.namespaceAnnotations,
-    nodes: input.nodeLabels,
+    surroundings: { nodes: input.nodeLabels },
   });
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)

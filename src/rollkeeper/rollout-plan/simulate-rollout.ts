@@ -160,7 +160,7 @@ class PlannedWorld {
       livePods,
       rules: OWN_RULES,
       namespaceAnnotations,
-      services,
+      surroundings: { services },
       checks,
     });
     this.outcome = outcome;

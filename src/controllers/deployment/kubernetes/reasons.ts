@@ -16,6 +16,17 @@ export const PROGRESS_DEADLINE_EXCEEDED = 'ProgressDeadlineExceeded';
 export const DEPLOYMENT_PAUSED = 'DeploymentPaused';
 /** Progressing: the deadline restarts here. */
 export const DEPLOYMENT_RESUMED = 'DeploymentResumed';
+/** Every reason that Kubernetes gives the condition Progressing. */
+export const PROGRESS_REASONS: ReadonlySet<string> = new Set([
+  REPLICA_SET_UPDATED,
+  REPLICA_SET_CREATE_ERROR,
+  NEW_REPLICA_SET_CREATED,
+  FOUND_NEW_REPLICA_SET,
+  NEW_REPLICA_SET_AVAILABLE,
+  PROGRESS_DEADLINE_EXCEEDED,
+  DEPLOYMENT_PAUSED,
+  DEPLOYMENT_RESUMED,
+]);
 /** Available: at least `spec.replicas - maxUnavailable` pods are available. */
 export const MINIMUM_REPLICAS_AVAILABLE = 'MinimumReplicasAvailable';
 /** Available: fewer than that. */

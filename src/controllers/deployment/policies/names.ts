@@ -7,8 +7,8 @@ import {
   ZONE_FIRST,
 } from '../../shared/index.js';
 
-/** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
-const PREFIX = 'rollkeeper.dev/';
+/** Prefix of the annotations by which a rollout looks after itself, and of those that keep the result (docs/ROLLOUTS.md). */
+export const PREFIX = 'rollkeeper.dev/';
 
 /** What people set, on a Deployment or as a default on its Namespace. */
 export const SETTINGS = [

@@ -34,17 +34,6 @@ export interface Surroundings {
   readonly nodes?: WatchedNodes;
 }
 
-/** The surroundings alone, of what carries more. */
-export function surroundingsIn({
-  budgets,
-  configuration,
-  nodes,
-  services,
-  turns,
-}: Surroundings): Surroundings {
-  return { budgets, configuration, nodes, services, turns };
-}
-
 /** A pass under a policy. */
 export interface Pass extends Surroundings {
   readonly draft: RolloutDraft;

@@ -31,7 +31,9 @@ import { giveTurnBack, isLimitedInCluster } from './turns/take-turns.js';
 import { inKubernetesWords, tellProblem } from './tell.js';
 import { goZoneByZone } from './zones/zones.js';
 
-export interface PolicyContext extends Surroundings {
+export interface PolicyContext {
+  /** @default nothing is known of them */
+  readonly surroundings?: Surroundings;
   readonly podsOf: PodsOf;
   /** Of the Deployment's Namespace, for its defaults. */
   readonly namespaceAnnotations?: Annotations;
@@ -75,7 +77,8 @@ export function playUnderPolicies(
   context: PolicyContext,
   play: PlaySteps,
 ): DecidedPolicies {
-  const { checks = BY_RESULTS, configuration, namespaceAnnotations, turns } = context;
+  const { checks = BY_RESULTS, livePods, namespaceAnnotations, podsOf, surroundings = {} } = context;
+  const { configuration, turns } = surroundings;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -87,10 +90,13 @@ export function playUnderPolicies(
   forgetPassedCause(draft);
   const outcome = newOutcome();
   const replacement = podReplacementOf(draft, policy);
-  countEndingPods(draft, replacement, context.podsOf);
+  countEndingPods(draft, replacement, podsOf);
   const { podsOccupiedBy } = draft.limits;
   const writes: PolicyWrites = { pods: [], services: [] };
-  const pass: Pass = { ...context, draft, policy: policy ?? NO_POLICY, outcome, writes, checks };
+  const pass: Pass = {
+    ...surroundings,
+    ...{ draft, policy: policy ?? NO_POLICY, outcome, writes, podsOf, checks, livePods },
+  };
   const isDeleted = draft.observed.metadata.deletionTimestamp !== undefined;
   playUnder(isDeleted ? [] : policy ? POLICIES : ALWAYS, pass, play);
   if (!isDeleted) {

@@ -16,7 +16,7 @@ import { deploymentTypeOf, typeOfDeployment } from '../kubernetes/deployment-api
 import { replicasOf } from '../kubernetes/limits.js';
 import { historyKeptForMs } from '../policies/history/history-setting.js';
 import { annotationOf } from '../policies/names.js';
-import { namespaceDefaults, watchNamespaceDefaults } from '../policies/namespace-defaults.js';
+import { namespaceDefaults, watchNamespaceDefaults } from '../namespace-defaults.js';
 import { compactRecord } from './compact-record.js';
 import type { RecordedView } from './decide-entries.js';
 import { decideEntries } from './decide-entries.js';

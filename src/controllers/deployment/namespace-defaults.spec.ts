@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../../machinery/clock/index.js';
-import { silentLogger } from '../../../machinery/logging/index.js';
-import { buildController } from '../../../runtime/controller/index.js';
-import { StandingClock } from '../../../testing/conformance/standing-clock.js';
-import { DEPLOYMENTS, NAMESPACES } from '../../../machinery/kubernetes/index.js';
-import type { Deployment, Namespace } from '../../../machinery/kubernetes/index.js';
-import type { EnqueueRequest } from '../../../runtime/controller/controller-definition.js';
-import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
-import { InMemoryInformers } from '../../../testing/conformance/in-memory-informers.js';
-import { aDeployment } from '../../../testing/deployment-builder.js';
-import { createDeploymentController } from '../definition.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { buildController } from '../../runtime/controller/index.js';
+import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import { DEPLOYMENTS, NAMESPACES } from '../../machinery/kubernetes/index.js';
+import type { Deployment, Namespace } from '../../machinery/kubernetes/index.js';
+import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
+import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
+import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { createDeploymentController } from './definition.js';
 import { NAMESPACE_POLICIES, namespaceDefaults } from './namespace-defaults.js';
 
 function inNamespace(namespace: string, name: string): Deployment {
