@@ -1,3 +1,5 @@
+import { NAMES_VERIFIED } from '@rollkeeper/machinery/kubernetes';
+
 /** The release of Kubernetes that the API is the same as: its types, defaults, default-on features and words. */
 export const KUBERNETES_VERSION = { major: '1', minor: '36', gitVersion: 'v1.36.2' } as const;
 
@@ -37,7 +39,7 @@ export function serverVersion(): Readonly<Record<VersionField, string>> {
     gitTreeState: '',
     buildDate: '1970-01-01T00:00:00Z',
     goVersion: NO_GO,
-    compiler: 'none',
+    compiler: NAMES_VERIFIED,
     platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
   };
 }

@@ -38,6 +38,7 @@ export function recordingClient(answer: KubernetesObject | Error | undefined): {
     deleteCollection: async (_type, options) => void (await reply('deletecollection', options)),
     discover: (options) => reply('discover', options),
     ping: (options) => reply('ping', options),
+    verifiesNames: (options) => reply('verifiesNames', options),
   };
   return { client, calls };
 }

@@ -72,6 +72,8 @@ export class FakeCluster implements ApiClient {
     ReplicaSet,
     ServiceAccount,
   );
+  /** Whether it vouches for names of people. */
+  isVerifyingNames = false;
   failedGroups: { groupVersion: string; error: Error }[] = [];
   private revision = 100;
   private readonly stores = new Map<string, Map<string, UnstructuredObject>>();
@@ -247,6 +249,10 @@ export class FakeCluster implements ApiClient {
   }
 
   async ping(): Promise<void> {}
+
+  async verifiesNames(): Promise<boolean> {
+    return this.isVerifyingNames;
+  }
 
   private bind<T extends KubernetesObject>(type: ResourceType, binding: T): T {
     const pod = structuredClone(this.existing(type, binding.metadata));

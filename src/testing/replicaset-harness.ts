@@ -239,6 +239,7 @@ export class ReplicaSetHarness {
       portForward: () => cluster.portForward(),
       discover: () => cluster.discover(),
       ping: () => cluster.ping(),
+      verifiesNames: () => cluster.verifiesNames(),
     };
   }
 }

@@ -403,3 +403,19 @@ describe('ping', () => {
     await expect(client.ping()).rejects.toThrow('it was Unauthorized');
   });
 });
+
+describe('whether the server vouches for names of people', () => {
+  it('is what its /version says, asked once', async () => {
+    server.always(json(200, { compiler: 'rollkeeper' }));
+    expect([await client.verifiesNames(), await client.verifiesNames()]).toEqual([true, true]);
+    expect(sent()).toEqual(['GET /version']);
+  });
+
+  it.each([
+    ['of another server', json(200, { compiler: 'gc' })],
+    ['that is refused', status(403, 'Forbidden')],
+  ])('is not so by an answer %s', async (_what, answer) => {
+    server.always(answer);
+    expect(await client.verifiesNames()).toBe(false);
+  });
+});

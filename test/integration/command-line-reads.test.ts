@@ -153,6 +153,10 @@ describe('a user of one namespace', () => {
     });
   });
 
+  it('learns that this API server vouches for names of people', async () => {
+    expect(await asUser((client) => client.verifiesNames())).toBe(true);
+  });
+
   it('sees the time line without Events, which that user may not read', async () => {
     const entries = await asUser(async (client) =>
       readTimeline(

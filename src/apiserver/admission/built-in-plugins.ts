@@ -1,7 +1,9 @@
 import type { Binding } from '@rollkeeper/machinery/types/core-v1';
 import {
   CLAIM_PROTECTION,
+  ConfigMap,
   Deployment,
+  ReplicaSet,
   RollkeeperDeployment,
   VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
@@ -34,6 +36,7 @@ import { addTopologyLabels } from './plugins/pod-topology-labels.js';
 import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
 import { claimPlugins } from './plugins/resource-claims.js';
+import { keepRecords, protectHistory } from './plugins/rollout-records.js';
 import { admitRuntimeClass, checkOverhead } from './plugins/runtime-class.js';
 import type { RuntimeClass } from './plugins/runtime-class.js';
 import { admitServiceAccount } from './plugins/service-account.js';
@@ -118,6 +121,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
     ...certificatePlugins(known),
     ...claimPlugins(known),
     ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
+    ...recordPlugins(known),
   ];
 }
 
@@ -239,7 +243,25 @@ function authorPlugins(resource: string, { namespaces }: PluginKnowledge): reado
   };
   return [
     { name: 'ChangeAuthor', resource, mutate: nameAuthors },
+    // A write of the status can change annotations as well.
+    { name: 'ChangeAuthor', resource, subresource: 'status', mutate: nameAuthors },
     { name: 'ChangeAuthor', resource, subresource: 'scale', mutateBehind: nameScaler },
+  ];
+}
+
+function recordPlugins({ access }: PluginKnowledge): readonly Plugin[] {
+  const name = 'RolloutRecords';
+  const mutate = (attributes: WriteAttributes): void => keepRecords(attributes, access);
+  return [
+    ...['', 'status'].map((subresource) => ({
+      ...{ name, subresource, mutate },
+      resource: qualifiedResource(ReplicaSet),
+    })),
+    {
+      name,
+      resource: qualifiedResource(ConfigMap),
+      validate: (attributes) => protectHistory(attributes, access),
+    },
   ];
 }
 

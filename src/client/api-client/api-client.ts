@@ -236,6 +236,11 @@ export interface ApiClient {
   discover(options?: DiscoverOptions): Promise<DiscoveredResources>;
   /** Resolves if the server answers at all (`/readyz` or `/version`). */
   ping(options?: { signal?: AbortSignal }): Promise<void>;
+  /**
+   * Whether the server vouches for the names of people in annotations of Rollkeeper: it adds the authenticated user, as that of
+   * `rollkeeper up` does. False where it does not say so. Asked of the server once.
+   */
+  verifiesNames(options?: { signal?: AbortSignal }): Promise<boolean>;
 }
 
 /** Of {@link ApiClient.discover}. */

@@ -38,6 +38,7 @@ export class WriteInterceptingClient implements ApiClient {
   readonly portForward: ApiClient['portForward'];
   readonly discover: ApiClient['discover'];
   readonly ping: ApiClient['ping'];
+  readonly verifiesNames: ApiClient['verifiesNames'];
 
   constructor(
     private readonly client: ApiClient,
@@ -48,6 +49,7 @@ export class WriteInterceptingClient implements ApiClient {
     this.watch = client.watch.bind(client);
     this.logs = (...args) => client.logs(...args);
     this.exec = (...args) => client.exec(...args);
+    this.verifiesNames = client.verifiesNames.bind(client);
     this.portForward = (...args) => client.portForward(...args);
     this.discover = client.discover.bind(client);
     this.ping = client.ping.bind(client);
@@ -116,6 +118,7 @@ export function delegatingClient(client: ApiClient): ApiClient {
     deleteCollection: client.deleteCollection.bind(client),
     discover: client.discover.bind(client),
     ping: client.ping.bind(client),
+    verifiesNames: client.verifiesNames.bind(client),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { Pod, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { NAMES_VERIFIED, Pod, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   ApiClient,
   DeleteCollectionOptions,
@@ -102,6 +102,7 @@ type Reading = Pick<SendRequest, 'signal' | 'accept'>;
 
 class UndiciApiClient implements HttpApiClient {
   private readonly discovery = new Discovery();
+  private isVerifyingNames: boolean | undefined;
 
   constructor(
     private readonly transport: HttpTransport,
@@ -293,6 +294,16 @@ class UndiciApiClient implements HttpApiClient {
     // Not ready, not found or forbidden: check that the server is a Kubernetes API at all.
     const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
+  }
+
+  async verifiesNames({ signal }: Reading = {}): Promise<boolean> {
+    if (this.isVerifyingNames !== undefined) return this.isVerifyingNames;
+    const { userAgent } = this;
+    const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
+    // Not for ever: a server that starts or is overloaded says so later.
+    if (answer.status !== 200) return false;
+    this.isVerifyingNames = parseAnswer<{ compiler?: unknown }>(answer).compiler === NAMES_VERIFIED;
+    return this.isVerifyingNames;
   }
 
   async serverInfo({ signal }: Reading = {}): Promise<ServerInfo> {

@@ -32,6 +32,7 @@ export function withWriteGuard(
     portForward: async (pod, port, options) => client.portForward(pod, port, { signal, ...guarded(options) }),
     discover: (options) => client.discover({ signal, ...options }),
     ping: (options) => client.ping({ signal, ...options }),
+    verifiesNames: (options) => client.verifiesNames({ signal, ...options }),
     create: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>
       client.create(type, object, guarded(options)),
     update: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>

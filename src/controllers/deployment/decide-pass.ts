@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, NameTrust, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './kubernetes/annotations.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide-rollout.js';
@@ -29,6 +29,8 @@ export interface ObservedPass {
   readonly livePods?: LivePods;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;
+  /** Whether the names in requests can be believed. @default claimed */
+  readonly names?: NameTrust;
 }
 
 export interface PassDependencies {
@@ -68,7 +70,7 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { checks, claims, deployment, livePods, templateManager }: ObservedPass,
+  { checks, claims, deployment, livePods, names, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
   const { checkHosts, clock, defaultsOf, pods, rules, surroundings } = dependencies;
@@ -86,6 +88,7 @@ export function decidePass(
     now: toRfc3339(nowMs),
     nowMs,
     templateManager,
+    names,
   });
   const { outcome, writes } = decideRollout(draft, {
     surroundings,

@@ -76,6 +76,8 @@ export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/failure/good-revisions.js';
 export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history/history.js';
+export { shownAgain, shownName, trustInNames } from './policies/requester.js';
+export type { NameTrust } from './policies/requester.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
 export { NAMESPACE_POLICIES } from './namespace-defaults.js';
 export type { LivePods } from './policies/pass.js';

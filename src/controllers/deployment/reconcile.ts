@@ -27,6 +27,7 @@ import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
+import { hasRequest, trustInNames } from './policies/requester.js';
 import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
@@ -81,7 +82,12 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
     await recheckNamedPods(deployment, isCached, client, signal);
     const templateManager = await readTemplateManager(deployment, defaults, client, signal);
-    const managed = templateManager === undefined ? seen : { ...seen, templateManager };
+    const names = hasRequest(deployment) ? await trustInNames(client, signal) : undefined;
+    const managed = {
+      ...seen,
+      ...(templateManager !== undefined && { templateManager }),
+      ...(names && { names }),
+    };
     return this.withLivePods(await this.withDefinitions(managed, { client, signal }), { client, signal });
   }
 

@@ -1,3 +1,5 @@
+export { NAMES_VERIFIED } from './names-verified.js';
+export type { NameTrust } from './names-verified.js';
 export { NO_USAGE, containerUsages, saysUsageOfNode, totalUsage, usagesOfNode } from './container-usage.js';
 export type { ContainerUsage, Usage } from './container-usage.js';
 export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod } from './pod-requests.js';

@@ -12,6 +12,7 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { shownName } from '@rollkeeper/controllers/deployment';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Act, ActChange, ActNote, ActVerb } from '../acts/index.js';
@@ -35,6 +36,8 @@ export interface ActAnswer {
 interface Asked {
   readonly act: Act;
   readonly note: ActNote;
+  /** Who asks, as people are shown it. */
+  readonly shownBy: string;
 }
 
 /**
@@ -94,7 +97,7 @@ export class ActsController {
     if (!known)
       throw new NotFoundException({ error: `"${verb.slice(0, 100)}" is not one of ${ACT_VERBS.join(', ')}` });
     const type = typeFor(known, resource, ref);
-    const { act, note } = askedIn(known, body, caller);
+    const { act, note, shownBy } = askedIn(known, body, caller);
     const { client, user } = caller;
     const { clock, identity, logger } = this.ports;
     const prepared = await answered(prepareAct({ client, type, ref, clock }, act, note));
@@ -103,7 +106,8 @@ export class ActsController {
     const said = await answered(prepared.apply());
     const { name, namespace } = object.metadata;
     logger.info('a person acted', { verb, kind: object.kind, namespace, name, ...note, user, said });
-    const notes = await this.store({ object, verb: known, said, note, component: identity });
+    const shown = { ...note, by: shownBy };
+    const notes = await this.store({ object, verb: known, said, note: shown, component: identity });
     return { changes, said, notes };
   }
 
@@ -134,8 +138,9 @@ function typeFor(verb: ActVerb, resource: string, ref: ObjectRef): ResourceType 
 /** @throws BadRequestException describing the problem in the body */
 function askedIn(verb: ActVerb, body: unknown, caller: CallerApi): Asked {
   const { act, by, reason } = parsedAct(verb, body);
-  const note = { by: whoAsks(caller, by), ...(reason !== undefined && reason !== '' && { reason }) };
-  return { act, note };
+  const { name, trust } = whoAsks(caller, by);
+  const note = { by: name, ...(reason !== undefined && reason !== '' && { reason }) };
+  return { act, note, shownBy: shownName(name, trust) };
 }
 
 function parsedAct(

@@ -1,5 +1,6 @@
 import { BadRequestException, Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { NameTrust } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { personOf, userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
@@ -37,19 +38,25 @@ export class CallerClient {
   }
 }
 
+/** Whose name an act carries, and whether it is that of a user of the cluster, or only what a caller without a user claims. */
+export interface Asker {
+  readonly name: string;
+  readonly trust: NameTrust;
+}
+
 /**
  * Whose name an act carries.
  * @param named what the body says
  * @throws BadRequestException where no name is given, or another one than that of the token's user
  */
-export function whoAsks({ user }: CallerApi, named: string | undefined): string {
+export function whoAsks({ user }: CallerApi, named: string | undefined): Asker {
   if (user !== undefined && named !== undefined && named !== user)
     throw new BadRequestException({
       error: `"by" is yours to leave out: the cluster says that you are ${user}`,
     });
   const who = user ?? named;
   if (who === undefined) throw new BadRequestException({ error: '"by" says who asks' });
-  return who;
+  return { name: who, trust: user === undefined ? 'claimed' : 'verified' };
 }
 
 /** Whose rights were too few, where something may not be listed. */

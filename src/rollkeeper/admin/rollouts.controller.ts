@@ -15,7 +15,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { deploymentTypeOf, withoutSecrets } from '@rollkeeper/controllers/deployment';
+import { deploymentTypeOf, trustInNames, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import { parseDuration } from '@rollkeeper/machinery/clock';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type {
@@ -82,9 +82,12 @@ export class RolloutsController {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
     const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
+    const { client } = this.ports;
+    const names = client ? await answered(trustInNames(client)) : 'claimed';
+    const namespaceAnnotations = defaults?.metadata.annotations;
     return {
-      track: rolloutTrack(deployment, replicaSets, defaults?.metadata.annotations),
-      history: rolloutHistory(deployment, replicaSets).toReversed(),
+      track: rolloutTrack(deployment, replicaSets, { names, namespaceAnnotations }),
+      history: rolloutHistory(deployment, replicaSets, names).toReversed(),
       canRetry: hasSomethingToRetry(deployment),
     };
   }
@@ -172,7 +175,7 @@ export class RolloutsController {
   ): Promise<Changes> {
     const caller = this.callers.of(request, response);
     const { by: named, reason, revision = 0 } = parseBody(UNDO, body ?? {});
-    const by = whoAsks(caller, named);
+    const { name: by } = whoAsks(caller, named);
     const target = await this.target({ namespace, name }, api, caller);
     const note = { by, reason: reason === '' ? undefined : reason };
     const undo = await answered(prepareUndo(target, BigInt(revision), note));
@@ -187,7 +190,7 @@ export class RolloutsController {
     { api, body }: { readonly body: unknown; readonly api: unknown },
     caller: CallerApi,
   ): Promise<Done> {
-    const by = whoAsks(caller, parseBody(REQUEST, body ?? {}).by);
+    const { name: by } = whoAsks(caller, parseBody(REQUEST, body ?? {}).by);
     const target = await this.target({ namespace, name }, api, caller);
     const said = await answered(requestOfRollout(target, request, by));
     this.ports.logger.info('a person spoke to a rollout', { namespace, name, request, by });

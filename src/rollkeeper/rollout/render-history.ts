@@ -64,7 +64,7 @@ export function renderRevision(report: RevisionReport): string {
           `${check}${step === undefined ? '' : ` at step ${step}`} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
         ] as const,
     ),
-    ...approvals.map(({ at, by: who, step }) => ['Approved', `step ${step} by ${who}, ${at}`] as const),
+    ...approvals.map(({ at, by, step }) => ['Approved', `step ${step} at ${at}: ${by}`] as const),
   ];
   return lines
     .filter(([, value]) => value !== undefined && value !== '')
@@ -86,11 +86,8 @@ function rowOf(report: RevisionReport): string[] {
   ];
 }
 
-/** A name that the request gives counts for less than the user whom the API knows. The user is shown beside it. */
-function askedBy({ by, tool, trigger, user }: RevisionReport): string | undefined {
-  const isOurs = trigger === 'rollback' || trigger === 'configuration';
-  if (by !== undefined && user !== undefined && by !== user && !isOurs) return `${by} (${user})`;
-  return by ?? user ?? tool;
+function askedBy({ tool, who }: RevisionReport): string | undefined {
+  return who ?? tool;
 }
 
 function took({ tookMs }: RevisionReport): string {

@@ -54,7 +54,7 @@ function rolledBack(): { deployment: Deployment; replicaSets: ReplicaSet[] } {
 
 describe('the history of a Deployment', () => {
   const { deployment, replicaSets } = rolledBack();
-  const history = rolloutHistory(deployment, replicaSets);
+  const history = rolloutHistory(deployment, replicaSets, 'verified');
 
   it('has a line for each rollout, also for those of a template that has another number now', () => {
     expect(renderRevisions(history)).toBe(
@@ -74,11 +74,30 @@ describe('the history of a Deployment', () => {
     expect(text).toContain('With:       kubectl-set');
     expect(text).toContain('Changed:    container app: image app:1 → app:2');
     expect(text).toContain('Result:     failed: its pods crashed');
-    expect(text).toContain('Approved:   step 1 by ben, 2026-01-01T00:04:00Z');
+    expect(text).toContain('Approved:   step 1 at 2026-01-01T00:04:00Z: ben');
+  });
+
+  it('marks every name as claimed where the API server does not vouch for names, but not what it did itself', () => {
+    const claimed = rolloutHistory(deployment, replicaSets, 'claimed');
+    expect(claimed.map(({ who }) => who)).toEqual([undefined, 'claimed by release (anna)', 'rollkeeper']);
+    const text = renderRevision(claimed.find(({ revision }) => revision === 2)!);
+    expect(text).toContain('By:         claimed by release (anna)');
+    expect(text).toContain('User:       claimed by anna');
+    expect(text).toContain('Approved:   step 1 at 2026-01-01T00:04:00Z: claimed by ben');
+  });
+
+  it('marks a name that a request gives as claimed where no user is known beside it', () => {
+    const entry = { revision: '1', at: at(1), trigger: 'restart', by: 'alice' };
+    const own = {
+      'deployment.kubernetes.io/revision': '1',
+      'rollkeeper.dev/revisions': JSON.stringify([entry]),
+    };
+    const [report] = rolloutHistory(deployment, [aSet('web-1', 'app:1', own)], 'verified');
+    expect(report).toMatchObject({ who: 'claimed by alice', by: 'claimed by alice' });
   });
 
   it('does not count what belongs to another Deployment', () => {
     const other = { ...deployment, metadata: { ...deployment.metadata, uid: 'another' } };
-    expect(rolloutHistory(other, replicaSets)).toEqual([]);
+    expect(rolloutHistory(other, replicaSets, 'verified')).toEqual([]);
   });
 });

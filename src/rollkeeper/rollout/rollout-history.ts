@@ -1,6 +1,7 @@
 import type { DeepReadonly, Deployment, Int64, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy, parseInt64, exactInteger } from '@rollkeeper/machinery/kubernetes';
 import type { CheckRun, RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
+import type { NameTrust } from '@rollkeeper/controllers/deployment';
 import {
   CHANGE_CAUSE,
   GOOD_SINCE,
@@ -10,6 +11,8 @@ import {
   readPosition,
   readRevision,
   readRevisionEntries,
+  shownName,
+  whoAsked,
 } from '@rollkeeper/controllers/deployment';
 
 /** What became of a revision. `unknown`: no history of it is kept, and nothing else says it. */
@@ -24,9 +27,11 @@ export interface RevisionReport {
   /** The number that the same template has now, where it came back later. */
   readonly nowRevision?: Int64;
   readonly startedAt?: string;
-  /** The requester, by the name that the request gives. */
+  /** The requester, for people: with the authenticated user, or as claimed. */
+  readonly who?: string;
+  /** The name that the request gives; `claimed by NAME`, unless the API server vouches for a user beside it. */
   readonly by?: string;
-  /** The user that the API authenticated. */
+  /** The user that the API authenticated; `claimed by NAME`, unless the API server vouches for it. */
   readonly user?: string;
   /** The field manager. */
   readonly tool?: string;
@@ -48,15 +53,35 @@ export interface RevisionReport {
   readonly images: readonly string[];
 }
 
-/** The revisions that are kept, oldest first: from the notes of a policy, and where there are none, from what Kubernetes keeps. */
+/**
+ * The revisions that are kept, oldest first: from the notes of a policy, and where there are none, from what Kubernetes keeps.
+ * @param names whether the names in the notes can be believed
+ */
 export function rolloutHistory(
   deployment: DeepReadonly<Deployment>,
   replicaSets: readonly DeepReadonly<ReplicaSet>[],
+  names: NameTrust,
 ): readonly RevisionReport[] {
   return replicaSets
     .filter((replicaSet) => isControlledBy(replicaSet, deployment))
     .flatMap((replicaSet) => reportsOf(deployment, replicaSet))
+    .map((report) => withTrust(report, names))
     .sort((a, b) => (a.revision < b.revision ? -1 : 1));
+}
+
+function withTrust(report: RevisionReport, names: NameTrust): RevisionReport {
+  const { approvals, by, checks, trigger = 'change', user } = report;
+  const who = whoAsked({ by, trigger, user }, names);
+  const shown = (name: string): string => shownName(name, names);
+  return {
+    ...report,
+    ...(who !== undefined && { who }),
+    ...(by !== undefined && user === undefined && { by: who }),
+    ...(by !== undefined && user !== undefined && { by: shown(by) }),
+    ...(user !== undefined && { user: shown(user) }),
+    approvals: approvals.map((approval) => ({ ...approval, by: shown(approval.by) })),
+    checks: checks.map((run) => (run.by === undefined ? run : { ...run, by: shown(run.by) })),
+  };
 }
 
 function reportsOf(

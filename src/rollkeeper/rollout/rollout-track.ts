@@ -1,10 +1,12 @@
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { NameTrust } from '@rollkeeper/controllers/deployment';
 import {
   compilePolicy,
   equalIgnoringHash,
   isRollingUpdate,
   readPosition,
   renderStep,
+  shownName,
 } from '@rollkeeper/controllers/deployment';
 
 /** A step of a rollout, and whether it is behind it. */
@@ -13,7 +15,7 @@ export interface TrackedStep {
   readonly step: string;
   readonly kind: string;
   readonly state: 'done' | 'current' | 'ahead';
-  /** Of an approval that was given. */
+  /** Of an approval that was given: `claimed by NAME`, unless the API server vouches for the name. */
   readonly approvedBy?: string;
   /** RFC 3339. */
   readonly approvedAt?: string;
@@ -30,8 +32,12 @@ export interface RolloutTrack {
 export function rolloutTrack(
   deployment: DeepReadonly<Deployment>,
   replicaSets: readonly DeepReadonly<ReplicaSet>[],
-  namespaceAnnotations?: Readonly<Record<string, string>>,
+  options: {
+    readonly names: NameTrust;
+    readonly namespaceAnnotations?: Readonly<Record<string, string>> | undefined;
+  },
 ): RolloutTrack | undefined {
+  const { names, namespaceAnnotations } = options;
   const shape = { isRollingUpdate: isRollingUpdate(deployment.spec) };
   const compiled = compilePolicy(deployment.metadata.annotations, namespaceAnnotations, shape);
   if (compiled.kind !== 'policy' || compiled.policy.steps.length === 0) return undefined;
@@ -46,7 +52,7 @@ export function rolloutTrack(
       step: renderStep(step),
       kind: step.kind,
       state: index < position.done ? 'done' : index === position.done ? 'current' : 'ahead',
-      ...(approval && { approvedBy: approval.by, approvedAt: approval.at }),
+      ...(approval && { approvedBy: shownName(approval.by, names), approvedAt: approval.at }),
     };
   });
   return { steps, since: position.since };

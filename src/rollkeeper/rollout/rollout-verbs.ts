@@ -12,7 +12,7 @@ import {
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { RESTARTED_AT, changesOfTemplate, completed } from '@rollkeeper/controllers/deployment';
+import { RESTARTED_AT, changesOfTemplate, completed, trustInNames } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
 import { renderRevision, renderRevisions } from './render-history.js';
@@ -34,7 +34,8 @@ export interface RolloutTarget {
 
 /** The revisions that are kept, oldest first. */
 export async function readHistory(target: RolloutTarget): Promise<readonly RevisionReport[]> {
-  return rolloutHistory(completed(target.deployment), await replicaSetsOf(target));
+  const replicaSets = await replicaSetsOf(target);
+  return rolloutHistory(completed(target.deployment), replicaSets, await trustInNames(target.client));
 }
 
 /** The revisions as a table, or what is known of one, and its template. @throws UnsupportedError for an unknown one */
@@ -43,7 +44,8 @@ export async function renderHistory(
   { isWide, revision }: { readonly revision?: bigint; readonly isWide?: boolean } = {},
 ): Promise<string> {
   const replicaSets = await replicaSetsOf(target);
-  const reports = rolloutHistory(completed(target.deployment), replicaSets);
+  const names = await trustInNames(target.client);
+  const reports = rolloutHistory(completed(target.deployment), replicaSets, names);
   if (revision === undefined) return renderRevisions(reports, isWide);
   const template = templateOf(target, replicaSets, revision);
   const report = reports.find((each) => BigInt(each.revision) === revision);
@@ -78,7 +80,7 @@ export async function compareRevisions(
 ): Promise<RevisionDiff> {
   const replicaSets = await replicaSetsOf(target);
   const deployment = completed(target.deployment);
-  const [from, to] = revisionsToCompare(rolloutHistory(deployment, replicaSets), revisions);
+  const [from, to] = revisionsToCompare(rolloutHistory(deployment, replicaSets, 'claimed'), revisions);
   const before = templateOf(target, replicaSets, from);
   const after = to === undefined ? deployment.spec.template : templateOf(target, replicaSets, to);
   return {
@@ -100,9 +102,10 @@ export async function readTimeline(
     ...replicaSets.filter((set) => isControlledBy(set, deployment)).map(({ metadata }) => metadata.uid),
   ]);
   const events = withEvents ? await eventsOf(target) : [];
+  const names = await trustInNames(target.client);
   return decideTimeline({
     deployment,
-    history: rolloutHistory(deployment, replicaSets),
+    history: rolloutHistory(deployment, replicaSets, names),
     events: events.filter(({ involvedObject }) => uids.has(involvedObject?.uid)),
   });
 }
@@ -123,7 +126,7 @@ function templateOf(
   replicaSets: readonly ReplicaSet[],
   revision: bigint,
 ): PodTemplateSpec {
-  const earlier = rolloutHistory(completed(deployment), replicaSets).find(
+  const earlier = rolloutHistory(completed(deployment), replicaSets, 'claimed').find(
     (each) => BigInt(each.revision) === revision,
   )?.nowRevision;
   const number = earlier === undefined ? revision : BigInt(earlier);

@@ -66,7 +66,7 @@ describe('the time line of a Deployment', () => {
       { at: at(1), kind: 'asked', revision: '1', with: 'kubectl-create', what: 'a new template' },
       { at: at(2), kind: 'ended', revision: '1' },
       {
-        ...{ at: at(4), kind: 'asked', revision: '2', by: 'release (anna)', with: 'kubectl-set' },
+        ...{ at: at(4), kind: 'asked', revision: '2', by: 'claimed by release (anna)', with: 'kubectl-set' },
         what: 'a new template; container app: image app:1 → app:2',
       },
       {
@@ -102,7 +102,7 @@ describe('the time line of a Deployment', () => {
     const lines = renderTimeline(await readTimeline(seeded(), { withEvents: false }), PLAIN).split('\n');
     expect(lines[0]).toMatch(/^TIME +REVISION +WHAT +BY +WITH +DETAILS$/);
     expect(lines[4]).toMatch(
-      /^2026-01-01T00:04:00Z +2 +asked +release \(anna\) +kubectl-set +a new template; /,
+      /^2026-01-01T00:04:00Z +2 +asked +claimed by release \(anna\) +kubectl-set +a new template; /,
     );
     expect(renderTimeline([], PLAIN)).toBe('nothing is known of it');
   });

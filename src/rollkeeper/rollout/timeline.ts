@@ -1,6 +1,6 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { RecordEntry, RecordKind } from '@rollkeeper/controllers/deployment';
-import { meansOfRevision, whoAsked, wordsOf } from '@rollkeeper/controllers/deployment';
+import { meansOfRevision, wordsOf } from '@rollkeeper/controllers/deployment';
 import type { ObjectEvent } from '../object-event.js';
 import { eventTimes } from '../object-event.js';
 import type { Style } from '../terminal/index.js';
@@ -64,13 +64,12 @@ const ASKED: Readonly<Record<string, string>> = {
 };
 
 function askedEntry(report: RevisionReport, at: string): TimelineEntry {
-  const { images, revision, tool, trigger, what, why } = report;
+  const { images, revision, tool, trigger, what, who, why } = report;
   const said = [
     trigger === undefined ? `rollout of ${images.join(', ')}` : (ASKED[trigger] ?? trigger),
     ...(what === undefined ? [] : [what]),
     ...(why === undefined ? [] : [`because: ${why}`]),
   ];
-  const who = whoAsked(report);
   const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision: String(revision), what: said.join('; ') },

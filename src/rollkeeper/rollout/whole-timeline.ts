@@ -1,4 +1,5 @@
 import { renderDuration } from '@rollkeeper/machinery/clock';
+import type { NameTrust, RecordEntry } from '@rollkeeper/controllers/deployment';
 import {
   NAMESPACE_POLICIES,
   byTime,
@@ -6,6 +7,8 @@ import {
   historyKeptForMs,
   readRecord,
   recordNameOf,
+  shownAgain,
+  trustInNames,
 } from '@rollkeeper/controllers/deployment';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import { ConfigMap, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
@@ -47,7 +50,11 @@ interface Kept {
 /** Reads with the rights of the client. What it may not read, other than the Deployment's ReplicaSets, is left out and noted. */
 export async function readWholeTimeline(target: RolloutTarget, query: TimelineQuery): Promise<Timeline> {
   const { sinceMs = Number.NEGATIVE_INFINITY, withEvents } = query;
-  const [live, kept] = await Promise.all([readTimeline(target, { withEvents }), readKept(target, query)]);
+  const names = await trustInNames(target.client);
+  const [live, kept] = await Promise.all([
+    readTimeline(target, { withEvents }),
+    readKept(target, query, names),
+  ]);
   const all = joinTimelines(kept.entries, live);
   const { name, namespace = '' } = target.deployment.metadata;
   const [first] = all;
@@ -93,13 +100,16 @@ function keyOfEntry({ at, kind, revision }: TimelineEntry): string {
 async function readKept(
   { client, deployment }: RolloutTarget,
   { reader = 'You' }: TimelineQuery,
+  names: NameTrust,
 ): Promise<Kept> {
   const { annotations, namespace = '', uid = '' } = deployment.metadata;
   const keptForMs = historyKeptForMs(annotations, await defaultsOf(client, namespace));
   const name = recordNameOf(uid);
+  const shown = ({ by, ...entry }: RecordEntry): TimelineEntry =>
+    timelineEntry({ ...entry, ...(by !== undefined && { by: shownAgain(by, names) }) });
   try {
     const configMap = await client.get<ConfigMap>(ConfigMap, { namespace, name });
-    return { entries: entriesOf(readRecord(configMap)).map(timelineEntry), keptForMs, notes: [] };
+    return { entries: entriesOf(readRecord(configMap)).map(shown), keptForMs, notes: [] };
   } catch (error) {
     if (isForbidden(error))
       return {

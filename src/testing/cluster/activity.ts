@@ -88,6 +88,7 @@ export class Activity {
       deleteCollection: (...args) => this.during(client.deleteCollection(...args)),
       discover: (...args) => this.during(client.discover(...args)),
       ping: (...args) => this.during(client.ping(...args)),
+      verifiesNames: (...args) => this.during(client.verifiesNames(...args)),
       watch: (...args) => client.watch(...args),
       logs: (...args) => client.logs(...args),
       exec: (...args) => client.exec(...args),

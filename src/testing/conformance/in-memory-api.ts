@@ -33,6 +33,8 @@ export interface AttemptedWrite {
  * throws.
  */
 export class InMemoryApi implements ApiClient {
+  /** Whether it vouches for names of people. */
+  isVerifyingNames = false;
   /** Every write executed so far. */
   readonly writes: AttemptedWrite[] = [];
   private readonly objects = new Map<string, KubernetesObject>();
@@ -150,6 +152,10 @@ export class InMemoryApi implements ApiClient {
   }
 
   async ping(): Promise<void> {}
+
+  async verifiesNames(): Promise<boolean> {
+    return this.isVerifyingNames;
+  }
 
   /** All objects of a type, ordered by name. */
   all<T extends KubernetesObject>(type: ResourceType): T[] {

@@ -4,6 +4,7 @@ import type {
   Deployment,
   DeploymentSpec,
   DeploymentStatus,
+  NameTrust,
   PodTemplateSpec,
   ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
@@ -47,6 +48,8 @@ export interface DraftInput {
   readonly nowMs: number;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;
+  /** Whether names in annotations can be believed. @default claimed */
+  readonly names?: NameTrust;
 }
 
 /**
@@ -58,6 +61,7 @@ export class RolloutDraft implements Draft {
   readonly now: string;
   readonly nowMs: number;
   readonly templateManager?: string;
+  readonly names: NameTrust;
   spec: DeepReadonly<DeploymentSpec>;
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
@@ -81,6 +85,7 @@ export class RolloutDraft implements Draft {
     this.now = input.now;
     this.nowMs = input.nowMs;
     this.templateManager = input.templateManager;
+    this.names = input.names ?? 'claimed';
     this.spec = input.deployment.spec;
     this.annotations = { ...input.deployment.metadata.annotations };
     this.status = input.deployment.status ?? {};

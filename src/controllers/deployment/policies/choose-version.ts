@@ -7,9 +7,9 @@ import { requestedRollback, restoredAnnotations } from '../kubernetes/rollback.j
 import { restartOnChange } from './config-restart/config-restart.js';
 import { readFailures, type FailedTemplate } from './failed-templates.js';
 import { markServedGood } from './failure/good-revisions.js';
-import { OURS, withNotedChange } from './history/history.js';
+import { withNotedChange } from './history/history.js';
 import { holdOfStart, tellHeld } from './start/hold-start.js';
-import { RETRY } from './names.js';
+import { OURS, RETRY } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass, PolicyDecision } from './pass.js';
 import type { RolloutPolicy } from './policy.js';

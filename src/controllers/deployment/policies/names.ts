@@ -81,6 +81,9 @@ export const CHANGE = `${PREFIX}change`;
 export const CHANGED_BY = `${PREFIX}changed-by`;
 /** On a Deployment: the user who changed its size, to what, and with which generation, where the API names users. */
 export const SCALED_BY = `${PREFIX}scaled-by`;
+/** The name, among those of people, for what the controller does by itself. */
+export const OURS = 'rollkeeper';
+
 /** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
 export const REVISIONS = `${PREFIX}revisions`;
 

@@ -15,7 +15,7 @@ const NOTHING = EMPTY_RECORD.state;
 
 function viewOf(lab: PolicyLab, more: Partial<RecordedView> = {}): RecordedView {
   const { deployment, replicaSets } = lab.world;
-  return { deployment, replicaSets, now: toRfc3339(lab.clock.now()), ...more };
+  return { deployment, replicaSets, now: toRfc3339(lab.clock.now()), names: 'verified', ...more };
 }
 
 function look(lab: PolicyLab, state: RecordState, more: Partial<RecordedView> = {}): NewEntries {
@@ -108,6 +108,7 @@ describe('what is recorded of a Deployment whose history lasts', () => {
     };
     const named = { by: 'anna', to: 5, generation };
     expect(scaledWith(named)).toMatchObject({ by: 'anna', sizes: { to: 5 } });
+    expect(scaledWith(named, { names: 'claimed' })).toMatchObject({ by: 'claimed by anna' });
     for (const stale of [
       { ...named, to: 4 },
       { ...named, generation: state.generation },

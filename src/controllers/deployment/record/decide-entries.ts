@@ -6,6 +6,8 @@ import { replicasOf } from '../kubernetes/limits.js';
 import { readRevisionEntries, whoAsked } from '../policies/history/history.js';
 import type { RevisionEntry } from '../policies/history/history.js';
 import { GOOD_SINCE, SCALED_BY } from '../policies/names.js';
+import type { NameTrust } from '../policies/requester.js';
+import { shownName } from '../policies/requester.js';
 import type { SizeStep } from '../policies/history/size-steps.js';
 import { readSizeSteps } from '../policies/history/size-steps.js';
 import { readPosition } from '../policies/steps/stages.js';
@@ -24,6 +26,8 @@ export interface RecordedView {
   readonly sizeWriter?: FieldWriter | undefined;
   /** RFC 3339. */
   readonly now: string;
+  /** Whether names in annotations can be believed. */
+  readonly names: NameTrust;
 }
 
 export interface NewEntries {
@@ -89,22 +93,22 @@ function latestOf(state: RecordState, { deployment }: RecordedView): Partial<Rec
   };
 }
 
-function factsOf({ deployment, replicaSets }: RecordedView): readonly Fact[] {
+function factsOf({ deployment, names, replicaSets }: RecordedView): readonly Fact[] {
   const { creationTimestamp: at } = deployment.metadata;
   const created: Fact[] = at === undefined ? [] : [{ key: 'c', entry: { at, kind: 'created' } }];
-  return [...created, ...replicaSets.flatMap(factsOfReplicaSet)];
+  return [...created, ...replicaSets.flatMap((set) => factsOfReplicaSet(set, names))];
 }
 
-function factsOfReplicaSet({ metadata }: DeepReadonly<ReplicaSet>): readonly Fact[] {
+function factsOfReplicaSet({ metadata }: DeepReadonly<ReplicaSet>, names: NameTrust): readonly Fact[] {
   const { annotations = {} } = metadata;
   const revision = annotations[REVISION];
   const goodSince = annotations[GOOD_SINCE];
   const approvals = revision === undefined ? [] : (readPosition(annotations)?.approvals ?? []);
   return [
-    ...readRevisionEntries(annotations).flatMap(factsOfRevision),
+    ...readRevisionEntries(annotations).flatMap((entry) => factsOfRevision(entry, names)),
     ...approvals.map(({ at, by, step }): Fact => ({
       key: `p${revision}.${step}@${at}`,
-      entry: { at, kind: 'approved', revision, by, what: `step ${step}` },
+      entry: { at, kind: 'approved', revision, by: shownName(by, names), what: `step ${step}` },
     })),
     ...(revision === undefined || goodSince === undefined
       ? []
@@ -112,9 +116,9 @@ function factsOfReplicaSet({ metadata }: DeepReadonly<ReplicaSet>): readonly Fac
   ];
 }
 
-function factsOfRevision(entry: RevisionEntry): readonly Fact[] {
+function factsOfRevision(entry: RevisionEntry, names: NameTrust): readonly Fact[] {
   const { ended, revision } = entry;
-  const asked: Fact = { key: `a${revision}`, entry: askedEntry(entry) };
+  const asked: Fact = { key: `a${revision}`, entry: askedEntry(entry, names) };
   if (!ended) return [asked];
   const tookMs = Date.parse(ended.at) - Date.parse(entry.at);
   const end: RecordEntry = {
@@ -128,9 +132,9 @@ function factsOfRevision(entry: RevisionEntry): readonly Fact[] {
   return [asked, { key: `e${revision}${ended.as === 'failed' ? 'f' : 'c'}`, entry: end }];
 }
 
-function askedEntry(asked: RevisionEntry): RecordEntry {
+function askedEntry(asked: RevisionEntry, names: NameTrust): RecordEntry {
   const { at, revision, tool, trigger, what, why } = asked;
-  const who = whoAsked(asked);
+  const who = whoAsked(asked, names);
   const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision },
@@ -143,7 +147,10 @@ function askedEntry(asked: RevisionEntry): RecordEntry {
 }
 
 /** What people and autoscalers ask of the Deployment itself, besides its template. */
-function askedOf(state: RecordState, { deployment, now, sizeWriter }: RecordedView): readonly RecordEntry[] {
+function askedOf(
+  state: RecordState,
+  { deployment, names, now, sizeWriter }: RecordedView,
+): readonly RecordEntry[] {
   if ((deployment.metadata.generation ?? 0) < (state.generation ?? 0)) return [];
   const size = replicasOf(deployment.spec);
   const paused = deployment.spec.paused === true;
@@ -156,7 +163,7 @@ function askedOf(state: RecordState, { deployment, now, sizeWriter }: RecordedVi
       at: sizeWriter?.time ?? now,
       kind: 'scaled',
       sizes: { from: state.replicas, to: size },
-      ...(by !== undefined && { by }),
+      ...(by !== undefined && { by: shownName(by, names) }),
       ...(sizeWriter && { with: sizeWriter.manager }),
       ...(means !== undefined && { means }),
     });

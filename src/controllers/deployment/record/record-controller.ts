@@ -16,6 +16,7 @@ import { deploymentTypeOf, typeOfDeployment } from '../kubernetes/deployment-api
 import { replicasOf } from '../kubernetes/limits.js';
 import { historyKeptForMs } from '../policies/history/history-setting.js';
 import { annotationOf } from '../policies/names.js';
+import { trustInNames } from '../policies/requester.js';
 import { namespaceDefaults, watchNamespaceDefaults } from '../namespace-defaults.js';
 import { compactRecord } from './compact-record.js';
 import type { RecordedView } from './decide-entries.js';
@@ -122,6 +123,7 @@ async function observe(
       deployment: object,
       replicaSets: owned(ReplicaSet),
       now: toRfc3339(nowMs),
+      names: await trustInNames(client, signal),
       ...(isScaled && { sizeWriter: await sizeWriterOf(object, client, signal) }),
     },
   };

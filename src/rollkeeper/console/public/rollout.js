@@ -151,11 +151,11 @@ export function revisions(item, view, nowMs, actions) {
     </ol>`;
 }
 
-function heading({ by, nowRevision, startedAt, tool, tookMs, trigger, user }, nowMs) {
-  const who = by && user && by !== user ? `${by} (${user})` : (by ?? user ?? tool);
+function heading({ nowRevision, startedAt, tool, tookMs, trigger, who: asked }, nowMs) {
+  const who = asked ?? tool;
   return [
     trigger,
-    who ? `by ${who}` : undefined,
+    who ? (who.startsWith('claimed by ') ? who : `by ${who}`) : undefined,
     startedAt ? `${ago(Date.parse(startedAt), nowMs)} ago` : undefined,
     tookMs === undefined ? undefined : `took ${Math.max(1, Math.round(tookMs / 1000))} s`,
     nowRevision === undefined ? undefined : `now revision ${nowRevision}`,

@@ -15,7 +15,7 @@ import { APPROVE } from '../names.js';
 import type { StandingCode } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { Pass, PolicyDecision } from '../pass.js';
-import { requesterOf } from '../requester.js';
+import { byWhom, requesterOf } from '../requester.js';
 import { isGood, revisionInForce } from '../revisions.js';
 import type { SelectingService, Services } from './selecting-services.js';
 import { hashSelectedBy, servicesOf, switchOf } from './selecting-services.js';
@@ -66,7 +66,13 @@ export function moveServices(pass: Pass): PolicyDecision | undefined {
  * Takes the hash from Services that the policy does not name any more, before anything else: a version that they select alone may be
  * about to go.
  */
-export function letGoOfServices({ draft, outcome, policy, services, writes }: Pass): PolicyDecision | undefined {
+export function letGoOfServices({
+  draft,
+  outcome,
+  policy,
+  services,
+  writes,
+}: Pass): PolicyDecision | undefined {
   // Which Services it moves may be what cannot be understood.
   if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
@@ -162,7 +168,8 @@ function promoteOrWait(
   writes.services.push(pointAt(active, draft.name, { to, at: draft.now, by }));
   if (by !== undefined) {
     takeApproval(draft);
-    tellEvent(draft, outcome, normal('RolloutApproved', `The move to ${latest.name} was approved by ${by}`));
+    const approved = `The move to ${latest.name} was approved${byWhom(by, draft.names)}`;
+    tellEvent(draft, outcome, normal('RolloutApproved', approved));
   }
   const message = `Service "${blueGreen.activeService}" selects the pods of ${latest.name} in place of those of ${before.name}`;
   tellEvent(draft, outcome, normal('ServiceSwitched', message));

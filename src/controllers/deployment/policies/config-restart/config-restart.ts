@@ -10,8 +10,8 @@ import { MISSING, MOST_SOURCES, readConfigRecord, renderConfigRecord } from './c
 import type { ConfigSelection } from './config-selection.js';
 import type { SourceName } from './config-sources.js';
 import { configReferences, parseSource } from './config-sources.js';
-import { CONFIGURATION_CAUSE, OURS, withNotedChange } from '../history/history.js';
-import { CONFIG, CONFIG_DIGEST, annotationOf } from '../names.js';
+import { CONFIGURATION_CAUSE, withNotedChange } from '../history/history.js';
+import { CONFIG, CONFIG_DIGEST, OURS, annotationOf } from '../names.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { Pass } from '../pass.js';
 import { hashOf } from '../revisions.js';

@@ -112,7 +112,10 @@ describe('the history of a Deployment under a policy', () => {
     await lab.image('app:2');
     expect(entriesOf(lab, 'app:2')[0]?.ended?.as).toBe('complete');
     await lab.annotate('abort', 'alice');
-    expect(entriesOf(lab, 'app:2')[0]?.ended).toMatchObject({ as: 'failed', why: 'aborted by alice' });
+    expect(entriesOf(lab, 'app:2')[0]?.ended).toMatchObject({
+      as: 'failed',
+      why: 'aborted (claimed by alice)',
+    });
   });
 
   it('is not kept where it is turned off, nor without any policy', async () => {

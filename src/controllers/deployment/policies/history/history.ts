@@ -8,7 +8,9 @@ import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { revisionOf } from '../../kubernetes/revision.js';
 import { readFailures } from '../failed-templates.js';
-import { CHANGE, CHANGED_BY, REVISIONS } from '../names.js';
+import { CHANGE, CHANGED_BY, OURS, REVISIONS } from '../names.js';
+import type { NameTrust } from '../requester.js';
+import { shownName } from '../requester.js';
 import { hashOf } from '../revisions.js';
 import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
 import { isRolledOut, progressReason } from '../tell.js';
@@ -46,9 +48,17 @@ export interface RevisionEntry {
   readonly ended?: RevisionEnd;
 }
 
-/** The requester, for people: the name that a request gives is no proof, so the user whom the API knows is shown beside it. */
-export function whoAsked({ by, user }: Pick<RevisionEntry, 'by' | 'user'>): string | undefined {
-  return by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+/**
+ * The requester, for people: the name that a request gives is no proof, so the user whom the API knows is shown beside it. Without such
+ * a user, it is only claimed.
+ */
+export function whoAsked(
+  { by, trigger, user }: Pick<RevisionEntry, 'by' | 'trigger' | 'user'>,
+  trust: NameTrust,
+): string | undefined {
+  if (by === OURS && OUR_TRIGGERS.has(trigger)) return OURS;
+  const name = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+  return name === undefined ? undefined : shownName(name, user === undefined ? 'claimed' : trust);
 }
 
 export interface RevisionEnd {
@@ -65,8 +75,8 @@ const LONGEST_TEXT = 300;
 /** Digits of an int64. */
 const LONGEST_REVISION = 19;
 
-/** The name for what the controller does by itself. */
-export const OURS = 'rollkeeper';
+/** What it does by itself. */
+const OUR_TRIGGERS: ReadonlySet<Trigger> = new Set(['rollback', 'configuration']);
 
 /** The entries on a ReplicaSet, newest first. What cannot be read is no entry: another hand wrote it. */
 export function readRevisionEntries(annotations: Annotations | undefined): readonly RevisionEntry[] {

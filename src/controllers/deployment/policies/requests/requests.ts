@@ -8,7 +8,7 @@ import { addFailure, readFailures, withFailures } from '../failed-templates.js';
 import { withNotedChange } from '../history/history.js';
 import { ABORT, RETRY } from '../names.js';
 import type { Pass } from '../pass.js';
-import { requesterOf } from '../requester.js';
+import { byWhom, requesterOf } from '../requester.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../revisions.js';
 import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, warning } from '../tell.js';
 
@@ -28,10 +28,14 @@ function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): v
   if (!target || isSettled(draft, latest)) {
     draft.replaceMetadata(others);
     const why = target ? 'no rollout is under way' : 'no revision is known to be good';
-    return tellEvent(draft, outcome, warning('NothingToAbort', `Asked by ${by} to go back, and ${why}`));
+    return tellEvent(
+      draft,
+      outcome,
+      warning('NothingToAbort', `Asked${byWhom(by, draft.names)} to go back, and ${why}`),
+    );
   }
   const ref = latest ? refOf(draft, latest) : { template: current, replicaSet: '', revision: '' };
-  const cause = `aborted by ${by}`;
+  const cause = `aborted${byWhom(by, draft.names)}`;
   const failure: FailedTemplate = { ...ref, at: draft.now, cause, aborted: true, to: refOf(draft, target) };
   draft.replaceMetadata(withFailures(others, addFailure(failures, failure)));
   tellEvent(
@@ -57,13 +61,13 @@ function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   if (asked) return retryInPlace(pass, { by, others, failures, asked, latest });
   if (retryFailedChecks(draft, latest)) {
     draft.replaceMetadata(others);
-    const message = `Measuring the failed checks again, asked by ${by}`;
+    const message = `Measuring the failed checks again, asked${byWhom(by, draft.names)}`;
     return tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
   }
   const [failed, ...rest] = failures;
   draft.replaceMetadata(withFailures(others, rest));
   if (!failed) {
-    const message = `Asked by ${by} to try again, and nothing has failed`;
+    const message = `Asked${byWhom(by, draft.names)} to try again, and nothing has failed`;
     return tellEvent(draft, outcome, warning('NothingToRetry', message));
   }
   // Only in place of what it was rolled back to: any other template was asked for after the failure.
@@ -74,9 +78,13 @@ function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
     const restored = restoredAnnotations(draft, replicaSet);
     const annotations = pass.policy.history ? withNotedChange(restored, change) : restored;
     draft.replaceMetadata(annotations, withoutHash(replicaSet.template));
-    tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked by ${by}`));
+    tellEvent(
+      draft,
+      outcome,
+      normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked${byWhom(by, draft.names)}`),
+    );
   } else {
-    const message = `What failed is tried again when it is applied, asked by ${by}`;
+    const message = `What failed is tried again when it is applied, asked${byWhom(by, draft.names)}`;
     tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
   }
 }
@@ -100,12 +108,12 @@ function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, o
     ),
   );
   const what = asked.replicaSet === '' ? 'it' : asked.replicaSet;
-  tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${what} again, asked by ${by}`));
+  tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${what} again, asked${byWhom(by, draft.names)}`));
 }
 
 /** The first of the two writes of a retry in place. */
 export function tellRetry({ draft }: Pass): void {
   const by = requesterOf(draft.annotations, RETRY) ?? '';
-  const message = `What failed is about to be tried again, asked by ${by}`;
+  const message = `What failed is about to be tried again, asked${byWhom(by, draft.names)}`;
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_RETRIED, message });
 }

@@ -9,7 +9,7 @@ import type { PolicyOutcome, Standing } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { RolloutPolicy } from '../policy.js';
 import type { Pass } from '../pass.js';
-import { requesterOf } from '../requester.js';
+import { byWhom, requesterOf } from '../requester.js';
 import { isGood, isNewest, replacesOthers } from '../revisions.js';
 import type { Stage, StepGates } from './stages.js';
 import { isFastTracked, stepName } from './stages.js';
@@ -137,7 +137,10 @@ function override(
   tellEvent(
     draft,
     outcome,
-    normal('RolloutApproved', `The rollout goes on without check ${names}, as ${by} says`),
+    normal(
+      'RolloutApproved',
+      `The rollout goes on without check ${names}, as approved${byWhom(by, draft.names)}`,
+    ),
   );
   return true;
 }

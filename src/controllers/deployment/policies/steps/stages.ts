@@ -15,7 +15,7 @@ import type { PolicyOutcome, Standing } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
 import { resolvePodCount } from '../pod-counts.js';
 import type { RolloutPolicy } from '../policy.js';
-import { requesterOf } from '../requester.js';
+import { byWhom, requesterOf } from '../requester.js';
 import { isGood, isNewest, replacesOthers } from '../revisions.js';
 import type { Step } from './steps.js';
 import { MOST_STEPS, renderStep } from './steps.js';
@@ -243,7 +243,8 @@ export function tellStage(
   if (used) {
     const { [APPROVE]: _used, ...others } = draft.annotations;
     draft.replaceMetadata(others);
-    const note = normal('RolloutApproved', `Step ${used.step} of ${steps.length} was approved by ${used.by}`);
+    const by = byWhom(used.by, draft.names);
+    const note = normal('RolloutApproved', `Step ${used.step} of ${steps.length} was approved${by}`);
     tellEvent(draft, outcome, note);
   }
   if (latest) writePosition(draft, latest, position);
@@ -320,7 +321,7 @@ export function dropNeedlessApproval(
   tellEvent(
     draft,
     outcome,
-    warning('ApprovalNotNeeded', `Nothing waited for the approval of ${by}: it is dropped`),
+    warning('ApprovalNotNeeded', `Nothing waited for the approval${byWhom(by, draft.names)}: it is dropped`),
   );
 }
 

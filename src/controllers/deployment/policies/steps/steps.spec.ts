@@ -84,7 +84,7 @@ describe('steps', () => {
     await lab.annotate('abort', 'alice');
     expect(lab.imageAsked).toBe('app:1');
     expect(lab.sizes).toEqual({ 'app:1': 10 });
-    expect(lab.condition()).toMatch(/^False RolledBack Revision 2 .* was aborted by alice\. /);
+    expect(lab.condition()).toMatch(/^False RolledBack Revision 2 .* was aborted \(claimed by alice\)\. /);
     await lab.image('app:2');
     expect(lab.imageAsked, 'not tried again').toBe('app:1');
     await lab.annotate('retry', 'bob');
