@@ -4,6 +4,7 @@ import { aDeployment, startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, Body, RunningApiServer } from './api-server-harness.js';
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 let server: RunningApiServer;
@@ -84,6 +85,21 @@ describe('an applied empty value', () => {
     const forced = await apply(`${DEPLOYMENTS}/scaled/scale`, scale, 'fieldManager=me&force=true');
     expect(forced.body.spec).toEqual({});
     expect((await server.call('GET', `${DEPLOYMENTS}/scaled`)).body.spec.replicas).toBe(0);
+  });
+
+  it('of a whole object owns nothing any more, and a list of nobody is left out', async () => {
+    const path = '/api/v1/namespaces/default/configmaps/nobody';
+    const map = (more = {}): Body => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'nobody' } },
+      ...more,
+    });
+    expect((await apply(path, map({ data: { a: 'b' } }), 'fieldManager=me')).status).toBe(201);
+    const { body } = await apply(path, map(), 'fieldManager=me');
+    expect(body).not.toHaveProperty('data');
+    expect(body.metadata).not.toHaveProperty('managedFields');
+    await server.call('PATCH', `${path}?fieldManager=you`, { data: { a: 'c' } }, MERGE);
+    const emptied = await server.call('PUT', `${path}?fieldManager=you`, map());
+    expect(emptied.body.metadata).not.toHaveProperty('managedFields');
   });
 
   it('is compared as it is written, as is every quantity', async () => {

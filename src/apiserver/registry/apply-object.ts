@@ -31,6 +31,7 @@ import type { ObjectState } from '../storage/index.js';
 import { createObject } from './create-object.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { putOwners } from './track-ownership.js';
 import { updateObject } from './update-object.js';
 
 export interface ApplyOptions {
@@ -182,7 +183,7 @@ async function appliedTo(
   // What is shared with the current state may be changed afterwards.
   const candidate = complete(cloneJson(outcome.object) as Record<string, unknown>);
   await work.giveWay();
-  candidate.metadata.managedFields = writeOwners(outcome.owners);
+  putOwners(candidate, writeOwners(outcome.owners));
   if (!ownField(metadataOf(config), 'resourceVersion')) candidate.metadata.resourceVersion = undefined;
   if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);
   return candidate;

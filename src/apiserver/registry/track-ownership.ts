@@ -33,6 +33,7 @@ export async function ownersOfNew(
 /**
  * Records that `manager` owns the differences between `current` and `candidate`. Ownership is only tracked from an
  * object's first apply (ADR 0007). Writing one empty entry stops the tracking.
+ * @param manager absent: `candidate` names all owners, also if there are none
  */
 export async function trackUpdate(
   context: RegistryContext,
@@ -49,7 +50,8 @@ export async function trackUpdate(
   }
   const kept = current.metadata.managedFields ?? [];
   // A client without knowledge of ownership, or with a corrupt list, does not take any away.
-  const owners = (submitted.length > 0 && readOwners(submitted)) || readOwners(kept) || NOBODY;
+  const isKnown = submitted.length > 0 || !manager;
+  const owners = (isKnown && readOwners(submitted)) || readOwners(kept) || NOBODY;
   if (owners.size === 0) {
     delete candidate.metadata.managedFields;
     return;
@@ -61,7 +63,13 @@ export async function trackUpdate(
     ? await work.run(updateInPieces(owners, { before: current, after: candidate, shape }, manager, time))
     : owners;
   await work.giveWay();
-  candidate.metadata.managedFields = writeOwners(tracked);
+  putOwners(candidate, writeOwners(tracked));
+}
+
+/** An empty list of owners is left out, as Go leaves it out. */
+export function putOwners({ metadata }: UnstructuredObject, owners: ManagedFieldsEntry[] | undefined): void {
+  if (owners && owners.length > 0) metadata.managedFields = owners;
+  else delete metadata.managedFields;
 }
 
 function isEmptyEntry(entry: unknown): boolean {
