@@ -200,7 +200,7 @@ export default tseslint.config(
     ignores: [
       'src/machinery/kubernetes/json-text.ts',
       'src/apiserver/{openapi,routing}/**',
-      'src/**/*.spec.ts',
+      'src/**/*.{spec,fixture}.ts',
     ],
     plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
     rules: { 'rollkeeper/exact-integers': 'error' },

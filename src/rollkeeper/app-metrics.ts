@@ -1,6 +1,6 @@
 import { METRICS, REQUEST_BUCKETS } from '@rollkeeper/runtime/telemetry';
 import type { Meter } from '@opentelemetry/api';
-import type { DeploymentState } from './deployment-states/deployment-states.js';
+import type { RolloutHealth } from '@rollkeeper/controllers/deployment';
 import type { CheckResult } from './replica/check-result-feed.js';
 import type { SendResult } from './rollout-events/index.js';
 import type { LookResult, ProblemCount } from './problem-watch/index.js';
@@ -9,7 +9,7 @@ import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 /** Number of Deployments per state; `undefined` reports nothing. */
 export function observeDeployments(
   meter: Meter,
-  counts: () => ReadonlyMap<DeploymentState, number> | undefined,
+  counts: () => ReadonlyMap<RolloutHealth, number> | undefined,
 ): void {
   meter
     .createObservableGauge(METRICS.deployments, {

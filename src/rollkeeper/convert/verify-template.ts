@@ -1,7 +1,7 @@
 import type { Deployment, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { RolloutDraft, completed, latestOf } from '@rollkeeper/controllers/deployment';
+import { completed, latestReplicaSet } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client';
 import { convertedDeployment } from './converted-deployment.js';
@@ -46,12 +46,5 @@ function newest(
   { status }: Deployment,
   owned: readonly ReplicaSet[],
 ): string | undefined {
-  const draft = new RolloutDraft({
-    deployment: { ...completed(deployment), status },
-    owned,
-    adopted: [],
-    now: '',
-    nowMs: 0,
-  });
-  return latestOf(draft, draft.replicaSets)?.name;
+  return latestReplicaSet({ ...completed(deployment), status }, owned)?.metadata.name;
 }

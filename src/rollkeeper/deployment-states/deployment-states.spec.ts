@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
-import { countDeploymentStates, countPolicyReasons, decideDeploymentState } from './deployment-states.js';
+import { rolloutHealth, stateOfStatus } from '../../controllers/deployment/index.js';
+import { countPolicyReasons, countRolloutHealth } from './deployment-states.js';
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }];
 const through = {
@@ -31,11 +32,12 @@ it.each<{ state: string; status: DeploymentStatus; spec?: Partial<Deployment['sp
   { state: 'blocked', status: { ...through, conditions: progressing('ProgressDeadlineExceeded') } },
   { state: 'paused', status: through, spec: { paused: true } },
 ])('a Deployment with $status is $state', ({ spec, state, status }) => {
-  expect(decideDeploymentState(aDeploymentWith(status, spec))).toBe(state);
+  const deployment = aDeploymentWith(status, spec);
+  expect(rolloutHealth(stateOfStatus(deployment, 0), deployment)).toBe(state);
 });
 
 it('counts every state, also those that no Deployment is in', () => {
-  const counts = countDeploymentStates([aDeploymentWith(through), aDeploymentWith(through)]);
+  const counts = countRolloutHealth([aDeploymentWith(through), aDeploymentWith(through)], 0);
   expect(Object.fromEntries(counts)).toEqual({
     complete: 0,
     progressing: 0,

@@ -1,11 +1,10 @@
-import type { CauseCode, NamedPod, Severity } from '../explain/index.js';
+import type { CauseCode, ExplanationState, NamedPod, Severity } from '../explain/index.js';
 
 /**
  * The state of an object. The words of a Deployment's explanation, and `healthy` for kinds that are never complete, such
  * as nodes.
  */
-export type DiagnosisState =
-  'healthy' | 'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'degraded' | 'paused' | 'deleting';
+export type DiagnosisState = ExplanationState | 'healthy';
 
 /** The cause of a wait; stable words for programs. Those of pods and Deployments are in {@link CauseCode}. */
 export type DiagnosisCause =

@@ -1,4 +1,5 @@
 import { explainSizes } from './arithmetic.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { ended } from '../ended.js';
 import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
@@ -15,7 +16,13 @@ import {
   failureFindings,
   refusalOf,
 } from './standing-findings.js';
-import { findCondition, isCustomDeployment, isRolledOut } from '@rollkeeper/controllers/deployment';
+import type { RolloutState } from '@rollkeeper/controllers/deployment';
+import {
+  findCondition,
+  isCustomDeployment,
+  isRolledOut,
+  rolloutState,
+} from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -42,6 +49,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...controlFindings(input),
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...policyFindings(facts),
+    ...bakeFinding(rolloutState(input)),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
@@ -74,6 +82,13 @@ function pausedFinding(complete: boolean): Finding {
       : 'it is paused: it can be scaled, but changes of the template are not rolled out',
     unblockedBy: ['kubectl rollout resume'],
   };
+}
+
+/** A version that is complete, and may still fail. */
+function bakeFinding(state: RolloutState): Finding[] {
+  if (state.phase !== 'baking') return [];
+  const until = toRfc3339(state.untilMs);
+  return [{ cause: 'baking', severity: 'note', summary: `it is watched until ${until}`, unblockedBy: [] }];
 }
 
 function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {
@@ -130,6 +145,7 @@ function describe(
   return {
     ...identityOf(input),
     state,
+    phase: rolloutState(input).phase,
     ...headlineOf(state, facts, findings),
     waitsFor: findings,
     limits,
@@ -154,8 +170,11 @@ function headlineOf(
     const sentence = ended(`Rolled back: ${whole(limits.replicas)} available; ${rolledBack.summary}`);
     return { cause: rolledBack.cause, sentence };
   }
-  if (state === 'complete')
-    return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available.` };
+  const baking = findings.find(({ cause }) => cause === 'baking');
+  if (state === 'complete') {
+    const watched = baking ? `; ${baking.summary}` : '';
+    return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available${watched}.` };
+  }
   if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
   const words = {
     blocked: 'Stuck',
@@ -177,6 +196,7 @@ function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explan
   return {
     ...identityOf(input),
     state: 'blocked',
+    phase: rolloutState(input).phase,
     cause: first?.cause ?? 'invalid-spec',
     sentence: ended(`Stuck: ${first?.summary ?? 'its spec is invalid'}`),
     waitsFor: findings,

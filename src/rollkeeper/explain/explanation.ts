@@ -1,20 +1,12 @@
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
-import type { StandingCode } from '@rollkeeper/controllers/deployment';
+import type { RolloutHealth, RolloutPhase, StandingCode } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
 /**
- * The state of a rollout.
- *
- * - `complete`: everything requested runs and is available
- * - `scaled-to-zero`: complete, with no replicas requested
- * - `progressing`: it moves, or will by itself as time passes
- * - `blocked`: it will not move until something outside changes, see `unblockedBy`
- * - `degraded`: the rollout is complete, but fewer pods than requested are available, because pods that were ready no
- *   longer are
- * - `paused`, `deleting`: as requested
+ * The health of a rollout; `scaled-to-zero` is complete, with no replicas requested. Unlike the health that the status alone shows,
+ * it is found by the pods, the queues and the replicas too: `blocked` if one of the findings is.
  */
-export type ExplanationState =
-  'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'degraded' | 'paused' | 'deleting';
+export type ExplanationState = RolloutHealth | 'scaled-to-zero';
 
 /** The cause of a wait; stable words for programs. */
 export type CauseCode =
@@ -57,6 +49,7 @@ export type CauseCode =
   | 'replicaset-behind'
   | 'next-sync'
   | StandingCode
+  | 'baking'
   | 'scaled-to-zero'
   | 'complete';
 
@@ -127,6 +120,8 @@ export interface Explanation {
   readonly generation: number;
   readonly observedGeneration: number;
   readonly state: ExplanationState;
+  /** The phase of the rollout, as `rollkeeper rollout status` names it. */
+  readonly phase: RolloutPhase;
   /** The first of `waitsFor`, or why there is none. */
   readonly cause: CauseCode;
   /** The state in one sentence. */

@@ -8,7 +8,7 @@ import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/mac
 import { ReplicaSet, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
 import { createRolloutEventMetrics } from '../app-metrics.js';
-import type { RolloutView } from '../rollout/index.js';
+import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import { RolloutEvents } from '../rollout-events/index.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';

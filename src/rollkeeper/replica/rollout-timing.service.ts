@@ -10,7 +10,7 @@ import {
   observeDeployments,
   observePolicies,
 } from '../app-metrics.js';
-import { countDeploymentStates, countPolicyReasons } from '../deployment-states/deployment-states.js';
+import { countPolicyReasons, countRolloutHealth } from '../deployment-states/deployment-states.js';
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -42,7 +42,9 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     const { informers } = manager;
     const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
     const listed = () => deployments.flatMap(({ lister }) => lister.list());
-    observeDeployments(meter, () => (manager.isLeader ? countDeploymentStates(listed()) : undefined));
+    observeDeployments(meter, () =>
+      manager.isLeader ? countRolloutHealth(listed(), clock.now()) : undefined,
+    );
     observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
     const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
     this.stop = rollouts.watch({

@@ -12,7 +12,7 @@ import {
 import { PodsOwnTime } from './pods-own-time.js';
 
 /** How a rollout ended: `superseded` by the next change before it was complete. */
-export type RolloutOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | 'deleted';
+export type TimedOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | 'deleted';
 
 /** Durations begin when the cache shows the change of the Deployment. */
 export interface RolloutMetrics {
@@ -20,7 +20,7 @@ export interface RolloutMetrics {
    * The first reaction of the controllers: a ReplicaSet created or scaled, or a status that has observed the change.
    */
   firstWrite(durationMs: number): void;
-  ended(outcome: RolloutOutcome, durationMs: number): void;
+  ended(outcome: TimedOutcome, durationMs: number): void;
   /** For a complete rollout: its duration less the time spent waiting for pods. */
   overhead(durationMs: number): void;
 }
@@ -157,7 +157,7 @@ export class RolloutDurations {
     if (isLeader()) metrics.firstWrite(clock.monotonicNow() - rollout.startedMs);
   }
 
-  private end(uid: string, outcome: RolloutOutcome): void {
+  private end(uid: string, outcome: TimedOutcome): void {
     const rollout = this.rollouts.get(uid);
     if (!rollout) return;
     this.rollouts.delete(uid);
@@ -171,7 +171,7 @@ export class RolloutDurations {
 }
 
 /** For a Deployment whose status has observed its spec. */
-function outcomeOf({ spec, status }: DeepReadonly<Deployment>): RolloutOutcome | undefined {
+function outcomeOf({ spec, status }: DeepReadonly<Deployment>): TimedOutcome | undefined {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing');
   if (progressing?.reason === 'ProgressDeadlineExceeded') return 'deadline_exceeded';
   const wanted = spec.replicas ?? 1;

@@ -1,17 +1,24 @@
-import { GOOD_SINCE, REVISION, findCondition, readFailures } from '@rollkeeper/controllers/deployment';
+import type { RolloutPhase, RolloutView } from '@rollkeeper/controllers/deployment';
+import {
+  GOOD_SINCE,
+  REVISION,
+  failureOf,
+  findCondition,
+  readFailures,
+  rolloutState,
+} from '@rollkeeper/controllers/deployment';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { RolloutView } from '../rollout/index.js';
-import { decideRolloutEnd } from '../rollout/index.js';
 
-const OUTCOMES = ['complete', 'failed', 'rolled-back', 'waiting-for-approval'] as const;
-export type ToldOutcome = (typeof OUTCOMES)[number];
+const TOLD = ['complete', 'failed', 'rolled-back', 'waiting-for-approval'] as const satisfies RolloutPhase[];
+/** A phase that others are notified of. */
+export type ToldPhase = (typeof TOLD)[number];
 
 /** An event about a rollout that is over, or that waits for a person. */
 export interface RolloutEvent {
-  readonly outcome: ToldOutcome;
+  readonly outcome: ToldPhase;
   /** The outcome, and what distinguishes it from others of the same revision. */
   readonly key: string;
   /** The same each time that it is sent, so that a receiver removes doubles. */
@@ -36,8 +43,9 @@ export function decideRolloutEvent(view: RolloutView): RolloutEvent | undefined 
   const revision = metadata.annotations?.[REVISION];
   const replicaSet = view.replicaSets.find((set) => set.metadata.annotations?.[REVISION] === revision);
   if (revision === undefined || !replicaSet) return undefined;
-  const position = decideRolloutEnd(view);
-  const outcome = OUTCOMES.find((each) => each === position.phase);
+  const state = rolloutState(view);
+  const cause = failureOf(state);
+  const outcome = TOLD.find((each) => each === state.phase);
   const atMs = outcome && timeOf(view, outcome, replicaSet);
   if (!outcome || atMs === undefined || nowMs - atMs > TOLD_WITHIN_MS) return undefined;
   const key = keyOf(view, outcome);
@@ -54,8 +62,8 @@ export function decideRolloutEvent(view: RolloutView): RolloutEvent | undefined 
       generation: metadata.generation,
       replicaSet: replicaSet.metadata.name,
       images: (replicaSet.spec.template?.spec?.containers ?? []).map(({ image }) => image),
-      message: position.message,
-      ...(position.failure !== undefined && { cause: position.failure }),
+      message: state.message,
+      ...(cause !== undefined && { cause }),
     },
   };
   return { outcome, key, id, revision, replicaSet, atMs, body: stringifyJson(event) };
@@ -64,7 +72,7 @@ export function decideRolloutEvent(view: RolloutView): RolloutEvent | undefined 
 /** By the API: when a person reads the event later, it is about the same moment. */
 function timeOf(
   { deployment }: RolloutView,
-  outcome: ToldOutcome,
+  outcome: ToldPhase,
   { metadata }: DeepReadonly<ReplicaSet>,
 ): number | undefined {
   const progressing = findCondition(deployment.status?.conditions, 'Progressing');
@@ -77,7 +85,7 @@ function timeOf(
 }
 
 /** A revision may wait at several steps, and fail again after a retry. */
-function keyOf({ deployment }: RolloutView, outcome: ToldOutcome): string {
+function keyOf({ deployment }: RolloutView, outcome: ToldPhase): string {
   if (outcome === 'waiting-for-approval') {
     const { message = '' } = findCondition(deployment.status?.conditions, 'Progressing') ?? {};
     return `${outcome}.${/^Step (\d+) /.exec(message)?.[1] ?? '0'}`;

@@ -7,7 +7,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { RolloutView } from '../rollout/index.js';
+import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import type { RolloutEvent } from './decide-rollout-event.js';
 import { decideRolloutEvent } from './decide-rollout-event.js';
 import type { EventSink } from './event-sink.js';

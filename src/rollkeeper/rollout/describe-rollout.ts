@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { withoutTrailing } from '@rollkeeper/machinery/text';
-import { findCondition, replicasOf } from '@rollkeeper/controllers/deployment';
-import type { RolloutPhase, RolloutPosition, RolloutView } from './decide-rollout-end.js';
+import type { RolloutPhase, RolloutState, RolloutView } from '@rollkeeper/controllers/deployment';
+import { failureOf, findCondition, replicasOf } from '@rollkeeper/controllers/deployment';
 import type { RolloutCause } from './rollout-cause.js';
 import { rolloutCause } from './rollout-cause.js';
 
@@ -30,7 +30,7 @@ export interface RolloutReport {
 
 export interface Described {
   readonly view: RolloutView;
-  readonly position: RolloutPosition;
+  readonly state: RolloutState;
   /** Whether the ReplicaSets and pods are known, so that causes can be reported. */
   readonly isWhole: boolean;
   /** Whether this is the last that is said of it. */
@@ -47,7 +47,7 @@ const MAY_BE_HELD_UP: ReadonlySet<RolloutPhase> = new Set<RolloutPhase>([
 ]);
 
 export function describeRollout(described: Described): RolloutReport {
-  const { position, view } = described;
+  const { state, view } = described;
   const { metadata, spec, status = {} } = view.deployment;
   const cause = causeOf(described);
   return {
@@ -55,7 +55,7 @@ export function describeRollout(described: Described): RolloutReport {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     generation: metadata.generation ?? 0,
-    phase: position.phase,
+    phase: state.phase,
     reason: findCondition(status.conditions, 'Progressing')?.reason,
     message: messageOf(described, cause),
     cause,
@@ -69,17 +69,18 @@ export function describeRollout(described: Described): RolloutReport {
   };
 }
 
-function causeOf({ isLast, isWhole, position, view }: Described): RolloutReport['cause'] {
-  if (position.failure !== undefined) return { code: position.phase, summary: position.failure };
-  if (!isWhole || !MAY_BE_HELD_UP.has(position.phase)) return undefined;
+function causeOf({ isLast, isWhole, state, view }: Described): RolloutReport['cause'] {
+  const failure = failureOf(state);
+  if (failure !== undefined) return { code: state.phase, summary: failure };
+  if (!isWhole || !MAY_BE_HELD_UP.has(state.phase)) return undefined;
   return rolloutCause(view, isLast);
 }
 
-function messageOf({ position, view }: Described, cause: RolloutCause | RolloutReport['cause']): string {
-  const { failure, message, phase } = position;
+function messageOf({ state, view }: Described, cause: RolloutCause | RolloutReport['cause']): string {
+  const { message, phase } = state;
   const text = withoutTrailing(message, '.');
   // What failed by a policy says why itself.
-  if (failure !== undefined) return text;
+  if (failureOf(state) !== undefined) return text;
   if (cause) return `${text}: ${cause.summary}`;
   if (phase !== 'failed') return text;
   const said = findCondition(view.deployment.status?.conditions, 'Progressing')?.message;

@@ -8,8 +8,8 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { renderDuration } from '@rollkeeper/machinery/clock';
-import { decideRolloutEnd } from './decide-rollout-end.js';
-import type { RolloutPosition, RolloutView } from './decide-rollout-end.js';
+import type { RolloutState, RolloutView } from '@rollkeeper/controllers/deployment';
+import { rolloutState } from '@rollkeeper/controllers/deployment';
 import type { RolloutReport } from './describe-rollout.js';
 import { describeRollout } from './describe-rollout.js';
 import type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
@@ -73,9 +73,9 @@ export function lookAtRollout(
   if (!observed) return undefined;
   const { isWhole, ...known } = observed;
   const view = { ...known, bakeMs, nowMs: clock.now() };
-  const position = decideRolloutEnd(view);
-  const report = describeRollout({ view, position, isWhole, isLast: true });
-  return { outcome: OUTCOME_OF_PHASE[position.phase], report };
+  const state = rolloutState(view);
+  const report = describeRollout({ view, state, isWhole, isLast: true });
+  return { outcome: OUTCOME_OF_PHASE[state.phase], report };
 }
 
 /**
@@ -112,16 +112,17 @@ class RolloutFollower {
       const observed = this.source.current();
       if (!observed) return { outcome: 'gone', report: this.gone() };
       const view = this.viewOf(observed);
-      const position = decideRolloutEnd(view);
-      if (position.phase === 'baking') this.completeSpec = view.deployment.spec;
+      const state = rolloutState(view);
+      if (state.phase === 'baking') this.completeSpec = view.deployment.spec;
       const describe = (isLast: boolean): RolloutReport =>
-        this.withMeanwhile(view, describeRollout({ view, position, isWhole: observed.isWhole, isLast }));
-      const outcome = outcomeOfWait(position.phase, until);
+        this.withMeanwhile(view, describeRollout({ view, state, isWhole: observed.isWhole, isLast }));
+      const outcome = outcomeOfWait(state.phase, until);
       if (outcome) return { outcome, report: describe(true) };
       const leftMs = endsMs - clock.monotonicNow();
-      if (leftMs <= 0) return this.timedOut(position, describe(true));
+      if (leftMs <= 0) return this.timedOut(state, describe(true));
       this.show(view, describe(false));
-      const againMs = Math.min(leftMs, showEveryMs, position.lookAgainAfterMs ?? Infinity);
+      const changesAfterMs = state.phase === 'baking' ? state.lookAgainAfterMs : Infinity;
+      const againMs = Math.min(leftMs, showEveryMs, changesAfterMs);
       await this.source.waitForChange(Math.max(1, againMs), signal);
     }
   }
@@ -132,7 +133,7 @@ class RolloutFollower {
     return { ...known, bakeMs, wasComplete, nowMs: clock.now() };
   }
 
-  private timedOut({ phase }: RolloutPosition, report: RolloutReport): RolloutEnd {
+  private timedOut({ phase }: RolloutState, report: RolloutReport): RolloutEnd {
     const { trouble } = this.source;
     const unheard = trouble === undefined ? '' : ` (the API cannot be asked: ${trouble})`;
     const message = `timed out after ${renderDuration(this.options.timeoutMs)}${unheard}: ${report.message}`;

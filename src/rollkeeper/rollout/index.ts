@@ -1,6 +1,3 @@
-export { decideRolloutState } from './decide-rollout-state.js';
-export { decideRolloutEnd } from './decide-rollout-end.js';
-export type { RolloutView } from './decide-rollout-end.js';
 export type { RolloutReport } from './describe-rollout.js';
 export { followRollout, lookAtRollout } from './follow-rollout.js';
 export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';

@@ -1,6 +1,6 @@
+import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import type { CauseCode, Finding } from '../explain/index.js';
 import { explainDeployment } from '../explain/index.js';
-import type { RolloutView } from './decide-rollout-end.js';
 
 /** What holds a rollout up, in the words of `rollkeeper explain`. */
 export interface RolloutCause {

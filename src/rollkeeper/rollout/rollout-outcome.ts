@@ -1,4 +1,4 @@
-import type { RolloutPhase } from './decide-rollout-end.js';
+import type { RolloutPhase } from '@rollkeeper/controllers/deployment';
 
 /** What a look at a rollout, or a wait for it, came to. */
 export type RolloutOutcome =

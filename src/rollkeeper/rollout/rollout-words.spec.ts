@@ -1,32 +1,36 @@
 import { expect, it } from 'vitest';
-import { countPolicyReasons, decideDeploymentState } from '../deployment-states/deployment-states.js';
+import type { RolloutView } from '../../controllers/deployment/index.js';
+import {
+  policyReasonOf,
+  rolloutHealth,
+  rolloutState,
+  stateOfStatus,
+} from '../../controllers/deployment/index.js';
+import { ROLLOUTS, aView } from '../../controllers/deployment/state/rollouts.fixture.js';
 import { explainDeployment } from '../explain/index.js';
 import { decideRolloutEvent } from '../rollout-events/decide-rollout-event.js';
 import { rolloutOfObject } from '../top/read-top.js';
-import type { RolloutView } from './decide-rollout-end.js';
-import { decideRolloutEnd } from './decide-rollout-end.js';
 import { describeRollout } from './describe-rollout.js';
 import { OUTCOME_OF_PHASE, ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
-import { ROLLOUTS, aView } from './rollouts.fixture.js';
 
 /** The words of every command, page, metric and event for one rollout. */
 function wordsFor(name: string, view: RolloutView): string {
-  const position = decideRolloutEnd(view);
-  const outcome = OUTCOME_OF_PHASE[position.phase];
-  const report = describeRollout({ view, position, isWhole: true, isLast: true });
+  const rollout = rolloutState(view);
+  const outcome = OUTCOME_OF_PHASE[rollout.phase];
+  const report = describeRollout({ view, state: rollout, isWhole: true, isLast: true });
   const { cause, sentence, state, waitsFor } = explainDeployment(view);
-  const [shownByTop] = rolloutOfObject(view.deployment);
+  const [shownByTop] = rolloutOfObject(view.deployment, view.nowMs);
   const event = decideRolloutEvent(view);
-  const reasons = [...countPolicyReasons([view.deployment])].filter(([, count]) => count > 0);
+  const health = rolloutHealth(stateOfStatus(view.deployment, view.nowMs), view.deployment);
   return [
     `## ${name}`,
-    `rollout status: ${position.phase}, ends with ${ROLLOUT_EXIT_CODES[outcome]} (${outcome}): ${report.message}`,
+    `rollout status: ${rollout.phase}, ends with ${ROLLOUT_EXIT_CODES[outcome]} (${outcome}): ${report.message}`,
     `cause in the report: ${report.cause ? `${report.cause.code}: ${report.cause.summary}` : 'none'}`,
     `explain: ${state}, ${cause}: ${sentence}`,
     ...waitsFor.map(
       (each) => `  ${each.severity} ${each.cause}: ${each.summary} | ${each.unblockedBy.join('; ')}`,
     ),
-    `metrics: ${decideDeploymentState(view.deployment)}, policies: ${reasons.map(([reason]) => reason).join(', ') || 'none'}`,
+    `metrics: ${health}, policies: ${policyReasonOf(view.deployment) ?? 'none'}`,
     `top: ${shownByTop ? `${shownByTop.state}: ${shownByTop.why}` : 'not shown'}`,
     `CloudEvent: ${event ? `${event.outcome}, ${event.key}: ${event.body}` : 'none'}`,
     '',

@@ -3,9 +3,9 @@ import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { StandingClock } from '../../testing/conformance/standing-clock.js';
 import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
 import { ReplicaSet, RollkeeperDeployment, newControllerRef } from '../../machinery/kubernetes/index.js';
-import { completeDeployment } from '../../controllers/deployment/index.js';
+import { completeDeployment, kubectlStatus } from '../../controllers/deployment/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
-import { decideRolloutState } from './decide-rollout-state.js';
+
 import type { RolloutTarget } from './rollout-verbs.js';
 import { diffRevisions, prepareUndo, renderHistory, restartRollout, setPaused } from './rollout-verbs.js';
 
@@ -135,6 +135,6 @@ describe('the state of a rollout', () => {
       says: 'deployment "web" exceeded its progress deadline',
     },
   ])('$state: $says', ({ says, state, status }) => {
-    expect(decideRolloutState({ ...aDeployment(), status })).toEqual({ state, message: says });
+    expect(kubectlStatus({ ...aDeployment(), status })).toEqual({ state, message: says });
   });
 });

@@ -1,12 +1,19 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
-import { DEPLOYMENT_APIS, deploymentTypeOf, findCondition } from '@rollkeeper/controllers/deployment';
+import type { RolloutState } from '@rollkeeper/controllers/deployment';
+import {
+  DEPLOYMENT_APIS,
+  deploymentTypeOf,
+  failureOf,
+  findCondition,
+  rolloutHealth,
+  stateOfStatus,
+} from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterSnapshot, DeploymentGlance } from '../admin/index.js';
-import { decideRolloutState } from '../rollout/index.js';
-import type { TopQueue, TopRollout, TopState, TopView } from './top-view.js';
+import type { TopQueue, TopRollout, TopView } from './top-view.js';
 import { TOP_STATES, inOrder } from './top-view.js';
 
 /** What replicas know: with reasons, queues and the number of keys that each replica processes. */
@@ -68,35 +75,34 @@ export async function readTopFromApi(
     }),
   );
   const all = lists.flat();
-  return { at: toRfc3339(nowMs), total: all.length, rollouts: inOrder(all.flatMap(rolloutOfObject)) };
+  return {
+    at: toRfc3339(nowMs),
+    total: all.length,
+    rollouts: inOrder(all.flatMap((each) => rolloutOfObject(each, nowMs))),
+  };
 }
 
-/** What of a Deployment's status moves; nothing of one that is complete. */
-export function rolloutOfObject(deployment: DeepReadonly<Deployment>): readonly TopRollout[] {
+/** A row for a Deployment whose status shows that it moves, or should; none for one that is complete. */
+export function rolloutOfObject(deployment: DeepReadonly<Deployment>, nowMs: number): readonly TopRollout[] {
   const { apiVersion, metadata, spec, status = {} } = deployment;
-  const found = stateOf(deployment);
-  if (!found) return [];
+  const rollout = stateOfStatus(deployment, nowMs);
+  const state = rolloutHealth(rollout, deployment);
+  if (state === 'complete') return [];
   return [
     {
-      ...{ apiVersion, namespace: metadata.namespace ?? 'default', name: metadata.name, ...found },
+      ...{ apiVersion, namespace: metadata.namespace ?? 'default', name: metadata.name, state },
       wanted: spec.replicas ?? 1,
       updated: status.updatedReplicas ?? 0,
       available: status.availableReplicas ?? 0,
       pods: status.replicas ?? 0,
+      why: whyOf(rollout, deployment),
     },
   ];
 }
 
-function stateOf(
-  deployment: DeepReadonly<Deployment>,
-): { readonly state: TopState; readonly why: string } | undefined {
-  const { metadata, spec, status } = deployment;
-  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', why: 'It is being deleted.' };
-  const progressing = findCondition(status?.conditions, 'Progressing');
-  const { message, state } = decideRolloutState(deployment);
-  if (state === 'failed') return { state: 'blocked', why: progressing?.message ?? message };
-  if (spec.paused) return { state: 'paused', why: 'It is paused.' };
-  if (state === 'complete') return undefined;
-  const isRolledOut = progressing?.reason === 'NewReplicaSetAvailable';
-  return { state: isRolledOut ? 'degraded' : 'progressing', why: message };
+function whyOf(rollout: RolloutState, { spec, status }: DeepReadonly<Deployment>): string {
+  // The condition says what it waited for.
+  if (rollout.phase === 'failed' && failureOf(rollout) === undefined)
+    return findCondition(status?.conditions, 'Progressing')?.message ?? rollout.message;
+  return spec.paused && rollout.phase !== 'deleting' ? 'It is paused.' : rollout.message;
 }

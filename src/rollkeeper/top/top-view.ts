@@ -1,3 +1,6 @@
+import type { RolloutHealth } from '@rollkeeper/controllers/deployment';
+import { ROLLOUT_HEALTH } from '@rollkeeper/controllers/deployment';
+
 /** What moves in a cluster at one moment. */
 export interface TopView {
   readonly at: string;
@@ -24,8 +27,8 @@ export interface TopRollout {
   readonly why: string;
 }
 
-export const TOP_STATES = ['blocked', 'degraded', 'progressing', 'paused', 'deleting'] as const;
-export type TopState = (typeof TOP_STATES)[number];
+export type TopState = Exclude<RolloutHealth, 'complete'>;
+export const TOP_STATES: readonly TopState[] = ROLLOUT_HEALTH.filter((health) => health !== 'complete');
 
 export interface TopQueue {
   readonly controller: string;

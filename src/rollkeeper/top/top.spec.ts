@@ -48,7 +48,7 @@ describe('what moves, as the objects tell it', () => {
       'paused',
     ],
   ])('is %s', (_, object, state) => {
-    expect(rolloutOfObject(object)[0]?.state).toBe(state);
+    expect(rolloutOfObject(object, NOW)[0]?.state).toBe(state);
   });
 
   it('is read from both APIs, and from the one that may be read', async () => {

@@ -91,7 +91,7 @@ export function rolloutSetsOf(draft: RolloutDraft): RolloutSets {
  * hash identifies it too.
  */
 export function latestOf(
-  draft: RolloutDraft,
+  draft: Pick<RolloutDraft, 'observed' | 'spec' | 'status'>,
   replicaSets: readonly ReplicaSetDraft[],
 ): ReplicaSetDraft | undefined {
   const { template } = draft.spec;

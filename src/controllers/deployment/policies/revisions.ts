@@ -76,7 +76,10 @@ export function replacesOthers(draft: RolloutDraft, latest: ReplicaSetDraft | un
 }
 
 /** Since when the rollout to the new ReplicaSet is complete, as Kubernetes' condition has it, or else as noted on it. */
-export function completeSinceMs(draft: RolloutDraft, latest: ReplicaSetDraft): number | undefined {
+export function completeSinceMs(
+  draft: Pick<RolloutDraft, 'status'>,
+  latest: ReplicaSetDraft,
+): number | undefined {
   const progressing = findCondition(draft.status.conditions, 'Progressing');
   if (progressing?.reason === NEW_REPLICA_SET_AVAILABLE) return parseTimeMs(progressing.lastUpdateTime);
   return progressing ? undefined : parseTimeMs(latest.annotations[COMPLETE_SINCE]);

@@ -54,7 +54,7 @@ export const POLICY_CONDITION = 'RolloutPolicy';
 export const CORRECT_ANNOTATION = 'correct or remove the annotation (docs/ROLLOUTS.md)';
 
 /** While the condition says one of these, no progress is expected. */
-const WAIT_REASONS = [
+export const WAIT_REASONS = [
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,

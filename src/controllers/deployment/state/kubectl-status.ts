@@ -1,15 +1,16 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { PROGRESS_DEADLINE_EXCEEDED, findCondition } from '@rollkeeper/controllers/deployment';
+import { findCondition } from '../kubernetes/conditions.js';
+import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
 
-export interface RolloutState {
+/** What `kubectl rollout status` would print. */
+export interface KubectlStatus {
   /** `failed`: its progress deadline has passed. */
   readonly state: 'waiting' | 'complete' | 'failed';
-  /** In the words of `kubectl rollout status`. */
   readonly message: string;
 }
 
 /** Source: `DeploymentStatusViewer` in k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go. */
-export function decideRolloutState({ metadata, spec, status = {} }: DeepReadonly<Deployment>): RolloutState {
+export function kubectlStatus({ metadata, spec, status = {} }: DeepReadonly<Deployment>): KubectlStatus {
   const {
     availableReplicas = 0,
     conditions,
@@ -18,7 +19,7 @@ export function decideRolloutState({ metadata, spec, status = {} }: DeepReadonly
     updatedReplicas = 0,
   } = status;
   const name = `deployment "${metadata.name}"`;
-  const waits = (what: string): RolloutState => ({
+  const waits = (what: string): KubectlStatus => ({
     state: 'waiting',
     message: `Waiting for ${name} rollout to finish: ${what}...`,
   });

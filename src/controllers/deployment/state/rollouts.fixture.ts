@@ -1,10 +1,11 @@
-import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { newControllerRef } from '../../machinery/kubernetes/index.js';
-import type { FailedTemplate } from '../../controllers/deployment/index.js';
-import { failureSentence, templateHashOf } from '../../controllers/deployment/index.js';
-import { aDeployment } from '../../testing/deployment-builder.js';
-import { aPod } from '../../testing/pod-builder.js';
-import type { RolloutPhase, RolloutView } from './decide-rollout-end.js';
+import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import { newControllerRef } from '../../../machinery/kubernetes/index.js';
+import { templateHashOf } from '../kubernetes/deployment-api.js';
+import type { FailedTemplate } from '../policies/failed-templates.js';
+import { failureSentence } from '../policies/failure/tell-failure.js';
+import { aDeployment } from '../../../testing/deployment-builder.js';
+import { aPod } from '../../../testing/pod-builder.js';
+import type { RolloutPhase, RolloutView } from './rollout-view.js';
 
 export const T0 = Date.UTC(2026, 0, 1);
 const at = (seconds: number): string => new Date(T0 + seconds * 1000).toISOString().replace('.000', '');

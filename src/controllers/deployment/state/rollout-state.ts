@@ -1,0 +1,55 @@
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { parseTimeMs } from '../../shared/index.js';
+import { findCondition } from '../kubernetes/conditions.js';
+import { POLICY_CONDITION, CHECK_FAILED } from '../policies/tell.js';
+import { bakeState, unfinishedChecks } from './after-completion.js';
+import { failureState, unseenFailure } from './failure-state.js';
+import { kubectlStatus } from './kubectl-status.js';
+import type { RolloutState, RolloutView } from './rollout-view.js';
+import { PHASE_OF_WAIT, isWaitReason } from './wait-reasons.js';
+
+/**
+ * The state of a rollout, according to the API alone: Kubernetes' conditions, and those of the policies. The policies are not
+ * asked for their next decision, because another controller may be at work.
+ */
+export function rolloutState(view: RolloutView): RolloutState {
+  const { deployment } = view;
+  const { metadata, spec, status } = deployment;
+  const name = `deployment "${metadata.name}"`;
+  if (metadata.deletionTimestamp !== undefined)
+    return { phase: 'deleting', message: `${name} is being deleted` };
+  const { message, state } = kubectlStatus(deployment);
+  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
+    return unseenFailure(deployment) ?? { phase: 'progressing', message };
+  const standing = (spec.paused ? undefined : policyState(deployment)) ?? failureState(view);
+  if (standing) return standing;
+  if (state === 'complete')
+    return unfinishedChecks(view) ?? bakeState(view, true) ?? { phase: 'complete', message };
+  const baking = bakeState(view, false);
+  if (baking) return baking;
+  if (spec.paused)
+    return { phase: 'paused', message: `${name} is paused: changes of its template are not rolled out` };
+  return { phase: 'progressing', message };
+}
+
+/** A wait that a policy asks for, or a check that failed without a rollback: without a person the rollout ends there. */
+function policyState({ metadata, status }: DeepReadonly<Deployment>): RolloutState | undefined {
+  const policy = status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+  if (policy?.reason === CHECK_FAILED) {
+    const failure = policy.message ?? '';
+    return {
+      phase: 'failed',
+      message: `deployment "${metadata.name}" is held by a check. ${failure}`,
+      failure,
+    };
+  }
+  const progressing = findCondition(status?.conditions, 'Progressing');
+  const { lastTransitionTime, message = '', reason } = progressing ?? {};
+  if (!isWaitReason(reason)) return undefined;
+  return { phase: PHASE_OF_WAIT[reason], message, reason, sinceMs: parseTimeMs(lastTransitionTime) };
+}
+
+/** The cause of a failure, if the API names it. */
+export function failureOf(state: RolloutState): string | undefined {
+  return 'failure' in state ? state.failure : undefined;
+}
