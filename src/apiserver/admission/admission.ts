@@ -17,7 +17,7 @@ import type { FollowedObjects, FollowedResources, Storage } from '../storage/ind
 import { ServiceAddresses, WebhookClient } from '../webhook-client/index.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import { builtInPlugins } from './built-in-plugins.js';
-import type { Plugin } from './built-in-plugins.js';
+import type { Plugin } from './plugin.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import { objectCheckPlugin } from './plugins/object-checks.js';
 import type { ObjectCheck } from './plugins/object-checks.js';

@@ -12,10 +12,10 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import type { FieldError } from '../errors/index.js';
 import { refused } from './attributes.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import type { FollowedObjects, Storage } from '../storage/index.js';
+import type { Plugin } from './plugin.js';
 import type { NodeRestrictionKnowledge } from './node-restriction/node-request.js';
 import { NODE_RESTRICTED, restrictNode } from './node-restriction/node-restriction.js';
 import {
@@ -44,26 +44,6 @@ import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.
 import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
 import { taintNewNode } from './plugins/taint-nodes.js';
 import type { AccessDecider } from './request-authority.js';
-
-/** A plug-in for writes of one resource, or of one of its subresources. */
-export interface Plugin {
-  /** kube-apiserver's name of it. */
-  readonly name: string;
-  /** Qualified: `ingresses.networking.k8s.io`. */
-  readonly resource: string;
-  /** @default the object itself */
-  readonly subresource?: string;
-  /** Completes a new state, in place. */
-  mutate?(attributes: WriteAttributes): void | Promise<void>;
-  /** Completes the object behind a subresource whose body is another one, such as a Scale, in place. */
-  mutateBehind?(attributes: WriteAttributes): void;
-  /** What speaks against a complete new state; named before what its kind finds wrong with it, in the same refusal. */
-  problems?(attributes: WriteAttributes): Promise<readonly FieldError[]>;
-  /** @throws StatusError if a complete and valid new state may not be stored */
-  validate?(attributes: WriteAttributes): void | Promise<void>;
-  /** @throws StatusError if the object may not be deleted */
-  validateDeletion?(attributes: Attributes): void | Promise<void>;
-}
 
 /** The plug-ins' inputs. */
 export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKnowledge {

@@ -3,7 +3,7 @@ import { goQuote } from '@rollkeeper/machinery/kubernetes';
 import { invalid } from '../../errors/index.js';
 import type { FollowedObjects } from '../../storage/index.js';
 import type { WriteAttributes } from '../attributes.js';
-import type { Plugin } from '../built-in-plugins.js';
+import type { Plugin } from '../plugin.js';
 
 /** A problem that an {@link ObjectCheck} finds. */
 export interface ObjectProblem {

@@ -16,7 +16,7 @@ import { forbidden as forbiddenAnswer } from '../../errors/index.js';
 import type { FieldError } from '../../errors/index.js';
 import type { FollowedObjects } from '../../storage/index.js';
 import type { WriteAttributes } from '../attributes.js';
-import type { Plugin } from '../built-in-plugins.js';
+import type { Plugin } from '../plugin.js';
 import type { AccessDecider } from '../request-authority.js';
 
 type Requests = readonly Decoded<DeviceRequest>[] | null | undefined;
