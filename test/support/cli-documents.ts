@@ -1,4 +1,4 @@
-import { COMMON_EXIT_CODES, EXIT_CODES, exitCodesOf } from '../../src/rollkeeper/cli/exit-codes.js';
+import { COMMON_EXIT_CODES, EXIT_CODES, exitCodesOf } from '../../src/rollkeeper/exit-codes.js';
 import { createProgram } from '../../src/rollkeeper/cli/program.js';
 import type { CommandModel, OptionModel } from '../../src/rollkeeper/completion/index.js';
 import { modelOf } from '../../src/rollkeeper/completion/index.js';

@@ -1,3 +1,4 @@
+import { DIFFERS } from '../exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runOnce } from '@rollkeeper/machinery/process';
@@ -14,8 +15,6 @@ interface DiffFlags extends ApiFlags, TargetFlags, OutputFlags {
 }
 
 const FORMS = ['json', 'yaml'] as const;
-/** As `diff` of a file that differs, above the codes of failures. */
-const DIFFERS = 3;
 
 /** `rollkeeper diff`: what differs between two revisions, as a person reads it. */
 export function registerDiffCommand(program: Command): void {

@@ -1,3 +1,4 @@
+import { DOCTOR_EXIT_CODES } from '../exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runUntilStopped } from '@rollkeeper/machinery/process';
@@ -41,7 +42,7 @@ export function registerDoctorCommand(program: Command): void {
     runUntilStopped(async (signal) => {
       const form = outputForm(flags, FORMS);
       const diagnosis = await diagnose(flags, signal);
-      const { DOCTOR_EXIT_CODES, renderDiagnosis } = await import('../doctor/index.js');
+      const { renderDiagnosis } = await import('../doctor/index.js');
       print(
         form === 'text'
           ? renderDiagnosis(diagnosis, styleFor(process.stdout, process.env))

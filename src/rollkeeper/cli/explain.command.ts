@@ -9,7 +9,8 @@ import { NoReplicaError, addAdminOptions, askReplica, knowsReplica } from './adm
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfReplica, consoleOfRun, namedConsole } from './console-url.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, printExplained } from './explained-object.js';
+import { STATE_EXIT_CODES } from '../exit-codes.js';
+import { EXPLAINED_FORMS, explainedObject, printExplained } from './explained-object.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';

@@ -1,32 +1,10 @@
-import type { DiagnosisState, KindDiagnosis } from '../diagnose/index.js';
+import { PLACEMENT_EXIT_CODES, STATE_EXIT_CODES } from '../exit-codes.js';
+import type { KindDiagnosis } from '../diagnose/index.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import type { PlacementState } from '@rollkeeper/scheduler';
 import type { OutputFlags } from './output.js';
 import { outputForm, printable } from './output.js';
 import type { ApiFlags } from './shared-options.js';
 import { print } from '@rollkeeper/machinery/process';
-
-/** For scripts; 1 and 2 are failures and usage errors, as in every command. */
-export const STATE_EXIT_CODES: Readonly<Record<DiagnosisState, number>> = {
-  healthy: 0,
-  complete: 0,
-  'scaled-to-zero': 0,
-  progressing: 3,
-  blocked: 4,
-  degraded: 5,
-  paused: 6,
-  deleting: 7,
-};
-
-const PLACEMENT_EXIT_CODES: Readonly<Record<PlacementState, number>> = {
-  bound: 0,
-  ended: 0,
-  waits: 3,
-  elsewhere: 3,
-  refused: 4,
-  gated: 6,
-  deleting: 7,
-};
 
 /** An explanation, as text and for programs. */
 export interface Explained {

@@ -1,3 +1,4 @@
+import { SOMETHING_IS_WRONG } from '../exit-codes.js';
 import type { Command } from 'commander';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { ConsoleUrlFlags } from './console-url.js';
@@ -13,9 +14,6 @@ interface ProblemsFlags extends ApiFlags, ConsoleUrlFlags, OutputFlags {
   readonly dataDir: string;
   readonly namespace?: string;
 }
-
-/** As `explain` for something that is stuck. */
-const SOMETHING_IS_WRONG = 4;
 
 /** `rollkeeper problems`: all that is stuck or degraded, with causes and remedies. */
 export function registerProblemsCommand(program: Command): void {

@@ -1,3 +1,4 @@
+import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 import {
   InvalidOptionError,
   TimeoutError,
@@ -74,7 +75,6 @@ export async function showProgress(
   signal: AbortSignal,
 ): Promise<void> {
   const compiled = await compileProgress(mode, flags, process.env);
-  const { ROLLOUT_EXIT_CODES } = await import('../rollout/index.js');
   const { findDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');

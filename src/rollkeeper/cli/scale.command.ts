@@ -1,3 +1,4 @@
+import { SCALE_EXIT_CODES } from '../exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, printError, runUntilStopped } from '@rollkeeper/machinery/process';
@@ -33,7 +34,6 @@ export function registerScaleCommand(program: Command): void {
     .action((words: string[], flags: ScaleFlags) =>
       runUntilStopped(async (signal) => {
         const end = await scale(words, flags, signal);
-        const { SCALE_EXIT_CODES } = await import('../rollout/index.js');
         process.exitCode = SCALE_EXIT_CODES[end.outcome];
         if (process.exitCode === 0) print(end.message);
         else printError(end.message);

@@ -81,13 +81,6 @@ export function diagnosisOf(findings: readonly Finding[]): Diagnosis {
   return { result, findings };
 }
 
-/** For scripts; 1 and 2 are failures and usage errors, as in every command. */
-export const DOCTOR_EXIT_CODES: Readonly<Record<Diagnosis['result'], number>> = {
-  ok: 0,
-  warning: 3,
-  failure: 4,
-};
-
 /** `a, b and 3 more`: limits the names, so that the line can still be read. */
 export function someOf(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');

@@ -1,6 +1,5 @@
 export { examine } from './examine.js';
 export type { DoctorOptions } from './examine.js';
-export { DOCTOR_EXIT_CODES } from './finding.js';
 export type { Diagnosis, Finding } from './finding.js';
 export { renderDiagnosis } from './render-diagnosis.js';
 export { certificatesOf } from './decide-certificates.js';

@@ -6,7 +6,6 @@ export { hasSomethingToRetry, requestOfRollout } from './request-of-rollout.js';
 export type { RolloutRequest } from './request-of-rollout.js';
 export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
 export type { Print } from './reporters.js';
-export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
 export { rolloutTrack } from './rollout-track.js';
 export type { RolloutTrack, TrackedStep } from './rollout-track.js';
@@ -28,7 +27,7 @@ export {
   setPaused,
 } from './rollout-verbs.js';
 export type { RolloutTarget, Undo } from './rollout-verbs.js';
-export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
+export { scaleDeployment, scaleReplicaSet } from './scale.js';
 export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { readWholeTimeline } from './whole-timeline.js';
 export type { Timeline } from './whole-timeline.js';

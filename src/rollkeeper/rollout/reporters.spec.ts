@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { RolloutReport } from './describe-rollout.js';
 import { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
-import { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
+import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 
 const ROLLING: RolloutReport = {
   time: '2026-01-01T00:00:00Z',

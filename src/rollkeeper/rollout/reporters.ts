@@ -5,7 +5,7 @@ import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { RolloutReport } from './describe-rollout.js';
 import type { RolloutEnd, RolloutReporter } from './follow-rollout.js';
 import type { RolloutOutcome } from './rollout-outcome.js';
-import { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
+import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 
 export interface Print {
   /** Of what was asked for. */

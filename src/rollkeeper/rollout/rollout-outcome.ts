@@ -1,27 +1,8 @@
 import type { RolloutPhase } from '@rollkeeper/controllers/deployment';
+import type { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 
 /** What a look at a rollout, or a wait for it, came to. */
-export type RolloutOutcome =
-  | 'complete'
-  | 'gone'
-  | 'failed'
-  | 'rolled-back'
-  | 'waiting-for-approval'
-  | 'held'
-  | 'timed-out'
-  | 'progressing';
-
-/** For scripts; documented in docs/ROLLOUTS.md. 1 is also what could not be found out, and 2 what was typed wrong, as of every command. */
-export const ROLLOUT_EXIT_CODES: Readonly<Record<RolloutOutcome, number>> = {
-  complete: 0,
-  gone: 1,
-  failed: 3,
-  'rolled-back': 4,
-  'waiting-for-approval': 5,
-  held: 6,
-  'timed-out': 7,
-  progressing: 8,
-};
+export type RolloutOutcome = keyof typeof ROLLOUT_EXIT_CODES;
 
 /** What a single look comes to. */
 export const OUTCOME_OF_PHASE: Readonly<Record<RolloutPhase, RolloutOutcome>> = {

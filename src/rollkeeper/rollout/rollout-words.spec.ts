@@ -11,7 +11,8 @@ import { explainDeployment } from '../explain/index.js';
 import { decideRolloutEvent } from '../rollout-events/decide-rollout-event.js';
 import { rolloutOfObject } from '../top/read-top.js';
 import { describeRollout } from './describe-rollout.js';
-import { OUTCOME_OF_PHASE, ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
+import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
+import { OUTCOME_OF_PHASE } from './rollout-outcome.js';
 
 /** The words of every command, page, metric and event for one rollout. */
 function wordsFor(name: string, view: RolloutView): string {

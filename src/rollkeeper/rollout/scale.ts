@@ -12,6 +12,7 @@ import {
   renderVictims,
 } from '@rollkeeper/controllers/deployment';
 import { FIRST_TO_GO, firstToGo, isNamed, renderFirstToGo } from '@rollkeeper/controllers/shared';
+import type { SCALE_EXIT_CODES } from '../exit-codes.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
@@ -41,17 +42,9 @@ export interface ScaleContext {
 
 /** `refused`: nothing has been done. `timed-out`: it has been asked for, and is not done yet. */
 export interface ScaleEnd {
-  readonly outcome: 'done' | 'would-do' | 'refused' | 'timed-out';
+  readonly outcome: keyof typeof SCALE_EXIT_CODES;
   readonly message: string;
 }
-
-/** For scripts; documented in docs/ROLLOUTS.md. */
-export const SCALE_EXIT_CODES: Readonly<Record<ScaleEnd['outcome'], number>> = {
-  done: 0,
-  'would-do': 0,
-  refused: 3,
-  'timed-out': 7,
-};
 
 /** Writes of the controllers that may come in between. */
 const MOST_ATTEMPTS = 10;

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { DOCTOR_EXIT_CODES } from '../doctor/index.js';
-import { ROLLOUT_EXIT_CODES, SCALE_EXIT_CODES } from '../rollout/index.js';
-import { EXIT_CODES, exitCodesHelp, exitCodesOf } from './exit-codes.js';
-import { STATE_EXIT_CODES } from './explained-object.js';
-import { createProgram } from './program.js';
+import { createProgram } from './cli/program.js';
+import {
+  DOCTOR_EXIT_CODES,
+  EXIT_CODES,
+  PLACEMENT_EXIT_CODES,
+  ROLLOUT_EXIT_CODES,
+  SCALE_EXIT_CODES,
+  STATE_EXIT_CODES,
+  exitCodesHelp,
+  exitCodesOf,
+} from './exit-codes.js';
 
 const codesOf = (command: string): string[] => exitCodesOf(command).map(({ code }) => code);
 
@@ -12,7 +18,7 @@ describe('the list of exit codes', () => {
     ['rollout', Object.values(ROLLOUT_EXIT_CODES)],
     ['scale', Object.values(SCALE_EXIT_CODES)],
     ['doctor', Object.values(DOCTOR_EXIT_CODES)],
-    ['explain', Object.values(STATE_EXIT_CODES)],
+    ['explain', Object.values({ ...STATE_EXIT_CODES, ...PLACEMENT_EXIT_CODES })],
     ['why', Object.values(STATE_EXIT_CODES)],
   ])('has all that %s ends with, and no others', (command, codes) => {
     const wanted = new Set(['0', '1', '2', ...codes.map(String)]);

@@ -1,0 +1,117 @@
+import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
+
+/**
+ * The exit codes of all commands, for scripts: the only place that says a number. Help, docs/CLI.md and the man page list them from
+ * here. 1 and 2 are failures and usage errors, as of every command; a command's own codes begin at 3.
+ */
+
+/** Of `diff`: something differs. */
+export const DIFFERS = 3;
+
+/** Of `problems`: some objects are stuck or degraded. */
+export const SOMETHING_IS_WRONG = 4;
+
+/** Of `doctor`, by the worst finding. */
+export const DOCTOR_EXIT_CODES = { ok: 0, warning: 3, failure: 4 } as const;
+
+/** Of `explain` and `why`, by the state of the object. */
+export const STATE_EXIT_CODES = {
+  ...{ healthy: 0, complete: 0, 'scaled-to-zero': 0 },
+  ...{ progressing: 3, blocked: 4, degraded: 5, paused: 6, deleting: 7 },
+} as const;
+
+/** Of `explain` for a pod that needs a node. */
+export const PLACEMENT_EXIT_CODES = {
+  ...{ bound: 0, ended: 0 },
+  ...{ waits: 3, elsewhere: 3, refused: 4, gated: 6, deleting: 7 },
+} as const;
+
+/** Of `rollout status` and `rollout wait`, by the outcome; docs/ROLLOUTS.md describes them. */
+export const ROLLOUT_EXIT_CODES = {
+  ...{ complete: 0, gone: 1, failed: 3, 'rolled-back': 4, 'waiting-for-approval': 5 },
+  ...{ held: 6, 'timed-out': 7, progressing: 8 },
+} as const;
+
+/** Of `scale`, by the outcome. */
+export const SCALE_EXIT_CODES = { done: 0, 'would-do': 0, refused: 3, 'timed-out': 7 } as const;
+
+/** An exit code of a command, for scripts. */
+export interface ExitCode {
+  readonly code: string;
+  readonly means: string;
+}
+
+const of = (code: number | string, means: string): ExitCode => ({ code: String(code), means });
+
+/** The codes of every command. */
+export const COMMON_EXIT_CODES: readonly ExitCode[] = [
+  of(0, 'done'),
+  of(1, 'failed, with the reason in one line on standard error'),
+  of(USAGE_EXIT_CODE, 'invalid usage: nothing was attempted'),
+];
+
+const OF_EXPLANATIONS: readonly ExitCode[] = [
+  of(0, 'complete or healthy: everything requested runs and is available'),
+  of(STATE_EXIT_CODES.progressing, 'under way: rolling out, or waiting for a delay to pass'),
+  of(STATE_EXIT_CODES.blocked, 'stuck until something else changes'),
+  of(STATE_EXIT_CODES.degraded, 'degraded: rolled out, but fewer pods available than requested'),
+  of(STATE_EXIT_CODES.paused, 'paused'),
+  of(STATE_EXIT_CODES.deleting, 'being deleted'),
+];
+
+/** The codes beyond {@link COMMON_EXIT_CODES}, or more exact than those. A test compares them with those that commands set. */
+export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
+  status: [of(0, 'the processes of `up` are shown'), of(1, 'nothing runs, or Redis does not answer')],
+  doctor: [
+    of(0, 'no warnings or failures'),
+    of(DOCTOR_EXIT_CODES.warning, 'there are warnings'),
+    of(DOCTOR_EXIT_CODES.failure, 'there are failures'),
+  ],
+  explain: OF_EXPLANATIONS,
+  why: OF_EXPLANATIONS,
+  problems: [of(0, 'nothing is stuck or degraded'), of(SOMETHING_IS_WRONG, 'some objects are')],
+  rollout: [
+    of(0, 'complete (status, wait); done (the other verbs)'),
+    of(ROLLOUT_EXIT_CODES.failed, 'failed'),
+    of(ROLLOUT_EXIT_CODES['rolled-back'], 'rolled back'),
+    of(ROLLOUT_EXIT_CODES['waiting-for-approval'], 'waits for an approval'),
+    of(ROLLOUT_EXIT_CODES.held, 'held by a window, a freeze, a budget or the queue of rollouts'),
+    of(ROLLOUT_EXIT_CODES['timed-out'], 'timed out'),
+    of(ROLLOUT_EXIT_CODES.progressing, 'under way (status --watch=false)'),
+  ],
+  scale: [
+    of(0, 'done'),
+    of(SCALE_EXIT_CODES.refused, 'refused: nothing was changed'),
+    of(SCALE_EXIT_CODES['timed-out'], 'timed out before the named pods were deleted'),
+  ],
+  diff: [of(0, 'nothing differs'), of(DIFFERS, 'something differs')],
+  healthcheck: [of(0, 'ready'), of(1, 'not ready, or no answer')],
+  'test-cluster': [
+    of('N', 'exit code of the command'),
+    of(126, 'the command cannot be run'),
+    of(127, 'command not found'),
+    of('128+N', 'terminated by signal N'),
+  ],
+};
+
+/** The codes that a command can end with. */
+export function exitCodesOf(command: string): readonly ExitCode[] {
+  const own = EXIT_CODES[command] ?? [];
+  const said = new Set(own.map(({ code }) => code));
+  return [...COMMON_EXIT_CODES.filter(({ code }) => !said.has(code)), ...own].sort(
+    (a, b) => rankOf(a) - rankOf(b),
+  );
+}
+
+/** For the end of a command's help. */
+export function exitCodesHelp(command: string): string {
+  const codes = exitCodesOf(command);
+  const width = Math.max(...codes.map(({ code }) => code.length));
+  return ['', 'Exit codes:', ...codes.map(({ code, means }) => `  ${code.padEnd(width)}  ${means}`)].join(
+    '\n',
+  );
+}
+
+function rankOf({ code }: ExitCode): number {
+  return Number.isNaN(Number(code)) ? Number.MAX_SAFE_INTEGER : Number(code);
+}
