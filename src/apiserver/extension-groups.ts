@@ -1,6 +1,6 @@
+import { findCondition, cloneJson, objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import { pause, toRfc3339 } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson, objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { APIService } from '@rollkeeper/machinery/types/apiregistration-v1';
 import { DueNames } from './due-names.js';
@@ -95,7 +95,7 @@ export class ExtensionGroups {
     const change = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
       const service: ApiService = objectOfKind(cloneJson(current));
       const conditions = service.status?.conditions ?? [];
-      const before = conditions.find(({ type }) => type === 'Available');
+      const before = findCondition(conditions, 'Available');
       if (before?.status === 'False' && before.reason === reason && before.message === message)
         return service;
       const lastTransitionTime =

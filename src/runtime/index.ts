@@ -16,8 +16,6 @@ export type { CoordinationMode } from './operator/decide-coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
-export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
-export type { Condition } from './operator/conditions.js';
 export { defineCustomKind, definitionOf, withRules } from './operator/custom-kind.js';
 export type {
   CustomKind,
@@ -179,6 +177,7 @@ export {
   unlessGone,
 } from '@rollkeeper/client/api-client';
 export type {
+  Condition,
   DeepReadonly,
   Int64,
   Kind,
@@ -194,12 +193,16 @@ export {
   cloneJson,
   compileLabelSelector,
   controllerOf,
+  findCondition,
+  isConditionTrue,
   isControlledBy,
   keyOf,
   newControllerRef,
   parseKey,
   qualifiedResource,
+  removeCondition,
   sameJson,
+  setCondition,
   untyped,
 } from '@rollkeeper/machinery/kubernetes';
 

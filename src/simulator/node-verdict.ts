@@ -1,6 +1,6 @@
+import { findCondition, transitionTime, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import { transitionTime, asSent, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './container-status.js';
 import { stopped } from './container-status.js';
 import { EXIT_CODE_OF_KILLED } from './pod-behaviour.js';
@@ -82,7 +82,7 @@ function withDisruption(
   now: string,
 ): PodCondition[] {
   const type = 'DisruptionTarget';
-  const before = conditions.find((one) => one.type === type);
+  const before = findCondition(conditions, type);
   const { generation } = pod.metadata;
   const disruption: PodCondition = {
     ...{ type, status: 'True', reason: 'TerminationByKubelet', message },

@@ -1,6 +1,6 @@
+import { findCondition, goQuote, sameJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { CustomResourceDefinitionNames } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { goQuote, sameJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { APPROVAL_ANNOTATION, approvalOfDefinition, refusalOf } from '../kinds/index.js';
 import type { Approval, Definition } from '../kinds/index.js';
 
@@ -163,7 +163,7 @@ function setCondition(
   nowMs: number,
   condition: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>,
 ): Condition {
-  const before = status?.conditions?.find(({ type }) => type === condition.type);
+  const before = findCondition(status?.conditions, condition.type);
   const lastTransitionTime = transitionTime(before, condition.status, toRfc3339(nowMs));
   return { ...condition, lastTransitionTime };
 }

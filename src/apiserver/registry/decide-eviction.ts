@@ -1,12 +1,13 @@
-import type { PodDisruptionBudget } from '@rollkeeper/machinery/types/policy-v1';
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import {
+  findCondition,
   cloneJson,
   compileLabelSelector,
   isPodReady,
   transitionTime,
 } from '@rollkeeper/machinery/kubernetes';
+import type { PodDisruptionBudget } from '@rollkeeper/machinery/types/policy-v1';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { evictionRefused, forbidden } from '../errors/index.js';
 
 export type DisruptionBudget = PodDisruptionBudget & UnstructuredObject;
@@ -97,7 +98,7 @@ const ALLOWED = 'DisruptionAllowed';
 
 function usedUp({ metadata, status }: DisruptionBudget, now: string) {
   const conditions = status?.conditions ?? [];
-  const before = conditions.find(({ type }) => type === ALLOWED);
+  const before = findCondition(conditions, ALLOWED);
   const condition = {
     type: ALLOWED,
     status: 'False' as const,

@@ -1,6 +1,6 @@
+import { findCondition, readyConditionOf, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { readyConditionOf, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { Node } from '@rollkeeper/runtime';
 import type { ResourceEvent } from '@rollkeeper/runtime';
 import { clusterController, unlessGone } from '../shared/index.js';
@@ -88,7 +88,7 @@ const HAS_ROUTE = {
  * k8s.io/cloud-provider/controllers/route.
  */
 export function decideRoute(node: ReadableNode): typeof NO_ROUTE | typeof HAS_ROUTE | undefined {
-  const before = node.status?.conditions?.find(({ type }) => type === ROUTE);
+  const before = findCondition(node.status?.conditions, ROUTE);
   const wanted = isSaidOf(node, 'network-unavailable') ? NO_ROUTE : HAS_ROUTE;
   if (before?.status === wanted.status) return undefined;
   return wanted === HAS_ROUTE && before === undefined ? undefined : wanted;
@@ -106,7 +106,7 @@ export const nodeRouteController = clusterController<Node>({
     const wanted = node && decideRoute(node);
     if (!wanted) return;
     const conditions = node.status?.conditions ?? [];
-    const before = conditions.find(({ type }) => type === ROUTE);
+    const before = findCondition(conditions, ROUTE);
     const now = toRfc3339(clock.now());
     const lastTransitionTime = transitionTime(before, wanted.status, now);
     const condition = { ...wanted, lastHeartbeatTime: now, lastTransitionTime };

@@ -1,7 +1,7 @@
+import { findCondition, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { BlockList, isIPv6 } from 'node:net';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import { watch, IPAddress, ServiceCIDR } from '@rollkeeper/runtime';
 import { clusterController, parseTimeMs, unlessGone } from '../shared/index.js';
@@ -121,7 +121,7 @@ async function setReady(
   wanted: typeof READY | typeof HELD,
   { client, clock }: Sync,
 ): Promise<void> {
-  const before = status?.conditions?.find(({ type }) => type === 'Ready');
+  const before = findCondition(status?.conditions, 'Ready');
   if (before?.status === wanted.status && before.message === wanted.message) return;
   const lastTransitionTime = transitionTime(before, wanted.status, toRfc3339(clock.now()));
   const others = (status?.conditions ?? []).filter((condition) => condition !== before);

@@ -1,10 +1,11 @@
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import {
+  findCondition,
   isPodFinished,
   isPodReady,
   isPodTerminating,
   readyConditionOf,
 } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isRejectedByNode } from './node-rejection.js';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 
@@ -100,7 +101,7 @@ function noLongerReady(sinceTime: string): Classification {
 }
 
 function lossOf({ spec, status }: ReadablePod): Pick<ClassifiedPod, 'wasReady' | 'isUnheardOf' | 'node'> {
-  const containersReady = status?.conditions?.find(({ type }) => type === 'ContainersReady');
+  const containersReady = findCondition(status?.conditions, 'ContainersReady');
   const gates = readyConditionOf({ status })?.reason === 'ReadinessGatesNotReady';
   return {
     wasReady: true,
@@ -140,7 +141,7 @@ function finished(pod: ReadablePod): Classification {
 }
 
 function troubleOf({ spec, status }: ReadablePod): Classification | undefined {
-  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const scheduled = findCondition(status?.conditions, 'PodScheduled');
   if (scheduled?.status === 'False')
     return {
       state: 'unschedulable',

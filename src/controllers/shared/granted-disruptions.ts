@@ -1,6 +1,6 @@
+import { findCondition, ownField, transitionTime, asSent } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { ownField, transitionTime, asSent } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import { parseTimeMs } from './pod-readiness.js';
 
@@ -42,7 +42,7 @@ export function withGranted(budget: Budget, podNames: readonly string[], nowMs: 
 
 function usedUp({ metadata, status }: Budget, now: string) {
   const conditions = status?.conditions ?? [];
-  const before = conditions.find(({ type }) => type === ALLOWED);
+  const before = findCondition(conditions, ALLOWED);
   const condition = {
     type: ALLOWED,
     status: 'False',

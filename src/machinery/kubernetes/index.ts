@@ -16,6 +16,8 @@ export {
   readyConditionOf,
 } from './pods.js';
 export type { JsonFields } from './json-values.js';
+export { findCondition, isConditionTrue, removeCondition, setCondition } from './conditions.js';
+export type { Condition } from './conditions.js';
 export { canonicalJson } from './canonical-json.js';
 export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from './int64.js';
 export type { Int64 } from './int64.js';

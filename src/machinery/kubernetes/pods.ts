@@ -1,3 +1,4 @@
+import { findCondition } from './conditions.js';
 import { ownField } from './json-values.js';
 
 interface PodState {
@@ -44,7 +45,7 @@ export function readyConditionOf<Condition extends { readonly type?: string }>({
 }: {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready');
+  return findCondition(status?.conditions, 'Ready');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
@@ -41,7 +42,7 @@ function unseen(
   { pod }: PlacementExplanation,
   { status }: Awaited<ReturnType<typeof readPlacementWorld>>['pod'],
 ): PlacementExplanation {
-  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const condition = findCondition(status?.conditions, 'PodScheduled');
   const said = condition?.status === 'False' ? condition.message : undefined;
   return {
     pod,

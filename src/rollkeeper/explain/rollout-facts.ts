@@ -1,11 +1,11 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
+import { findCondition, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import {
   OWN_RULES,
   annotationOf,
   RolloutDraft,
   decideRollout,
-  findCondition,
   hasProgressDeadline,
   isRolledOut,
   isRollingUpdate,
@@ -21,7 +21,6 @@ import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
 import { byPodName, classifyPod, parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { EventNote } from '@rollkeeper/client/events';
 import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 import type { ExplainInput } from './explain-input.js';
 import type { DeadlineView, Limits } from './explanation.js';
 

@@ -1,8 +1,8 @@
-import { findCondition, isObserved, validateDeployment } from '@rollkeeper/controllers/deployment';
+import { findCondition, isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { isObserved, validateDeployment } from '@rollkeeper/controllers/deployment';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { WHILE_STORE_IS_SILENT, storeWord } from '../silent-store.js';
 import { describeReason, selectorsOverlap } from '@rollkeeper/controllers/shared';
-import { isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';

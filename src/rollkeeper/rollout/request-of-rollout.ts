@@ -1,12 +1,13 @@
-import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { isConflict, isForbidden } from '@rollkeeper/client/api-client';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import {
+  findCondition,
   ReplicaSet,
   isControlledBy,
   qualifiedResource,
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
+import { isConflict, isForbidden } from '@rollkeeper/client/api-client';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import {
   ABORT,
   APPROVE,
@@ -19,7 +20,6 @@ import {
   WAITING_FOR_APPROVAL,
   completed,
   equalIgnoringHash,
-  findCondition,
   readFailures,
   templateHashOf,
 } from '@rollkeeper/controllers/deployment';
@@ -126,7 +126,7 @@ const CHECK_REASONS: ReadonlySet<string> = new Set([CHECK_FAILED, CHECK_UNKNOWN,
 function policyCondition({
   status,
 }: Pick<DeepReadonly<Deployment>, 'status'>): DeepReadonly<Condition> | undefined {
-  return status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+  return findCondition(status?.conditions, POLICY_CONDITION);
 }
 
 type Condition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number];

@@ -4,7 +4,7 @@ import type { DeepReadonly, KubernetesObject } from '../../machinery/kubernetes/
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { ResourceEvent } from '../../client/informer/index.js';
-import { isConditionTrue, removeCondition, setCondition } from './conditions.js';
+import { isConditionTrue, removeCondition, setCondition } from '../../machinery/kubernetes/index.js';
 import { defineKind } from './kinds.js';
 import { removeOwnerReference, setControllerReference, setOwnerReference } from './owners.js';
 import {

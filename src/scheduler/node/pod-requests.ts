@@ -1,4 +1,11 @@
-import { NANOS, exactInteger, isSidecar, mostAtOnce, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import {
+  findCondition,
+  NANOS,
+  exactInteger,
+  isSidecar,
+  mostAtOnce,
+  nanosOf,
+} from '@rollkeeper/machinery/kubernetes';
 import type { AmountArithmetic, Amounts, Int64 } from '@rollkeeper/machinery/kubernetes';
 import type { CpuAndMemory, ReadablePod, ResourceAmounts } from '../framework/node-info.js';
 
@@ -114,7 +121,7 @@ function statusOf({ status }: ReadablePod, name: string) {
 }
 
 function isResizeInfeasible({ status }: ReadablePod): boolean {
-  return status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
+  return findCondition(status?.conditions, 'PodResizePending')?.reason === 'Infeasible';
 }
 
 function hasPodLevelRequests({ spec }: ReadablePod): boolean {

@@ -1,9 +1,9 @@
+import { findCondition, Pod, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { isAborted } from '@rollkeeper/machinery/cancellation';
 import { pause, doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { Pod, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { isConflict, isInvalid, isNotFound } from '@rollkeeper/runtime';
@@ -107,7 +107,7 @@ export class PodStatusWriter {
 }
 
 function conditionOf(pod: ReadablePod, { message, reason }: NonNullable<PodNews['refusal']>, now: string) {
-  const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const before = findCondition(pod.status?.conditions, 'PodScheduled');
   const { generation } = pod.metadata;
   return {
     type: 'PodScheduled',
@@ -121,7 +121,7 @@ function conditionOf(pod: ReadablePod, { message, reason }: NonNullable<PodNews[
 }
 
 function isKnown({ status }: ReadablePod, { nomination, refusal }: PodNews): boolean {
-  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const condition = findCondition(status?.conditions, 'PodScheduled');
   const isSaid =
     !refusal ||
     (condition?.status === 'False' &&

@@ -1,4 +1,5 @@
 import {
+  findCondition,
   checkDns1035Label,
   checkDns1123Subdomain,
   checkPathSegment,
@@ -41,7 +42,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
       spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
     ),
     shown('Available', ({ status }) => {
-      const condition = status?.conditions?.find(({ type }) => type === 'Available');
+      const condition = findCondition(status?.conditions, 'Available');
       if (!condition) return 'Unknown';
       return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`;
     }),

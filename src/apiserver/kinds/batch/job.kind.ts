@@ -1,6 +1,12 @@
+import {
+  isConditionTrue,
+  FIELD_IMMUTABLE,
+  checkDns1123Label,
+  goQuote,
+  sameMeaning,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, checkDns1123Label, goQuote, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -205,20 +211,14 @@ function withoutResources(container: object): object {
   return { ...container, resources: undefined };
 }
 
-function conditionOf(status: Decoded<IJob>['status'], type: string): boolean {
-  return (
-    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
-  );
-}
-
 /** Source: printJob in pkg/printers/internalversion/printers.go. */
 function statusWord({ metadata, status }: Readonly<Job>): string {
-  if (conditionOf(status, 'Complete')) return 'Complete';
-  if (conditionOf(status, 'Failed')) return 'Failed';
+  if (isConditionTrue(status?.conditions, 'Complete')) return 'Complete';
+  if (isConditionTrue(status?.conditions, 'Failed')) return 'Failed';
   if (metadata.deletionTimestamp) return 'Terminating';
-  if (conditionOf(status, 'Suspended')) return 'Suspended';
-  if (conditionOf(status, 'FailureTarget')) return 'FailureTarget';
-  if (conditionOf(status, 'SuccessCriteriaMet')) return 'SuccessCriteriaMet';
+  if (isConditionTrue(status?.conditions, 'Suspended')) return 'Suspended';
+  if (isConditionTrue(status?.conditions, 'FailureTarget')) return 'FailureTarget';
+  if (isConditionTrue(status?.conditions, 'SuccessCriteriaMet')) return 'SuccessCriteriaMet';
   return 'Running';
 }
 

@@ -1,4 +1,4 @@
-import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type {
   FlowSchema as IFlowSchema,
   PolicyRulesWithSubjects,
@@ -37,10 +37,7 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
     shown('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0),
     shown('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
     AGE,
-    shown(
-      'MissingPL',
-      ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
-    ),
+    shown('MissingPL', ({ status }) => findCondition(status?.conditions, 'Dangling')?.status ?? '?'),
   ),
   applyDefaults({ spec }) {
     if (spec) spec.matchingPrecedence ||= 1000;

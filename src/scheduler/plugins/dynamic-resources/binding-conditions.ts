@@ -1,3 +1,4 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { AllocatedDevice, ReadableClaim } from './resource-api.js';
 
 /** Whether the devices of a claim are prepared for its node, as their drivers report it. */
@@ -18,7 +19,7 @@ export function bindingStateOf(claim: ReadableClaim): BindingState {
       conditions.some((each) => each.type === type && each.status === 'True');
     const failure = device.bindingFailureConditions?.find(isTrue);
     if (failure !== undefined) {
-      const { message = '', reason = '' } = conditions.find(({ type }) => type === failure) ?? {};
+      const { message = '', reason = '' } = findCondition(conditions, failure) ?? {};
       return {
         is: 'failed',
         why: `claim=${name}, reason=${reason}, message=${JSON.stringify(message)}`,

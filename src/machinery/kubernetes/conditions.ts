@@ -1,6 +1,6 @@
-import { transitionTime } from '@rollkeeper/machinery/kubernetes';
-import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '../clock/index.js';
+import { toRfc3339 } from '../clock/index.js';
+import { transitionTime } from './object-state.js';
 
 /** `metav1.Condition`: one entry of `status.conditions`. */
 export interface Condition {
@@ -37,7 +37,7 @@ export function setCondition(
 }
 
 /** The condition of a type; undefined if there is none. */
-export function findCondition<C extends { readonly type: string }>(
+export function findCondition<C extends { readonly type?: string }>(
   conditions: readonly C[] | undefined,
   type: string,
 ): C | undefined {
@@ -46,7 +46,7 @@ export function findCondition<C extends { readonly type: string }>(
 
 /** Whether the condition of a type is there and True. */
 export function isConditionTrue(
-  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  conditions: readonly { readonly type?: string; readonly status?: string }[] | undefined,
   type: string,
 ): boolean {
   return findCondition(conditions, type)?.status === 'True';
