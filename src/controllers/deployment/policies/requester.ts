@@ -1,4 +1,4 @@
-import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ApiClient } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, NameTrust } from '@rollkeeper/machinery/kubernetes';
 import { shortenedTo } from '../../shared/index.js';
 import type { Annotations } from '../kubernetes/annotations.js';
