@@ -12,7 +12,8 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
+import { validateMetaConditions } from '../validation/conditions.js';
+import { forbidden, invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
 import { validateNodeSelector } from '../validation/node-selectors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
@@ -26,7 +27,9 @@ import {
   validateTolerations,
 } from './device-claim.validation.js';
 import type { RequestNames } from './device-claim.validation.js';
+import { validateBinding } from './binding-conditions.validation.js';
 import { validateItems, validateLabelName, validateSetOf } from './lists.js';
+import { validateNetworkData } from './network-data.validation.js';
 
 type Claim = DecodedObject<ResourceClaim>;
 
@@ -122,7 +125,24 @@ function validateResult(
   validateCsiDriverName(result.driver, `${path}.driver`, errors);
   validatePoolName(result.pool, `${path}.pool`, errors);
   validateLabelName(result.device, `${path}.device`, errors);
+  validateBinding(result, path, errors);
+  validateUid(result.shareID, `${path}.shareID`, errors);
   validateTolerations(result.tolerations, `${path}.tolerations`, errors);
+}
+
+const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const NOT_NORMAL =
+  'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters';
+
+/** Source: validateUID, and Validate of github.com/google/uuid, which knows four forms. */
+function validateUid(uid: string | undefined, path: string, errors: FieldError[]): void {
+  if (uid === undefined || UID.test(uid)) return;
+  const plain = uid.toLowerCase().replace(/^urn:uuid:(?=.{36}$)/, '');
+  const inner = /^\{.*\}$/s.test(plain) ? plain.slice(1, -1) : plain;
+  const isKnown = UID.test(inner) || /^[0-9a-f]{32}$/.test(plain);
+  const isLength = [32, 36, 38, 45].includes(uid.length);
+  const problem = isLength ? 'invalid UUID format' : `invalid UUID length: ${uid.length}`;
+  errors.push(invalid(path, uid, isKnown ? NOT_NORMAL : `error validating uid: ${problem}`));
 }
 
 /** Subdomains with slashes between them. Source: validatePoolName. */
@@ -146,13 +166,16 @@ function validateDeviceStatus(
   validateCsiDriverName(device.driver, `${path}.driver`, errors);
   validatePoolName(device.pool, `${path}.pool`, errors);
   validateLabelName(device.device, `${path}.device`, errors);
+  validateUid(device.shareID, `${path}.shareID`, errors);
   const key = deviceKey(device);
   if (!allocated.has(key)) errors.push(invalid(path, key, 'must be an allocated device in the claim'));
-  validateItems(device.conditions, MAX_CONDITIONS, `${path}.conditions`, errors, ({ type }, at) => {
-    if (!type) errors.push(required(`${at}.type`));
-  });
+  const { conditions = [] } = device;
+  if (conditions.length > MAX_CONDITIONS)
+    errors.push(tooMany(`${path}.conditions`, conditions.length, MAX_CONDITIONS));
+  validateMetaConditions(conditions, `${path}.conditions`, errors);
   if (device.data !== undefined && Object.keys(device.data).length > 0)
     validateRaw(device.data, `${path}.data`, errors);
+  validateNetworkData(device.networkData, `${path}.networkData`, errors);
 }
 
 function hasMore(now: readonly unknown[], before: readonly unknown[]): boolean {

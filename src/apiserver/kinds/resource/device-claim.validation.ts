@@ -7,7 +7,12 @@ import type {
   DeviceToleration,
   OpaqueDeviceConfiguration,
 } from '@rollkeeper/machinery/types/resource-v1';
-import { checkDns1123Subdomain, checkQualifiedName, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Subdomain,
+  checkLabelValue,
+  checkQualifiedName,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
@@ -113,8 +118,9 @@ export function validateTolerations(
     if (key) validateSyntax(key, checkQualifiedName, `${at}.key`, errors);
     if (operator === 'Exists') {
       if (value) errors.push(invalid(`${at}.value`, value, 'must be empty for operator `Exists`'));
-    } else if (operator === undefined || operator === '') errors.push(required(`${at}.operator`));
-    else if (operator !== 'Equal') errors.push(notSupported(`${at}.operator`, operator, OPERATORS));
+    } else if (operator === 'Equal') validateSyntax(value ?? '', checkLabelValue, `${at}.value`, errors);
+    else if (!operator) errors.push(required(`${at}.operator`));
+    else errors.push(notSupported(`${at}.operator`, operator, OPERATORS));
     if (effect && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS));
   });
 }

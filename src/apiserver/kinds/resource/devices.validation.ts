@@ -2,21 +2,17 @@ import type {
   CounterSet,
   Device,
   DeviceAttribute,
-  DeviceCapacity,
   DeviceTaint,
   ResourceSliceSpec,
 } from '@rollkeeper/machinery/types/resource-v1';
-import {
-  checkDns1123Subdomain,
-  checkLabelValue,
-  checkQualifiedName,
-  nanosOf,
-} from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
+import { invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
 import { validateNodeSelector } from '../validation/node-selectors.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateBinding } from './binding-conditions.validation.js';
+import { validateCapacity } from './capacity.validation.js';
 import { validateQualifiedDeviceName } from './device-claim.validation.js';
 import { validateCounterName, validateItems, validateLabelName, validateSetOf } from './lists.js';
 
@@ -28,6 +24,7 @@ const MAX_FIELDS = 32;
 const MAX_VALUE_LENGTH = 64;
 const MAX_TAINTS = 16;
 const MAX_CONSUMPTIONS = 2;
+const MAX_COUNTERS = 32;
 
 /** Source: validateResourceSliceSpec in pkg/apis/resource/validation/validation.go. */
 export function validateDevices(spec: Decoded<ResourceSliceSpec>, errors: FieldError[]): void {
@@ -95,6 +92,7 @@ function validateDevice(
         '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
       ),
     );
+  validateBinding(device, path, errors);
 }
 
 function validatePlacement(
@@ -155,42 +153,6 @@ function validateAttribute(attribute: Decoded<DeviceAttribute>, path: string, er
     errors.push(invalid(path, values.length === 0 ? '' : attribute, 'exactly one value must be specified'));
 }
 
-function validateCapacity(
-  { requestPolicy: policy }: Decoded<DeviceCapacity>,
-  isShared: boolean,
-  path: string,
-  errors: FieldError[],
-): void {
-  if (!policy) return;
-  const at = `${path}.requestPolicy`;
-  if (!isShared) {
-    errors.push(forbidden(at, 'allowMultipleAllocations must be true'));
-    return;
-  }
-  const { validValues = [], validRange } = policy;
-  if (validValues.length > 0 && validRange)
-    errors.push(
-      forbidden(
-        at,
-        'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time',
-      ),
-    );
-  else if (policy.default === undefined && (validValues.length > 0 || validRange))
-    errors.push(
-      required(
-        `${at}.default`,
-        `required when ${validValues.length > 0 ? 'validValues' : 'validRange'} is defined`,
-      ),
-    );
-  validValues.forEach((value, index) => {
-    const before = validValues[index - 1];
-    if (before !== undefined && nanosOf(before) > nanosOf(value))
-      errors.push(
-        invalid(`${at}.validValues[${index}]`, String(value), 'values must be sorted in ascending order'),
-      );
-  });
-}
-
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 
 function validateTaint(
@@ -216,5 +178,6 @@ function validateCounterSet(
 function validateCounters(counters: object | undefined, path: string, errors: FieldError[]): void {
   const names = Object.keys(counters ?? {});
   if (names.length === 0) errors.push(required(path));
-  for (const name of names) validateLabelName(name, path, errors);
+  if (names.length > MAX_COUNTERS) errors.push(tooMany(path, names.length, MAX_COUNTERS));
+  else for (const name of names) validateLabelName(name, `${path}[${name}]`, errors);
 }

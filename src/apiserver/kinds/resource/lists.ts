@@ -7,7 +7,7 @@ export const RESOURCE_GROUP = 'resource.k8s.io';
 
 type Check<T> = (item: T, path: string, errors: FieldError[]) => void;
 
-/** A list with a maximum number of items. */
+/** A list with a maximum number of items: nothing is said of the items of a longer one. Source: validateSlice. */
 export function validateItems<T>(
   items: readonly T[] | undefined,
   most: number,
@@ -17,10 +17,10 @@ export function validateItems<T>(
 ): void {
   if (!items) return;
   if (items.length > most) errors.push(tooMany(path, items.length, most));
-  items.forEach((item, index) => check(item, `${path}[${index}]`, errors));
+  else items.forEach((item, index) => check(item, `${path}[${index}]`, errors));
 }
 
-/** The same where no two items may have one key. */
+/** The same where no two items may have one key, which is said last. Source: validateSet. */
 export function validateSetOf<T>(
   items: readonly T[] | undefined,
   most: number,
@@ -28,11 +28,20 @@ export function validateSetOf<T>(
   errors: FieldError[],
   { check, keyOf }: { readonly check: Check<T>; readonly keyOf: (item: T) => string },
 ): void {
+  validateItems(items, most, path, errors, check);
+  if (items && items.length <= most) refuseRepeated(items, path, errors, keyOf);
+}
+
+export function refuseRepeated<T>(
+  items: readonly T[],
+  path: string,
+  errors: FieldError[],
+  keyOf: (item: T) => string,
+): void {
   const seen = new Set<string>();
-  validateItems(items, most, path, errors, (item, at) => {
-    check(item, at, errors);
+  items.forEach((item, index) => {
     const key = keyOf(item);
-    if (seen.has(key)) errors.push(duplicate(at, key));
+    if (seen.has(key)) errors.push(duplicate(`${path}[${index}]`, key));
     seen.add(key);
   });
 }
