@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customFields, defineThings } from '../support/growth/custom-fields.js';
+import { definitionFields } from '../support/growth/definition-fields.js';
 import { allFields, growingOf, steepFields, steepOf } from '../support/growth/steep-fields.js';
 import type { Way } from '../support/growth/steep-fields.js';
 import { WRITE_METHODS } from '../support/growth/write.js';
@@ -42,6 +43,11 @@ describe('the cost of a request grows no faster than', () => {
     const others = WRITE_METHODS.filter((method) => method !== 'create');
     const waysOf = (index: number): Way[] => waysBy(others[index % others.length]!);
     expect(await steepOf(api, growingOf(allFields()), waysOf)).toEqual([]);
+  });
+
+  it('each part of a definition that is looked up in another', async () => {
+    const ways: Way[] = [{ sort: 'list', method: 'create', variety: 'different' }];
+    expect(await steepOf(api, definitionFields(), () => ways)).toEqual([]);
   });
 
   it('each field of a custom resource, in each way that it is sent', async () => {

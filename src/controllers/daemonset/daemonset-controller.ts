@@ -110,7 +110,8 @@ class DaemonSetSync {
 
   private async apply({ hash }: DaemonView, decision: DaemonDecision): Promise<void> {
     const { set, sync } = this;
-    for (const pod of decision.ended.filter((each) => decision.delete.includes(each))) {
+    const deleted = new Set(decision.delete);
+    for (const pod of decision.ended.filter((each) => deleted.has(each))) {
       const hasFailed = pod.status?.phase === 'Failed';
       const word = hasFailed ? 'failed' : 'succeeded';
       const message = `Found ${word} daemon pod ${keyOf(pod.metadata)} on node ${targetNodeOf(pod)}, will try to ${hasFailed ? 'kill' : 'delete'} it`;

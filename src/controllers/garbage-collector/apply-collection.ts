@@ -31,7 +31,8 @@ export async function applyCollection(
 ): Promise<void> {
   const references = object.metadata.ownerReferences ?? [];
   if (plan.action === 'drop-references') {
-    const kept = references.filter(({ uid }) => !plan.uids.includes(uid));
+    const dropped = new Set(plan.uids);
+    const kept = references.filter(({ uid }) => !dropped.has(uid));
     await patchMetadata(type, object, { ownerReferences: kept }, client, signal);
     return;
   }

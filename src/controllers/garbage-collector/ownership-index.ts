@@ -68,13 +68,14 @@ export class OwnershipIndex {
     if (uid === undefined) return;
     const known = this.byUid.get(uid);
     if (known && (!isSame(known.type, type) || isElsewhere(known.object, object))) return;
-    const before = known ? ownerUids(known.object) : [];
-    const after = ownerUids(object);
+    // There may be thousands.
+    const before = new Set(known ? ownerUids(known.object) : []);
+    const after = new Set(ownerUids(object));
     const entry: Entry = known ?? { type, object };
     entry.object = object;
     if (!known) this.byUid.set(uid, entry);
-    for (const owner of before) if (!after.includes(owner)) this.unlink(owner, entry);
-    for (const owner of after) if (!before.includes(owner)) this.link(owner, entry);
+    for (const owner of before) if (!after.has(owner)) this.unlink(owner, entry);
+    for (const owner of after) if (!before.has(owner)) this.link(owner, entry);
   }
 
   private remove(type: ResourceType, object: DeepReadonly<KubernetesObject>): void {

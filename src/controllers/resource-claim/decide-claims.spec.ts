@@ -4,6 +4,7 @@ import {
   DELETE_PROTECTION,
   POD_CLAIM_NAME,
   claimNamesOfPod,
+  claimsOfPod,
   claimsToReserve,
   decidePodClaim,
   decideUpkeep,
@@ -35,11 +36,17 @@ const TEMPLATE: ResourceClaimTemplate = {
   spec: { metadata: { labels: { team: 'ml' } }, spec: { devices: { requests: [{ name: 'gpu' }] } } },
 };
 const GPU = { name: 'gpu', resourceClaimTemplateName: 'one-gpu' };
+const decided = (
+  pod: Pod,
+  entry: Parameters<typeof decidePodClaim>[1],
+  claims: readonly ResourceClaim[],
+  template: ResourceClaimTemplate | undefined,
+) => decidePodClaim(pod, entry, claimsOfPod(pod, claims), template);
 const consumer = (name: string) => ({ resource: 'pods', name, uid: `uid-${name}` });
 
 describe('a claim of a pod’s template', () => {
   it('is made once, with the pod as its owner, and the name that it has there', () => {
-    expect(decidePodClaim(aPod(), GPU, [], TEMPLATE)).toMatchObject({
+    expect(decided(aPod(), GPU, [], TEMPLATE)).toMatchObject({
       action: 'create',
       claim: {
         metadata: {
@@ -56,32 +63,30 @@ describe('a claim of a pod’s template', () => {
 
   it('is recorded where it was made without that, and made again where it is gone', () => {
     const made = aClaim({ annotations: { [POD_CLAIM_NAME]: 'gpu' }, ownerReferences: OWNED });
-    expect(decidePodClaim(aPod(), GPU, [made], TEMPLATE)).toEqual({
+    expect(decided(aPod(), GPU, [made], TEMPLATE)).toEqual({
       action: 'record',
       claimName: 'web-gpu-x',
     });
     const known = aPod({}, { resourceClaimStatuses: [{ name: 'gpu', resourceClaimName: 'web-gpu-x' }] });
-    expect(decidePodClaim(known, GPU, [made], TEMPLATE)).toEqual({ action: 'nothing' });
-    expect(decidePodClaim(known, GPU, [], TEMPLATE).action).toBe('create');
+    expect(decided(known, GPU, [made], TEMPLATE)).toEqual({ action: 'nothing' });
+    expect(decided(known, GPU, [], TEMPLATE).action).toBe('create');
   });
 
   it('is not another pod’s, and not one that the pod names itself', () => {
     const foreign = aClaim({ annotations: { [POD_CLAIM_NAME]: 'gpu' } });
-    expect(decidePodClaim(aPod(), GPU, [foreign], TEMPLATE).action).toBe('create');
-    expect(decidePodClaim(aPod(), { name: 'gpu', resourceClaimName: 'mine' }, [], undefined).action).toBe(
-      'nothing',
-    );
+    expect(decided(aPod(), GPU, [foreign], TEMPLATE).action).toBe('create');
+    expect(decided(aPod(), { name: 'gpu', resourceClaimName: 'mine' }, [], undefined).action).toBe('nothing');
   });
 
   it('cannot be made without its template, and says so', () => {
-    expect(decidePodClaim(aPod(), GPU, [], undefined)).toEqual({
+    expect(decided(aPod(), GPU, [], undefined)).toEqual({
       action: 'wait',
       why: 'resource claim template "one-gpu": resourceclaimtemplate.resource.k8s.io "one-gpu" not found',
     });
   });
 
   it('has a name that leaves room for five characters', () => {
-    const step = decidePodClaim(aPod({}, {}, 'p'.repeat(60)), GPU, [], TEMPLATE);
+    const step = decided(aPod({}, {}, 'p'.repeat(60)), GPU, [], TEMPLATE);
     expect(step.action === 'create' && step.claim.metadata.generateName?.length).toBeLessThanOrEqual(57);
   });
 });
@@ -152,4 +157,24 @@ describe('the consumers of a claim', () => {
     expect(hasClaims(served)).toBe(true);
     expect(claimNamesOfPod(served)).toEqual(['web-extended']);
   });
+});
+
+it('looks at each recorded claim of a pod once, however many the pod has', () => {
+  let looks = 0;
+  const names = Array.from({ length: 1000 }, (_, index) => `c${index}`);
+  const recorded = names.map((name) => ({
+    get name() {
+      looks++;
+      return name;
+    },
+    resourceClaimName: `made-${name}`,
+  }));
+  const pod = aPod(
+    { resourceClaims: names.map((name) => ({ name, resourceClaimTemplateName: 'one-gpu' })) },
+    { resourceClaimStatuses: recorded },
+  );
+  expect(claimNamesOfPod(pod)).toHaveLength(names.length);
+  const known = claimsOfPod(pod, []);
+  for (const entry of pod.spec.resourceClaims ?? []) decidePodClaim(pod, entry, known, TEMPLATE);
+  expect(looks).toBe(2 * names.length);
 });

@@ -26,21 +26,47 @@ export type PodClaimStep =
   /** Until its template is there. */
   | { readonly action: 'wait'; readonly why: string };
 
+/** What is known of the claims of one pod, looked up once for all of its entries, of which there may be thousands. */
+export interface ClaimsOfPod {
+  /** What the pod's status says of each entry. */
+  readonly recorded: ReadonlyMap<string, string | undefined>;
+  /** Names of the claims that the pod controls. */
+  readonly own: ReadonlySet<string>;
+  /** These names by the entry that each was made for. */
+  readonly made: ReadonlyMap<string, string>;
+}
+
 /** @param claims those of the pod's namespace */
+export function claimsOfPod(pod: ReadablePod, claims: readonly ReadableClaim[]): ClaimsOfPod {
+  const own = claims.filter((claim) => isControlledBy(claim, pod)).map(({ metadata }) => metadata);
+  const entries = own.map(({ annotations, name }) => [annotations?.[POD_CLAIM_NAME], name] as const);
+  const made = entries.flatMap(([entry, name]) => (entry === undefined ? [] : [[entry, name] as const]));
+  return {
+    recorded: recordedClaims(pod.status),
+    own: new Set(own.map(({ name }) => name)),
+    made: new Map(made.reverse()),
+  };
+}
+
+function recordedClaims(status: ReadablePod['status']): ReadonlyMap<string, string | undefined> {
+  return new Map(
+    (status?.resourceClaimStatuses ?? []).map(({ name, resourceClaimName }) => [name, resourceClaimName]),
+  );
+}
+
 export function decidePodClaim(
   pod: ReadablePod,
   { name, resourceClaimTemplateName }: PodClaim,
-  claims: readonly ReadableClaim[],
+  { made, own, recorded }: ClaimsOfPod,
   template: Template | undefined,
 ): PodClaimStep {
   if (!resourceClaimTemplateName) return { action: 'nothing' };
-  const known = pod.status?.resourceClaimStatuses?.find((each) => each.name === name);
-  const own = claims.filter((claim) => isControlledBy(claim, pod));
-  if (known && !known.resourceClaimName) return { action: 'nothing' };
-  if (own.some(({ metadata }) => metadata.name === known?.resourceClaimName)) return { action: 'nothing' };
+  const known = recorded.get(name);
+  if (recorded.has(name) && !known) return { action: 'nothing' };
+  if (known && own.has(known)) return { action: 'nothing' };
   // It may have been made without being recorded.
-  const found = own.find(({ metadata }) => metadata.annotations?.[POD_CLAIM_NAME] === name);
-  if (found) return { action: 'record', claimName: found.metadata.name };
+  const claimName = made.get(name);
+  if (claimName !== undefined) return { action: 'record', claimName };
   if (!template) return { action: 'wait', why: missing(resourceClaimTemplateName) };
   return { action: 'create', claim: newClaim(pod, name, template) };
 }
@@ -99,10 +125,10 @@ export function claimsToReserve(
 
 /** The names of the claims that a pod uses, as far as they are known; that of its extended resources is the scheduler's. */
 export function claimNamesOfPod({ spec, status }: ReadablePod): readonly string[] {
-  const own = (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
-    const generated = status?.resourceClaimStatuses?.find((each) => each.name === name);
-    return resourceClaimName ?? generated?.resourceClaimName ?? [];
-  });
+  const recorded = recordedClaims(status);
+  const own = (spec.resourceClaims ?? []).flatMap(
+    ({ name, resourceClaimName }) => resourceClaimName ?? recorded.get(name) ?? [],
+  );
   return [...own, ...extendedClaimName(status)];
 }
 

@@ -8,6 +8,7 @@ import type { ClaimUpkeep } from './decide-claims.js';
 import {
   DELETE_PROTECTION,
   claimNamesOfPod,
+  claimsOfPod,
   claimsToReserve,
   decidePodClaim,
   decideUpkeep,
@@ -87,6 +88,7 @@ async function serve(pod: ReadablePod, sync: Sync): Promise<void> {
   const claims = lister(ResourceClaim)
     .list()
     .filter(({ metadata }) => metadata.namespace === namespace);
+  const known = claimsOfPod(pod, claims);
   const made = new Map<string, string>();
   const tell = (podClaim: string, why: string): void =>
     events.record(pod, {
@@ -98,7 +100,7 @@ async function serve(pod: ReadablePod, sync: Sync): Promise<void> {
     const template = lister(ResourceClaimTemplate).get(
       keyOf({ namespace, name: podClaim.resourceClaimTemplateName ?? '' }),
     );
-    const step = decidePodClaim(pod, podClaim, claims, template);
+    const step = decidePodClaim(pod, podClaim, known, template);
     if (step.action === 'wait') tell(podClaim.name, step.why);
     if (step.action === 'record') made.set(podClaim.name, step.claimName);
     if (step.action !== 'create') continue;

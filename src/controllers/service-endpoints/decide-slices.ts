@@ -104,6 +104,7 @@ function decidePorts(
     ({ endpoints: some }, index) => some.length > 0 || (endpoints.length === 0 && index === 0),
   );
   const labels = labelsOf(service);
+  const isUsed = new Set(used);
   return {
     creates,
     updates: used
@@ -116,7 +117,7 @@ function decidePorts(
         const slice = writableCopy<EndpointSlice>(each.slice);
         return { ...slice, metadata: { ...slice.metadata, labels }, endpoints: each.endpoints };
       }),
-    deletes: kept.filter((each) => !used.includes(each)).map(({ slice }) => slice),
+    deletes: kept.filter((each) => !isUsed.has(each)).map(({ slice }) => slice),
   };
 }
 

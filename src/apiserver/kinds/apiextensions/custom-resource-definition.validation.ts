@@ -105,8 +105,10 @@ function validateStoredVersions(
   for (const { name = '', storage } of versions)
     if (!seen.delete(name) && storage)
       errors.push(invalid(path, stored, `must have the storage version ${name}`));
+  const names = new Set(versions.map(({ name }) => name));
+  const lastAt = new Map(stored.map((name, index) => [name, index]));
   stored.forEach((name, index) => {
-    if (versions.some((version) => version.name === name) || stored.indexOf(name, index + 1) >= 0) return;
+    if (names.has(name) || lastAt.get(name) !== index) return;
     errors.push(
       invalid(
         `${path}[${index}]`,
@@ -218,12 +220,13 @@ function validateVersions(
   const complain = (detail: string): void =>
     void errors.push(invalid(path, versions.length === 0 ? undefined : versions.map(shownVersion), detail));
   const seen = versions.map(({ name = '' }) => name);
+  const firstOf = new Map(versions.toReversed().map((version) => [version.name ?? '', version]));
   versions.forEach((version, index) => {
     const { name = '' } = version;
     const problems = checkDns1035Label(name);
     if (problems.length > 0) errors.push(invalid(`${path}[${index}].name`, name, problems.join(',')));
     // Of two with one name, the first counts.
-    const { subresources = shared.subresources } = versions[seen.indexOf(name)] ?? version;
+    const { subresources = shared.subresources } = firstOf.get(name) ?? version;
     validateVersion(version, `${path}[${index}]`, subresources?.status !== undefined, schemas, errors);
   });
   if (new Set(seen).size < seen.length) complain('must contain unique version names');
@@ -380,10 +383,11 @@ function validateReviewVersions(versions: readonly string[], path: string, error
     errors.push(required(path));
     return;
   }
+  const seen = new Set<string>();
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index)
-      errors.push(invalid(`${path}[${index}]`, version, 'duplicate version'));
+    if (seen.has(version)) errors.push(invalid(`${path}[${index}]`, version, 'duplicate version'));
     else validateSyntax(version, checkDns1035Label, `${path}[${index}]`, errors);
+    seen.add(version);
   });
   if (!versions.some((version) => version === 'v1' || version === 'v1beta1'))
     errors.push(invalid(path, versions, 'must include at least one of v1, v1beta1'));

@@ -115,12 +115,13 @@ export function validateIdentities(schema: StructuralSchema, path: string, error
       forbidden(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`),
     );
   if (listType === 'set') return;
+  const isRequired = new Set(items.required);
   for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
     const property = ownField(items.properties, key);
     if (!property) continue;
     const field = `${path}.items.properties[${key}]`;
     const because = 'this property is in x-kubernetes-list-map-keys, so it';
-    if (!items.required?.includes(key) && property.default === undefined)
+    if (!isRequired.has(key) && property.default === undefined)
       errors.push(required(`${field}.default`, `${because} must have a default or be a required property`));
     if (property.nullable) errors.push(forbidden(`${field}.nullable`, `${because} cannot be nullable`));
   }

@@ -24,12 +24,14 @@ const SELECTABLE_TYPES = new Set(['string', 'boolean', 'integer']);
 
 /** Judges the schemas of one definition, beside those that it had before. */
 export class SchemaValidation {
-  private readonly before: readonly Version[];
+  /** By name; of two with one name, the first. */
+  private readonly before: ReadonlyMap<string | undefined, Version>;
   private readonly tolerance: Tolerance;
 
   constructor(old: Decoded<CustomResourceDefinitionSpec> | undefined) {
-    this.before = old?.versions ?? [];
-    this.tolerance = toleranceOf(this.before.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []));
+    const versions = old?.versions ?? [];
+    this.before = new Map(versions.toReversed().map((version) => [version.name, version]));
+    this.tolerance = toleranceOf(versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []));
   }
 
   /**
@@ -80,14 +82,14 @@ export class SchemaValidation {
     fields?.forEach(({ jsonPath = '' }, index) =>
       validateField(jsonPath, schema, { at: `${path}.selectableFields[${index}].jsonPath`, known }, errors),
     );
-    const before = this.before.find(({ name }) => name === version)?.selectableFields ?? [];
+    const before = this.before.get(version)?.selectableFields ?? [];
     const isOld = before.length > MAX_SELECTABLE && sameJson(before, fields);
     if (known.size > MAX_SELECTABLE && !isOld)
       errors.push(tooMany(`${path}.selectableFields`, known.size, MAX_SELECTABLE));
   }
 
   private schemaBefore(version: string): StructuralSchema | undefined {
-    return this.before.find(({ name }) => name === version)?.schema?.openAPIV3Schema;
+    return this.before.get(version)?.schema?.openAPIV3Schema;
   }
 }
 

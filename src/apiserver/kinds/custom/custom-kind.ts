@@ -33,6 +33,7 @@ import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
 import { validateScaleSpec, validateScaleStatus } from './scale-validation.js';
 import { validateStructural } from './structural-validation.js';
+import { storageVersionOf } from './storage-version.js';
 import { validateEmbedded } from './embedded-resources.js';
 import { validateUnique } from './unique-items.js';
 
@@ -64,7 +65,7 @@ export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
 /** The kind in the version in which the objects of a definition are stored, served or not. */
 export function storedKindOf(definition: Readonly<Definition>): KindDefinition {
   const { spec } = definition;
-  const version = spec.versions.find(({ storage }) => storage);
+  const version = storageVersionOf(spec);
   if (!version) throw new RangeError('a definition has exactly one version that is stored');
   return customKind(definition, spec, version).kind;
 }
@@ -270,7 +271,7 @@ function validateByRules(
 
 /** Objects are stored in one version of theirs; without a webhook, the others differ in the name of the version alone. */
 function storedView(spec: Spec, version: string, defaulted: StructuralSchema | undefined): StoredView {
-  const storage = spec.versions.find((candidate) => candidate.storage)?.name ?? version;
+  const storage = storageVersionOf(spec)?.name ?? version;
   const stored = apiVersionOf({ group: spec.group, version: storage });
   const shown = apiVersionOf({ group: spec.group, version });
   const { strategy, webhook } = spec.conversion ?? {};

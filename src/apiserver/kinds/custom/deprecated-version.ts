@@ -13,10 +13,22 @@ export function deprecationOf(
   { group, names, versions }: Readonly<CustomResourceDefinitionSpec>,
 ): string {
   if (deprecationWarning !== undefined) return deprecationWarning;
-  const newest = versions
-    .filter((other) => other.served && !other.deprecated && compareVersions(other.name, name) < 0)
-    .map((other) => other.name)
-    .sort(compareVersions)[0];
+  const best = newestOf(versions);
+  const newest = best !== undefined && compareVersions(best, name) < 0 ? best : undefined;
   const old = `${group}/${name} ${names.kind} is deprecated`;
   return newest === undefined ? old : `${old}; use ${group}/${newest} ${names.kind}`;
+}
+
+type Versions = readonly Readonly<CustomResourceDefinitionVersion>[];
+
+const known = new WeakMap<Versions, { readonly newest: string | undefined }>();
+
+/** Looked for once, and not for each of the versions. */
+function newestOf(versions: Versions): string | undefined {
+  let found = known.get(versions);
+  if (!found) {
+    const names = versions.filter((one) => one.served && !one.deprecated).map(({ name }) => name);
+    known.set(versions, (found = { newest: names.sort(compareVersions)[0] }));
+  }
+  return found.newest;
 }

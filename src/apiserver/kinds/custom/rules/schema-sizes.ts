@@ -78,13 +78,14 @@ export class SchemaSizes {
 
   private object({ properties = {}, required = [] }: StructuralSchema, isResource: boolean): DeclaredSizes {
     const fields = new Map<string, DeclaredSizes>();
+    const isRequired = new Set(required);
     let minJson = BRACKETS;
     for (const [name, property] of Object.entries(properties)) {
       const sizes = isSchema(property) ? this.of(property) : undefined;
       if (!sizes) continue;
       const escaped = escapedName(name);
       if (escaped !== undefined) fields.set(escaped, sizes);
-      if (required.includes(name) && property.default === undefined)
+      if (isRequired.has(name) && property.default === undefined)
         minJson += name.length + sizes.minJson + 4;
     }
     if (isResource) for (const [name, sizes] of IDENTITY) fields.set(name, sizes);
