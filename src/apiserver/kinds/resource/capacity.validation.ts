@@ -9,7 +9,7 @@ import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateSetOf } from './lists.js';
 
-type Quantity = string | number | bigint;
+type Quantity = string | number;
 
 const MAX_VALUES = 10;
 const NANOS = 1_000_000_000n;
