@@ -85,8 +85,7 @@ export class SchemaSizes {
       if (!sizes) continue;
       const escaped = escapedName(name);
       if (escaped !== undefined) fields.set(escaped, sizes);
-      if (isRequired.has(name) && property.default === undefined)
-        minJson += name.length + sizes.minJson + 4;
+      if (isRequired.has(name) && property.default === undefined) minJson += name.length + sizes.minJson + 4;
     }
     if (isResource) for (const [name, sizes] of IDENTITY) fields.set(name, sizes);
     return { ...simple(0, minJson), field: (name) => fields.get(name) };
