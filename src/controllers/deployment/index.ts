@@ -127,3 +127,5 @@ export { ROLLOUT_HEALTH, policyReasonOf, rolloutHealth, stateOfStatus } from './
 export type { RolloutHealth } from './state/rollout-health.js';
 export { failureOf, rolloutState } from './state/rollout-state.js';
 export type { RolloutPhase, RolloutState, RolloutView } from './state/rollout-view.js';
+export { foreseePass, foreseeRollback, refusalOfRemoval } from './foresight.js';
+export type { ForeseenPass, ObservedObjects } from './foresight.js';

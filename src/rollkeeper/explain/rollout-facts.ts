@@ -1,15 +1,10 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
-import { findCondition, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import {
-  OWN_RULES,
   annotationOf,
-  RolloutDraft,
-  decideRollout,
+  foreseePass,
   hasProgressDeadline,
   isRolledOut,
   isRollingUpdate,
-  latestOf,
   maxSurge,
   maxTotalReplicas,
   maxUnavailable,
@@ -21,6 +16,7 @@ import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
 import { byPodName, classifyPod, parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { EventNote } from '@rollkeeper/client/events';
 import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { ExplainInput } from './explain-input.js';
 import type { DeadlineView, Limits } from './explanation.js';
 
@@ -59,22 +55,14 @@ export interface RolloutFacts {
 
 /** Runs the real decision on the observed objects. The Deployment must be valid. */
 export function collectFacts(input: ExplainInput): RolloutFacts {
-  const { deployment, nowMs, replicaSets } = input;
+  const { deployment, nowMs } = input;
   const { spec } = deployment;
   const pods = podsByOwner(input);
   const limits = limitsOf(deployment);
-  const now = toRfc3339(nowMs);
-  const draft = new RolloutDraft({ deployment, owned: replicaSets, adopted: [], now, nowMs });
-  const newName = latestOf(draft, draft.replicaSets)?.name;
-  const { outcome } = decideRollout(draft, {
-    podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
-    rules: OWN_RULES,
-    namespaceAnnotations: input.namespaceAnnotations,
-    surroundings: { nodes: input.nodeLabels },
-  });
-  const facts = draft.replicaSets
+  const next = foreseePass(input);
+  const facts = next.replicaSets
     .filter(({ observed }) => observed !== undefined)
-    .map((set) => factsOf(set, set.name === newName ? 'new' : 'old', pods, input));
+    .map((set) => factsOf(set, set.name === next.latest ? 'new' : 'old', pods, input));
   const latest = facts.find(({ role }) => role === 'new');
   return {
     limits,
@@ -82,17 +70,17 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     replicaSets: facts,
     latest,
     old: facts.filter(({ role }) => role === 'old'),
-    nextWrites: draft.replicaSets.flatMap(nextWrite),
-    nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
-    notes: draft.notes,
-    standing: withPlace(outcome?.standing, input),
+    nextWrites: next.replicaSets.flatMap(nextWrite),
+    nextCreation: next.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
+    notes: next.notes,
+    standing: withPlace(next.standing, input),
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: latest?.draft.status.replicas ?? 0,
       ready: sum(facts, ({ ready }) => ready),
       available: sum(facts, ({ available }) => available),
     },
-    deadline: deadlineOf(deployment, nowMs, outcome?.isWaiting === true),
+    deadline: deadlineOf(deployment, nowMs, next.isWaiting),
   };
 }
 

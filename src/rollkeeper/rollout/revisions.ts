@@ -3,13 +3,9 @@ import { isControlledBy, writableCopy } from '@rollkeeper/machinery/kubernetes';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import {
   CHANGE_CAUSE,
-  ROLLBACK_DONE,
-  OWN_RULES,
-  RolloutDraft,
   completed,
+  foreseeRollback,
   readRevision,
-  rolloutSetsOf,
-  stepRollback,
   withoutHash,
 } from '@rollkeeper/controllers/deployment';
 
@@ -44,21 +40,12 @@ export function rolledBack(
   revision: bigint,
 ): Deployment {
   const owned = replicaSets.filter((replicaSet) => isControlledBy(replicaSet, deployment));
-  const draft = new RolloutDraft({
-    deployment: completed(deployment),
-    owned,
-    adopted: [],
-    now: '',
-    nowMs: 0,
-  });
-  stepRollback(draft, rolloutSetsOf(draft), revision, OWN_RULES);
-  const outcome = draft.notes.at(-1);
-  if (outcome?.reason !== ROLLBACK_DONE)
-    throw new UnsupportedError(outcome?.message ?? 'nothing to roll back to');
-  const { annotations, spec } = draft;
+  const foreseen = foreseeRollback({ deployment: completed(deployment), replicaSets: owned }, revision);
+  if ('refused' in foreseen) throw new UnsupportedError(foreseen.refused);
+  const { annotations, template } = foreseen;
   return {
     ...deployment,
     metadata: { ...deployment.metadata, annotations },
-    spec: { ...deployment.spec, template: writableCopy<PodTemplateSpec>(spec.template) },
+    spec: { ...deployment.spec, template: writableCopy<PodTemplateSpec>(template) },
   };
 }

@@ -2,19 +2,15 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict } from '@rollkeeper/client/api-client';
 import type { NamedVictim } from '@rollkeeper/controllers/deployment';
 import {
-  OWN_RULES,
   REMOVE_PODS,
-  RolloutDraft,
   completeDeployment,
-  decideRemoval,
-  decideRollout,
   isCustomDeployment,
   renderVictims,
+  refusalOfRemoval,
 } from '@rollkeeper/controllers/deployment';
 import { FIRST_TO_GO, firstToGo, isNamed, renderFirstToGo } from '@rollkeeper/controllers/shared';
 import type { SCALE_EXIT_CODES } from '../exit-codes.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
   Pod,
@@ -199,19 +195,8 @@ export function decideScaling(
     metadata: { ...deployment.metadata, annotations },
     spec: { ...deployment.spec, replicas },
   };
-  const draft = new RolloutDraft({
-    deployment: wanted,
-    owned: own,
-    adopted: [],
-    now: toRfc3339(nowMs),
-    nowMs,
-  });
-  const podsOf = ({ observed }: { readonly observed?: DeepReadonly<ReplicaSet> }): readonly Pod[] =>
-    observed === undefined ? [] : pods.filter((pod) => controllerOf(pod)?.uid === observed.metadata.uid);
-  const removal = decideRemoval(draft, podsOf, (scratch) =>
-    decideRollout(scratch, { podsOf, rules: OWN_RULES }),
-  );
-  if (removal?.kind === 'refused') return { refused: removal.why };
+  const refused = refusalOfRemoval({ deployment: wanted, replicaSets: own, pods, nowMs });
+  if (refused !== undefined) return { refused };
   return { from, annotations: { [REMOVE_PODS]: text }, victims: named };
 }
 
