@@ -62,6 +62,7 @@ export const SIDEBAR = [
       of('Alternatives', '/docs/ALTERNATIVES'),
       of('Rollouts compared', '/docs/ROLLOUTS-COMPARED'),
       of('Architecture', '/ARCHITECTURE'),
+      of('Glossary', '/docs/GLOSSARY'),
       of('Contributing', '/CONTRIBUTING'),
     ],
   },
