@@ -4,7 +4,7 @@ import { ADMISSION_PLUGINS } from './admission/index.js';
 
 export interface ApiServerProcessOptions {
   redisUrl: string;
-  /** Where certificates and token live. @default '.rollkeeper' */
+  /** The folder of the certificates and the token. @default '.rollkeeper' */
   dataDir?: string;
   /** 0 lets the system choose. @default 6443 */
   port?: number;

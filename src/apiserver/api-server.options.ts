@@ -43,7 +43,7 @@ export interface ApiServerOptions {
   readonly flags?: Readonly<Record<string, string>>;
   /** kube-apiserver's plug-ins that let everything pass. @default none */
   readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
-  /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */
+  /** The treatment of pods whose service account does not exist; kube-apiserver refuses them. @default 'warn' */
   readonly unknownServiceAccounts?: UnknownAccounts;
   /** Checks of objects beyond those of Kubernetes. @default none */
   readonly checks?: readonly ObjectCheck[];

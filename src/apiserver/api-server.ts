@@ -46,7 +46,7 @@ const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 /** How a request is counted whose client left before its turn: as other servers call it. */
 const GONE = 499;
 
-/** What a client learns of a fault of the server. */
+/** The text that a client gets for a fault of the server. */
 const SEE_LOG = 'see the log of the server';
 
 /** A Kubernetes API on a store. */

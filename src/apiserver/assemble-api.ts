@@ -22,7 +22,7 @@ import { SharedEvents } from './shared-events.js';
 import { storedObjectCheck } from './stored-object-check.js';
 import { ServiceAddresses, WebhookClient } from './webhook-client/index.js';
 
-/** What an API server serves. */
+/** The parts of an API server that serve requests. */
 export interface AssembledApi extends AccessControl {
   readonly router: Router;
   /** The message of a body; undefined for what has none. */

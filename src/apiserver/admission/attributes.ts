@@ -40,7 +40,7 @@ export interface Attributes {
   readonly namespace: string;
   /** Empty for a creation whose name is still to be generated. */
   readonly name: string;
-  /** What refusals say instead of a name that only just has been generated. */
+  /** The text that refusals show in place of a name that has only just been generated. */
   readonly shownAs?: string;
   /** The type of `object` and `oldObject`. @default the kind */
   readonly sent?: SentType;

@@ -210,7 +210,7 @@ function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] 
   ];
 }
 
-/** Of both APIs. */
+/** The Deployments of both APIs. */
 const DEPLOYMENT_RESOURCES = [Deployment, RollkeeperDeployment].map(qualifiedResource);
 
 function authorPlugins(resource: string, { namespaces }: PluginKnowledge): readonly Plugin[] {

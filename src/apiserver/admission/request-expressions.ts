@@ -9,7 +9,7 @@ export interface RequestValues {
   readonly request: unknown;
   readonly params?: unknown;
   readonly namespaceObject?: unknown;
-  /** What expressions gave, as they gave it. */
+  /** The results of expressions, unchanged. */
   readonly variables?: Readonly<Record<string, unknown>>;
   /** The authorizer for the request's user. */
   readonly authorizer: AuthorizerValue;

@@ -16,7 +16,7 @@ const ANY_RULE = {
 };
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of what cannot be read no field is known. */
+/** No field is known of a value that cannot be read. */
 const ANYTHING: Fields = {};
 
 /**
@@ -69,7 +69,7 @@ function rulesOf(value: unknown): readonly RuleWithOperations[] {
   return Array.isArray(value) ? value.map(ruleOf) : [ANY_RULE];
 }
 
-/** What cannot be read excludes nothing. */
+/** A rule that cannot be read excludes nothing. */
 function exclusionsOf(value: unknown): readonly RuleWithOperations[] {
   return isList(value) ? value.filter(isWholeRule) : [];
 }

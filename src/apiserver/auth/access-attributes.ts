@@ -8,7 +8,10 @@ export interface ResourceAttributes {
   /** Empty: cluster scope, or all namespaces. */
   readonly namespace: string;
   readonly name: string;
-  /** What a list, a watch or the deletion of a collection is about, as far as its `fieldSelector` says that fields have values. */
+  /**
+   * The fields by which a list, a watch or the deletion of a collection is limited, as far as its `fieldSelector`
+   * requires values.
+   */
   readonly fieldSelector?: readonly FieldRequirement[];
 }
 

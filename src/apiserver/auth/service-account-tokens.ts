@@ -21,7 +21,7 @@ interface ObjectName {
   readonly uid: string;
 }
 
-/** What a token says beyond the standard claims, as a genuine server's. */
+/** The claims of a token beyond the standard ones, as a genuine server's. */
 interface PrivateClaims {
   readonly namespace: string;
   readonly serviceaccount: ObjectName;
@@ -32,11 +32,11 @@ interface PrivateClaims {
 
 type Claims = JWTPayload & { readonly 'kubernetes.io': PrivateClaims };
 
-/** What a token is only good with: it ends with the object. */
+/** The object that a token is bound to: it ends with the object. */
 export interface BoundObject {
   readonly kind: 'pod' | 'secret' | 'node';
   readonly object: KubernetesObject;
-  /** Where a pod runs. */
+  /** The node of a pod. */
   readonly node?: KubernetesObject;
 }
 
@@ -124,7 +124,7 @@ export class ServiceAccountTokens {
     return this.jwk;
   }
 
-  /** What a token with our signature says. Whether its time has come, or is over, is not looked at. */
+  /** Reads a token with our signature. Whether its time has come, or is over, is not looked at. */
   private async verified(token: string): Promise<Claims | undefined> {
     const known = this.remembered.get(token);
     if (known) return known;

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 
-/** What a cluster signs the tokens of its service accounts with: an elliptic curve key, P-256. */
+/** The key with which a cluster signs the tokens of its service accounts: an elliptic curve key, P-256. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;

@@ -99,7 +99,10 @@ export class Authorizer {
     };
   }
 
-  /** What a valid policy of admission, or a binding of one, must not ask for. Absent where it is neither. */
+  /**
+   * Judges whether a policy of admission, or a binding of one, asks for more than its author may. Absent where it is
+   * neither.
+   */
   judgeFor(user: UserInfo, { group, resource, subresource }: ResourceAttributes): WriteJudge | undefined {
     if (this.isOpen || isMaster(user)) return undefined;
     if (group !== ADMISSION_GROUP || subresource !== '' || !WITH_PARAMS.test(resource)) return undefined;

@@ -3,7 +3,7 @@ import type { PolicyRule } from './policy-rule.js';
 import { ruleAllows } from './policy-rule.js';
 import type { AccessDecision } from './decide-access.js';
 
-/** What leads from objects to nodes. */
+/** The references by which an object belongs to a node. */
 export interface NodeRelations {
   /** Whether something on a node needs the object. `resource` is qualified; `namespace` is empty for those without one. */
   isNeeded(node: string, object: { resource: string; namespace: string; name: string }): boolean;

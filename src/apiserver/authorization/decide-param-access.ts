@@ -31,7 +31,7 @@ export interface ParamWrite {
   readonly old?: Readonly<UnstructuredObject>;
 }
 
-/** What a decision goes by. */
+/** The facts that a decision needs. */
 export interface ParamKnowledge {
   readonly kinds: Pick<KindRegistry, 'findByKind'>;
   policyNamed(resource: string, name: string): Readonly<UnstructuredObject> | undefined;

@@ -22,7 +22,7 @@ export class NodeAccess {
   constructor(
     private readonly storage: Storage,
     private readonly dependencies: FollowDependencies,
-    /** What every kubelet may do. */
+    /** The rules that hold for every kubelet. */
     private readonly rules: readonly PolicyRule[],
   ) {}
 

@@ -70,9 +70,9 @@ const MAX_DEPTH = 3;
 
 interface Link {
   readonly from: string;
-  /** What needs it. */
+  /** The object that needs it. */
   readonly via: string;
-  /** Where that is; empty: where it is needed itself. */
+  /** The node of that object; empty if the object is needed itself. */
   readonly node: string;
 }
 

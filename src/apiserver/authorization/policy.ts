@@ -21,7 +21,7 @@ export interface Binding {
   readonly subjects: readonly Subject[];
 }
 
-/** What a decision needs to know of roles and bindings. */
+/** The roles and bindings that a decision needs. */
 export interface PolicyView {
   /** A user's grants everywhere, then those in `namespace`, unless it is empty. */
   grantsTo(user: UserInfo, namespace: string): Iterable<Grant>;

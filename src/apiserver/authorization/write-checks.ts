@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
-/** What is written. */
+/** The target of a write. */
 interface WriteTarget {
   readonly kind: KindDefinition;
   /** Empty for cluster-scoped kinds. */

@@ -23,11 +23,11 @@ const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 export interface BackupHeader {
   readonly format: typeof FORMAT;
   readonly version: number;
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote it. */
   readonly rollkeeper: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** Of the store: all objects are as they were at this moment. */
+  /** The resourceVersion of the store: all objects are as they were at this moment. */
   readonly resourceVersion: string;
 }
 

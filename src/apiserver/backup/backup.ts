@@ -12,7 +12,7 @@ const ATTEMPTS = 5;
 
 export interface BackupOptions {
   readonly clock: Clock;
-  /** Of this program, for the file. */
+  /** The version of this program, for the file. */
   readonly version: string;
 }
 

@@ -54,7 +54,7 @@ export interface DefaultSubject {
 const REVIEW_TOKENS = may('create', AUTHENTICATION, 'tokenreviews');
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 
-/** What the roles for people read, by group; writers have a part of it, with a few resources of their own. */
+/** The rules by which people may read, by group; writers have a part of them, with a few resources of their own. */
 const VIEW_RULES: readonly PolicyRule[] = [
   may(
     READ,
@@ -128,7 +128,7 @@ export const DEFAULT_AGGREGATES: readonly DefaultAggregate[] = [
   { name: 'view', partOf: 'edit' },
 ];
 
-/** What the kubelet of every node may do, beyond its own objects and what its pods need. */
+/** The rules for the kubelet of every node, beyond its own objects and what its pods need. */
 export const NODE_RULES: readonly PolicyRule[] = [
   REVIEW_TOKENS,
   may('create', AUTHORIZATION, 'localsubjectaccessreviews subjectaccessreviews'),

@@ -54,7 +54,7 @@ const KUBERNETES_SERVICE: UnstructuredObject = {
   },
 };
 
-/** Where Services get their addresses from. */
+/** The network from which Services get their addresses. */
 const SERVICE_NETWORK: UnstructuredObject = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'ServiceCIDR',
@@ -62,7 +62,7 @@ const SERVICE_NETWORK: UnstructuredObject = {
   spec: { cidrs: Object.values(SERVICE_NETWORKS) },
 };
 
-/** What kind and minikube call theirs: claims that name no class get volumes, at once. */
+/** The class that kind and minikube have under this name: claims that name no class get volumes, at once. */
 const STANDARD_STORAGE_CLASS: UnstructuredObject = {
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',
@@ -73,7 +73,7 @@ const STANDARD_STORAGE_CLASS: UnstructuredObject = {
   allowVolumeExpansion: true,
 };
 
-/** Where there is any class, people have chosen for themselves, and a new one would take over as the default. */
+/** If there is any class, people have chosen for themselves, and a new one would take over as the default. */
 async function ensureStorageClass(context: RegistryContext): Promise<void> {
   const { items } = await context.storage.list('storageclasses.storage.k8s.io', { limit: 1 });
   if (items.length === 0) await ensureObject(context, STANDARD_STORAGE_CLASS);

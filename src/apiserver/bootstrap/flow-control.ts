@@ -12,7 +12,10 @@ const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], name
 const ANYBODY = groups('system:unauthenticated', 'system:authenticated');
 const KUBE_SYSTEM = [{ kind: 'ServiceAccount', serviceAccount: { name: '*', namespace: 'kube-system' } }];
 
-/** What a genuine server has to begin with. Here it is stored, and has no effect. Source: apiserver/pkg/apis/flowcontrol/bootstrap. */
+/**
+ * The initial objects of a genuine server. Here it is stored, and has no effect. Source:
+ * apiserver/pkg/apis/flowcontrol/bootstrap.
+ */
 export const FLOW_CONTROL: readonly UnstructuredObject[] = [
   level('exempt', { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }),
   level('catch-all', {

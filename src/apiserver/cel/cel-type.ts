@@ -48,7 +48,7 @@ export interface CelField {
   readonly type: CelType;
 }
 
-/** What another expression gave. */
+/** The type of a value that another expression gave. */
 export const ANY_VALUE: CelValueType = { kind: 'value', name: 'dyn' };
 
 export function listOf(items: CelType): CelListType {

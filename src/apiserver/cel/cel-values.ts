@@ -143,7 +143,7 @@ function toMap(json: unknown, toValue: (json: unknown) => unknown): Map<string, 
   return new Map(Object.entries(json as object).map(([key, value]) => [key, toValue(value)]));
 }
 
-/** What nothing is known of: whole numbers are integers, as in JSON that Go reads. */
+/** Converts a value of unknown type: whole numbers are integers, as in JSON that Go reads. */
 function anyValue(json: unknown): unknown {
   if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json;
   if (Array.isArray(json)) return json.map(anyValue);

@@ -197,7 +197,7 @@ describe('the words and the place of what is wrong with the types', () => {
     l: listOf('int'),
     m: mapOf('string'),
   });
-  // What a genuine server answers.
+  // These are the answers of a genuine server.
   it.each([
     ['1u == 1', '1:4', "found no matching overload for '_==_' applied to '(uint, int)'"],
     ['self.n + "a" == 1', '1:8', "found no matching overload for '_+_' applied to '(int, string)'"],

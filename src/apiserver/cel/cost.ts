@@ -8,7 +8,10 @@ export class CostBudget {
   constructor(public remaining: number) {}
 }
 
-/** What one evaluation of one expression may cost. Source: PerCallLimit in k8s.io/apiserver/pkg/apis/cel/config.go. */
+/**
+ * The limit of the cost of one evaluation of one expression. Source: PerCallLimit in
+ * k8s.io/apiserver/pkg/apis/cel/config.go.
+ */
 export const COST_OF_ONE_CALL = 1_000_000;
 
 /** Thrown through an evaluation that has become too expensive. One for all: it says nothing of where. */
@@ -21,7 +24,7 @@ const CHARACTERS_OF_A_UNIT = 10;
 /** Counts what the evaluation under way costs. Evaluations are synchronous and never nested, so there is one. */
 class Meter {
   private left = Number.POSITIVE_INFINITY;
-  /** What the evaluation before has cost, failed or not. */
+  /** The cost of the evaluation before, failed or not. */
   spent = 0;
 
   /** @throws CostExceeded even where the expression caught it on its way */

@@ -37,7 +37,7 @@ function createBase(): Environment {
   for (const type of ['optional', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
     environment.registerOperator(`${type} == null`, () => false);
   register(environment, {
-    // Of what is one already, as in the standard.
+    // A value that is one already stays as it is, as in the standard.
     'timestamp(google.protobuf.Timestamp): google.protobuf.Timestamp': (time: unknown) => time,
     'duration(google.protobuf.Duration): google.protobuf.Duration': (duration: unknown) => duration,
     'OptionalNamespace.ofNonZeroValue(A): optional<A>': (_optional, value: unknown) =>

@@ -18,7 +18,7 @@ export function flattenChains(node: ExpressionNode): void {
 
 type Chain = Extract<ExpressionNode, { readonly op: '&&' | '||' }>;
 
-/** What a chain links, from left to right, and its links from the root on. */
+/** Returns the operands of a chain, from left to right, and collects its links from the root on. */
 function operandsOf(root: Chain, links: Chain[]): ExpressionNode[] {
   const operands: ExpressionNode[] = [];
   let node: ExpressionNode = root;

@@ -23,7 +23,7 @@ interface Connection {
   socket: Connected;
   readonly id: string;
   readonly address: string;
-  /** Whose requests it has brought; undefined: it has brought none with credentials. */
+  /** The user of its requests; undefined: no request had credentials. */
   user: string | undefined;
   /** Requests under way on it. */
   busy: number;

@@ -11,7 +11,7 @@ export interface InFlightLimits {
 
 export interface InFlightLimitDependencies {
   readonly clock: Pick<Clock, 'setTimeout'>;
-  /** What is thrown at those for whom there is no room. */
+  /** The error for requests for which there is no room. */
   readonly refusal: () => Error;
 }
 

@@ -12,7 +12,7 @@ import { asksForWebSocket } from './upgrade.js';
 export interface ListenerTls {
   readonly cert: string;
   readonly key: string;
-  /** Whose client certificates are taken, PEM. @default none is asked for */
+  /** The authority whose client certificates are accepted, PEM. @default none is asked for */
   readonly clientCa?: string;
 }
 

@@ -3,7 +3,7 @@ import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
-/** What the client wants an answer to look like. */
+/** The form in which the client wants an answer. */
 export interface Negotiated {
   readonly format: Format;
   /** A view of the object instead of the object. */
@@ -16,7 +16,7 @@ const plainJson: Negotiated = { format: 'json', metaVersion: 'v1' };
 const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const cache = new Map<string, Negotiated | undefined>();
 
-/** What an answer may be. */
+/** The forms that an answer may have. */
 export interface Offer {
   /** Whether there is a message for what is answered. What has none may show its metadata so. @default false */
   readonly hasProtobuf?: boolean;

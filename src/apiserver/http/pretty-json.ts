@@ -8,7 +8,7 @@ export class PrettyJson {
   /** Whether the last thing written opened an object or a list, which may turn out to be empty. */
   private isOpened = false;
 
-  /** What the next piece of the text becomes. */
+  /** Formats the next piece of the text. */
   write(piece: string): string {
     let pretty = '';
     let from = 0;

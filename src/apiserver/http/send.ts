@@ -39,7 +39,7 @@ export interface SendOptions {
   readonly acceptsGzip: boolean;
   /** JSON is indented, for people. @default false */
   readonly isPretty?: boolean;
-  /** Of every answer. @default those that are the same for all requests */
+  /** The headers of every answer. @default those that are the same for all requests */
   readonly common?: OutgoingHttpHeaders;
 }
 

@@ -21,7 +21,7 @@ export function asksForWebSocket({ headers }: IncomingMessage): boolean {
 /** Requests that ask for another protocol: answered as others, unless the answer is that the protocol changes. */
 export class Upgrades {
   private readonly asked = new WeakMap<IncomingMessage, Upgrade>();
-  /** What HTTP does not know any more. */
+  /** The connections that HTTP no longer knows. */
   private readonly sockets = new Set<Duplex>();
   private readonly server = new WebSocketServer({
     noServer: true,
@@ -67,5 +67,5 @@ export class Upgrades {
   }
 }
 
-/** What has been agreed on, by the headers of the request. */
+/** The protocol that was agreed on, by the headers of the request. */
 const protocols = new WeakMap<object, string>();

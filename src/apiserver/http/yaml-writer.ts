@@ -1,13 +1,13 @@
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
-/** What a reader of YAML 1.1 takes for something else than a text, or a text could be taken for. */
+/** Texts that a reader of YAML 1.1 takes for something else, or that are written like something else. */
 const OTHER_TYPE =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:\.inf|\.nan)|[-+.]?\d[\d_.:eE+-]*|0[xob][\da-f_]+|\d{4}-\d{1,2}-.*|=|<<)$/i;
 /** Texts that need no quotes anywhere: words, with one colon or space between them. */
 const PLAIN = /^[\w/][\w/.+@~^=-]*(?:[: ][\w/.+@~^=-]+)*$/;
 /** Lines that a literal block keeps as they are. */
 const BLOCK = /^[^\p{C}\p{Z}][^\p{C}\p{Zl}\p{Zp}]*(?:\n[^\p{C}\p{Zl}\p{Zp}]*)*$/u;
-/** What YAML takes for the end of a line, and JSON for a character. */
+/** Characters that YAML takes for the end of a line, and JSON does not. */
 const LINE_ENDS = /[\u2028\u2029\ufeff]/g;
 
 /** A value as YAML, as Kubernetes writes it: keys sorted, lists at the depth of their key. */

@@ -13,7 +13,7 @@ import { createKindRegistry } from './kind-registry.js';
  */
 const schemas = createSchemaRegistry();
 
-/** What only an int64 holds. */
+/** Numbers that only an int64 holds. */
 const LARGE = [9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)];
 
 /** Documents of a schema's shape, with holes: missing fields, nulls, and unknown words. */

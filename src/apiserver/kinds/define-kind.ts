@@ -57,7 +57,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly hasStatus?: boolean;
   /** The part whose changes count in `metadata.generation`. @default there is no generation */
   generationOf?(object: Readonly<T>): unknown;
-  /** That of a new object. @default 1 */
+  /** The generation of a new object. @default 1 */
   readonly firstGeneration?: 0;
   /** Go compares the part field by field, so that an empty list or map that a request wrote is a change. @default false */
   readonly tellsEmptyFromNone?: boolean;
@@ -65,7 +65,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
   readonly needsVersionOnUpdate?: boolean;
-  /** What an update of the status leaves as it is. @default nothing: it may change all metadata */
+  /** The metadata that an update of the status leaves as it is. @default nothing: it may change all metadata */
   readonly keptWithStatus?: readonly (keyof UnstructuredObject['metadata'])[];
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
@@ -75,11 +75,14 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   applyDefaults?(object: T): void;
   /** @default nothing */
   prepareForCreate?(object: T, nowMs: number): void;
-  /** What an update of this subresource may not change is carried over from `old`. @default nothing */
+  /** Carries over from `old` what an update of this subresource may not change. @default nothing */
   prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource, nowMs: number): void;
   /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
   completeUpdate?(object: T): void;
-  /** What is looked at before all else: nothing more is said of an object that has it wrong. @default nothing */
+  /**
+   * The fields that are checked before all others: nothing more is said of an object that has them wrong. @default
+   * nothing
+   */
   validateFirst?(object: Readonly<T>, subresource: Subresource): readonly FieldError[];
   /** Beyond `metadata`. @default nothing is wrong */
   validate?(object: Readonly<T>, errors: FieldError[]): void;
@@ -94,7 +97,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   ): void;
   /** @default nothing */
   warnings?(object: Readonly<T>, old?: Readonly<T>): string[];
-  /** What a deletion changes beyond its mark. @default nothing */
+  /** Changes the object of a deletion beyond its mark. @default nothing */
   prepareForDelete?(object: T, nowMs: number): void;
   /** @default 0, at once */
   graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
@@ -133,7 +136,7 @@ function namesOf(rules: KindRules): Pick<KindDefinition, Names> {
   };
 }
 
-/** What holds for the kind as a whole. */
+/** The traits of the kind as a whole. */
 function traitsOf(rules: KindRules) {
   return {
     createsOnUpdate: rules.createsOnUpdate ?? false,
@@ -155,7 +158,7 @@ function traitsOf(rules: KindRules) {
   } satisfies Partial<KindDefinition>;
 }
 
-/** What a write changes in an object beyond what was asked. */
+/** The changes that a write makes beyond what was asked. */
 function changesOf(rules: KindRules) {
   const dropFeaturesOff = dropperOfFeaturesOff(rules.type);
   return {
@@ -188,7 +191,7 @@ function changesOf(rules: KindRules) {
   } satisfies Partial<KindDefinition>;
 }
 
-/** What an object must be like. */
+/** The checks of an object. */
 function checksOf(rules: KindRules) {
   const meta: MetaRules = {
     namespaced: rules.type.namespaced,
@@ -241,7 +244,7 @@ function readsOf(rules: KindRules) {
   } satisfies Partial<KindDefinition>;
 }
 
-/** What the subresource that is updated has nothing to do with. */
+/** Restores the parts that the updated subresource has nothing to do with. */
 function carryOverOtherParts(
   object: UnstructuredObject,
   old: Readonly<UnstructuredObject>,

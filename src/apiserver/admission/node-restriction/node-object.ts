@@ -5,7 +5,7 @@ import type { NodeRequest } from './node-request.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What kubelets say of their nodes. Source: k8s.io/kubelet/pkg/apis/well_known_labels.go. */
+/** The labels that kubelets set on their nodes. Source: k8s.io/kubelet/pkg/apis/well_known_labels.go. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',

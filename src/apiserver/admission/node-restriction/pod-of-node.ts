@@ -5,7 +5,7 @@ import { referencesOf } from '../../kinds/index.js';
 import { refused } from '../attributes.js';
 import type { NodeRequest } from './node-request.js';
 
-/** What a pod of a node's own may not name, as it is called in refusals. */
+/** The fields that a pod which a node creates for itself may not have, as refusals call them. */
 const UNNAMED = [
   ['serviceaccounts', 'a service account'],
   ['secrets', 'secrets'],

@@ -1,6 +1,6 @@
 import type { Node, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
-/** What a pod knows of the place of its node. */
+/** The labels by which a pod knows the place of its node. */
 const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
 /**

@@ -36,7 +36,7 @@ export const appArmorProfile: Check = ({ annotations, spec }) => {
   };
 };
 
-/** What is neither the runtime's default nor a profile of the node. */
+/** A profile that is neither the runtime's default nor one of the node's own. */
 export function badProfile(profile: { readonly type?: string } | undefined): readonly string[] {
   if (!profile) return [];
   const { type = '' } = profile;

@@ -7,10 +7,10 @@ export interface CheckedPod {
   readonly spec: Readonly<Decoded<PodSpec>>;
 }
 
-/** What is wrong with a pod, in the words of pod-security-admission. */
+/** A violation by a pod, in the words of pod-security-admission. */
 export interface Violation {
   readonly reason: string;
-  /** Whose and which values. */
+  /** The container or the field, and its values. */
   readonly detail: string;
 }
 

@@ -12,7 +12,7 @@ export interface LevelVersion {
   readonly minor: number;
 }
 
-/** What a namespace asks of its pods. */
+/** The levels that a namespace asks of its pods. */
 export interface NamespacePolicy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;

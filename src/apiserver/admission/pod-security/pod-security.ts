@@ -133,7 +133,7 @@ async function policyFor(
   return namespacePolicyOf(found.metadata.labels);
 }
 
-/** Of what an update of a pod may change, only images and new containers matter. */
+/** Only new images and new containers matter among the changes that an update of a pod may make. */
 function hasNewImages(pod: DecodedObject<Pod>, old: DecodedObject<Pod>): boolean {
   const counts = (['containers', 'initContainers'] as const).map(
     (list) => (pod.spec?.[list]?.length ?? 0) !== (old.spec?.[list]?.length ?? 0),

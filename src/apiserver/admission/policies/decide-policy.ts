@@ -49,7 +49,7 @@ const NOTHING: Verdict = { objections: [], annotations: [] };
 
 /** Bytes of a message that an expression may make. Source: MaxEvaluatedMessageExpressionSizeBytes in apiserver. */
 const MAX_MESSAGE_BYTES = 5 * 1024;
-/** Of an annotation for the audit log. Source: maxAuditAnnotationValueLength. */
+/** The longest annotation for the audit log. Source: maxAuditAnnotationValueLength. */
 const MAX_ANNOTATION_BYTES = 10 * 1024;
 const DEFAULT_REASON = 'Invalid';
 
@@ -131,7 +131,7 @@ function audit(
 }
 
 /** A failed variable only matters where it is used. */
-/** What the variables of a policy give, one after another, and which of them failed. */
+/** Evaluates the variables of a policy one after another, and notes which of them failed. */
 export function evaluateVariables(
   policy: Pick<CompiledPolicy, 'variables'>,
   values: RequestValues,

@@ -7,7 +7,7 @@ import { applyPatch } from '../../patch/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
 import type { CompiledMutation } from './compile-mutations.js';
 
-/** What an expression gave is none of what it has to give, or does not fit the object. */
+/** The result of an expression has the wrong type, or does not fit the object. */
 export class MutationError extends Error {}
 
 /**

@@ -38,7 +38,7 @@ interface Invocation {
   readonly params: unknown;
 }
 
-/** What was asked in a request, for when it has to be asked again. */
+/** The policies that were asked in a request, in case they have to be asked again. */
 export class MutationRound {
   /** Those that are asked again after a change. */
   readonly asked: Invocation[] = [];

@@ -34,7 +34,7 @@ export interface AnyBinding extends KubernetesObject {
 /** A binding's parameters cannot be found, or the object cannot be converted for the policy. */
 export class ConfigurationError extends Error {}
 
-/** Which requests policies are for, and what their expressions are given. */
+/** Decides which requests a policy is for, and what its expressions are given. */
 export class PolicyScope {
   private readonly selections = new WeakMap<object, Selection>();
 

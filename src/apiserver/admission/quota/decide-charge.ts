@@ -68,7 +68,7 @@ export function excessOf(
   return `exceeded quota: ${metadata.name}, requested: ${shown(more)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** What a quota requires a pod to specify; other resources are optional. */
+/** The resources that a quota requires a pod to specify; other resources are optional. */
 const SAID_BY_CONTAINERS: Readonly<Record<string, readonly ['requests' | 'limits', string]>> = {
   cpu: ['requests', 'cpu'],
   memory: ['requests', 'memory'],
@@ -86,7 +86,7 @@ export function vaguenessOf(
   if (type.group !== '' || type.resource !== 'pods' || !object || !isInScope(spec, type, object))
     return undefined;
   const { containers, initContainers = [], resources: whole } = objectOfKind<Pod>(object).spec;
-  // Where a pod says it as a whole, its containers need not.
+  // If a pod says it as a whole, its containers need not.
   const isSaid = [whole?.limits, whole?.requests].some((amounts) =>
     Object.keys(amounts ?? {}).some(isPodLevelResource),
   );

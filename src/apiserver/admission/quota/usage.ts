@@ -99,7 +99,7 @@ function usageOfClaim({ metadata, spec, status }: DecodedObject<PersistentVolume
   };
 }
 
-/** Of alternatives the one with the most devices of a class counts. */
+/** Among alternatives, the one with the most devices of a class counts. */
 function usageOfDeviceClaim({ spec }: DecodedObject<ResourceClaim>): Amounts {
   const { devices } = spec ?? {};
   const used: Record<string, number> = {};

@@ -6,7 +6,7 @@ import type { StatusDetails } from '../../errors/index.js';
 import type { KindDefinition } from '../../kinds/index.js';
 import type { Attributes, Operation } from '../attributes.js';
 
-/** What a webhook is asked: an AdmissionReview's `request`, in `admission.k8s.io/v1` and `v1beta1` alike. */
+/** The question to a webhook: an AdmissionReview's `request`, in `admission.k8s.io/v1` and `v1beta1` alike. */
 export interface ReviewRequest {
   readonly uid: string;
   readonly object: unknown;
@@ -14,7 +14,7 @@ export interface ReviewRequest {
   readonly [field: string]: unknown;
 }
 
-/** What it answers, as far as it was found to be well-formed. */
+/** The webhook's answer, as far as it was found to be well-formed. */
 export interface ReviewResponse {
   readonly allowed: boolean;
   readonly status?: {

@@ -47,7 +47,7 @@ interface Asked {
  * then refuses everything that is not about configurations, as long as it cannot read them all.
  */
 export class WebhookPlugin {
-  /** What those that cannot be understood may be for. */
+  /** The requests that a configuration may be for although it cannot be understood. */
   private readonly salvaged = new WeakMap<BrokenObject, readonly Selection[]>();
 
   constructor(

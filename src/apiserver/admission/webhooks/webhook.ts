@@ -13,7 +13,7 @@ export interface WebhookConfiguration extends KubernetesObject {
   webhooks?: MutatingWebhook[];
 }
 
-/** Which requests are meant. */
+/** The requests that a webhook or policy is for. */
 export interface Selection {
   readonly rules: readonly RuleWithOperations[];
   readonly excluded: readonly RuleWithOperations[];
@@ -74,7 +74,7 @@ function compileWebhook(hook: MutatingWebhook): Webhook {
   };
 }
 
-/** What webhooks and policies say of the requests that they are for. */
+/** Compiles the rules by which webhooks and policies select requests. */
 export function compileSelection(said: {
   readonly resourceRules?: readonly RuleWithOperations[];
   readonly excludeResourceRules?: readonly RuleWithOperations[];

@@ -1,11 +1,11 @@
 import type { Size } from './size.js';
 import { exactly, productOf, scaled, sumOf, times } from './size.js';
 
-/** What a function is given, as far as it decides the cost. */
+/** An argument of a function, as far as it decides the cost. */
 export interface Operand {
   readonly size: Size;
   readonly type: OperandType;
-  /** Of the items, where this is a list of items whose type is known. */
+  /** The size and type of the items, if this is a list of items whose type is known. */
   readonly items?: { readonly size: Size; readonly type: OperandType };
   /** Its value, where the expression has it as a number. */
   readonly literal?: number;
@@ -183,7 +183,7 @@ function sameSize(target: Operand | undefined): CallEstimate | undefined {
   return target && { cost: traversal(target), size: target.size };
 }
 
-/** Of texts there are searches under the same names. */
+/** Searches in texts have the same names. */
 function onItems(target: Operand | undefined): CallEstimate | undefined {
   if (!target) return undefined;
   const { items } = target;

@@ -32,7 +32,7 @@ interface Estimate {
 const NEW_LIST = 10;
 const NEW_MAP = 30;
 const ONE = exactly(1);
-/** Of the types that cannot be large. */
+/** The types that cannot be large. */
 const SCALARS = new Set([
   'bool', 'double', 'int', 'uint', 'google.protobuf.Duration', 'google.protobuf.Timestamp',
 ]); // prettier-ignore
@@ -50,7 +50,7 @@ export function estimateCost(root: ExpressionNode, sizes: DeclaredSizes): number
 }
 
 class Estimator {
-  /** What macros have named, the innermost last. */
+  /** The variables of macros, the innermost last. */
   private readonly locals = new Map<string, Estimate[]>();
 
   constructor(private readonly root: DeclaredSizes) {}
@@ -103,7 +103,7 @@ class Estimator {
     return { cost, way: 'start', size: size ?? typeSize(typeOf(node)) };
   }
 
-  /** What has been looked up, with the size that is declared for it. */
+  /** The estimate for a value that has been looked up, with the size that is declared for it. */
   private found(cost: number, way: Way, node: ExpressionNode, size?: Size): Estimate {
     const declared = typeof way === 'string' ? undefined : { min: 0, max: way.max };
     return { cost, way, size: declared ?? typeSize(typeOf(node)) ?? size };
@@ -191,7 +191,7 @@ class Estimator {
   ): Estimate {
     if (name === OWN_HAS && !target) return this.presence(args[0]!, node);
     const estimates = args.map((arg) => this.estimate(arg));
-    // Of the genuine environment, too, this one looks through to what it is given.
+    // The genuine environment, too, looks through this function to its argument.
     if (name === 'dyn' && !target && estimates[0])
       return { ...estimates[0], way: 'start', cost: estimates[0].cost + 1 };
     const operands = args.map((arg, index) => this.operand(arg, estimates[index]!));
@@ -313,7 +313,7 @@ interface Loop {
   /** For every item, beside the expressions. */
   readonly ofEach: number;
   readonly predicate?: ExpressionNode;
-  /** What is collected. */
+  /** The expression whose results are collected. */
   readonly item?: ExpressionNode;
 }
 

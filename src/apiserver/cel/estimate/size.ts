@@ -14,11 +14,11 @@ export interface DeclaredSizes {
   readonly max: number;
   /** Fewest characters of the JSON of a value. */
   readonly minJson: number;
-  /** Of the items of a list, or the values of a map. */
+  /** The sizes of the items of a list, or of the values of a map. */
   items(): DeclaredSizes | undefined;
-  /** Of the keys of a map. */
+  /** The sizes of the keys of a map. */
   keys(): DeclaredSizes | undefined;
-  /** Of a field, by its name in expressions. */
+  /** The sizes of a field, by its name in expressions. */
   field(name: string): DeclaredSizes | undefined;
 }
 

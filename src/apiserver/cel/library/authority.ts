@@ -11,7 +11,7 @@ export interface Authority {
   decide(question: AccessAttributes): AuthorityDecision;
   /** The same for a service account instead. */
   forServiceAccount(namespace: string, name: string): Authority;
-  /** What the request itself is for. */
+  /** The resource that the request itself is for. */
   readonly requestResource: Omit<ResourceAttributes, 'verb'>;
 }
 

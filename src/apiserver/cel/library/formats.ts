@@ -13,7 +13,7 @@ import { register, registerNamespace } from './register.js';
 
 const TYPE = 'kubernetes.NamedFormat';
 
-/** What is wrong with a text; an empty list means that it is right. */
+/** Returns the faults of a text; an empty list means that it is right. */
 type Check = (text: string) => readonly string[];
 
 class FormatValue {

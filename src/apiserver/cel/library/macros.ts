@@ -37,8 +37,8 @@ type Two = readonly [ExpressionNode, ExpressionNode];
 
 /** Calls that look at the expressions they are given rather than at their values. */
 export function registerMacros(environment: Environment): void {
-  // Of several macros of one name the last one wins, for any receiver: this one replaces the library's function for
-  // texts, whose patterns may backtrack.
+  // The last of several macros of one name wins, for any receiver: this one replaces the library's function for texts,
+  // whose patterns may backtrack.
   environment.registerFunction('list.matches(ast): bool', matches);
   environment.registerFunction(`${OWN_HAS}(ast): bool`, has);
   environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall<Two>) =>

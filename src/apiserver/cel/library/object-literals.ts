@@ -2,7 +2,7 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { register, registerNamespace } from './register.js';
 
-/** What `Object.spec{replicas: 3}` gives. */
+/** The value of `Object.spec{replicas: 3}`. */
 export class ObjectLiteral {
   constructor(
     /** `Object.spec` */
@@ -11,7 +11,7 @@ export class ObjectLiteral {
   ) {}
 }
 
-/** What `JSONPatch{op: "add", path: "/x", value: 1}` gives. */
+/** The value of `JSONPatch{op: "add", path: "/x", value: 1}`. */
 export class PatchLiteral {
   constructor(readonly fields: ReadonlyMap<string, unknown>) {}
 }
@@ -91,7 +91,7 @@ export function registerObjectLiterals(environment: Environment): void {
   });
 }
 
-/** What the library makes of a map. */
+/** The two forms in which the library passes a map. */
 type GivenFields = Map<string, unknown> | Record<string, unknown>;
 
 /** Fields whose name has a mark are there if their optional has a value. */

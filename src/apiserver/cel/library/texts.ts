@@ -8,7 +8,7 @@ import { register } from './register.js';
 /** Longer texts only come from abuse. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
-/** What cel-go's strings extension and Kubernetes' regular expressions have beside the library's own. */
+/** Registers what cel-go's strings extension and Kubernetes' regular expressions have beyond the library's own. */
 export function registerTexts(environment: Environment): void {
   register(environment, {
     'string.charAt(int): string': (text: string, index: bigint) => {

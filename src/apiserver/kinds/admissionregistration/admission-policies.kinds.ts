@@ -125,7 +125,7 @@ function validateValidation(
     errors.push(notSupported(`${path}.reason`, reason, REASONS));
 }
 
-/** What is noted in the audit log is known there by the name of the policy as well. */
+/** The name of the policy is a part of each key in the audit log. */
 function validateAudits(
   name: string,
   annotations: NonNullable<Spec['auditAnnotations']>,

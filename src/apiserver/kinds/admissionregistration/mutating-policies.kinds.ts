@@ -30,7 +30,7 @@ type Binding = DecodedObject<MutatingAdmissionPolicyBinding>;
 const REINVOCATIONS = ['IfNeeded', 'Never'];
 /** There is nothing to change in what is deleted. */
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
-/** What says how an object is changed, and what its expression gives, by the type of the patch. */
+/** The field that says how an object is changed, and the type of its expression, by the type of the patch. */
 const PATCHES = {
   ApplyConfiguration: { field: 'applyConfiguration', result: 'Object' },
   JSONPatch: { field: 'jsonPatch', result: 'list(JSONPatch)' },

@@ -17,7 +17,7 @@ import { validateRule } from './rules.js';
 import { repeatedPlaces } from '../validation/repeated-places.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** What CEL keeps for itself. */
+/** The names that CEL keeps for itself. */
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -33,7 +33,7 @@ export function defaultMatch(match: Decoded<MatchResources>): void {
     rule.scope ??= '*';
 }
 
-/** What policies of both sorts say first. */
+/** Validates the fields that policies of both sorts begin with. */
 export function validateFailureAndParams(
   { failurePolicy, paramKind }: { readonly failurePolicy?: string; readonly paramKind?: Decoded<ParamKind> },
   errors: FieldError[],

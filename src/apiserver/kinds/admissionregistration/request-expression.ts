@@ -23,7 +23,7 @@ export interface RequestDeclarations {
   readonly hasLiterals?: boolean;
 }
 
-/** What is known of the objects. @default nothing */
+/** The types of the objects. @default nothing */
 export interface RequestTypes {
   readonly object?: CelType;
   readonly oldObject?: CelType;

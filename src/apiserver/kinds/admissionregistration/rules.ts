@@ -8,7 +8,10 @@ export const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** Which requests are looked at. Source: validateRuleWithOperations in pkg/apis/admissionregistration/validation. */
+/**
+ * Validates the rule that selects requests. Source: validateRuleWithOperations in
+ * pkg/apis/admissionregistration/validation.
+ */
 export function validateRule(
   { operations = [], apiGroups = [], apiVersions = [], resources = [], scope }: Decoded<RuleWithOperations>,
   path: string,

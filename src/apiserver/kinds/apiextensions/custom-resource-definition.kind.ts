@@ -112,7 +112,7 @@ function isOnlyLetGo({ spec }: Readonly<Written>, old: Readonly<Written>): boole
   return sameJson(spec, before);
 }
 
-/** Of several, the first. */
+/** The first of several. */
 function storedVersion(spec: Decoded<CustomResourceDefinitionSpec> | undefined): string[] {
   const stored = spec?.versions?.find(({ storage }) => storage);
   return stored ? [stored.name ?? ''] : [];

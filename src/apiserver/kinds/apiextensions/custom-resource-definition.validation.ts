@@ -32,7 +32,7 @@ const PROTECTED = /(^|\.)(k8s\.io|kubernetes\.io)$/;
 export function validateNewDefinition(definition: Readonly<Definition>, errors: FieldError[]): void {
   validateDefinition(definition, errors);
   const { group = '' } = definition.spec ?? {};
-  // What has no dot is complained about already.
+  // A name without a dot is complained about already.
   const reserved = group.includes('.') ? reservationOf(group) : undefined;
   if (reserved !== undefined) errors.push(forbidden('spec.group', reserved));
 }
@@ -121,7 +121,7 @@ function validateStoredVersions(
 
 export type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
 
-/** What a definition in a group of Kubernetes itself says of its approval; undefined for one of another group. */
+/** Reads the approval of a definition in a group of Kubernetes itself; undefined for one of another group. */
 export function approvalOfDefinition({ metadata, spec }: Readonly<Definition>): Approval | undefined {
   return PROTECTED.test(spec?.group ?? '')
     ? approvalOf(metadata.annotations?.[APPROVAL_ANNOTATION] ?? '')
@@ -225,7 +225,7 @@ function validateVersions(
     const { name = '' } = version;
     const problems = checkDns1035Label(name);
     if (problems.length > 0) errors.push(invalid(`${path}[${index}].name`, name, problems.join(',')));
-    // Of two with one name, the first counts.
+    // The first of two with one name counts.
     const { subresources = shared.subresources } = firstOf.get(name) ?? version;
     validateVersion(version, `${path}[${index}]`, subresources?.status !== undefined, schemas, errors);
   });
@@ -282,7 +282,7 @@ function checkDeprecation(isDeprecated: boolean, warning: string | undefined): s
   return problems;
 }
 
-/** What all versions have in common, judged as if it stood outside of them. */
+/** Validates the fields that all versions have in common, as if they stood outside of them. */
 function validateShared(
   { schema, subresources, additionalPrinterColumns, selectableFields = [] }: Shared,
   versions: readonly Version[],

@@ -5,7 +5,7 @@ import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 type Version = Decoded<CustomResourceDefinitionVersion>;
 const FIELDS = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 
-/** What versions may have in common. */
+/** The fields that versions may have in common. */
 export type Shared = Partial<Pick<Version, (typeof FIELDS)[number]>>;
 
 /**

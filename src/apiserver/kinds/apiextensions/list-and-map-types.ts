@@ -19,7 +19,10 @@ export interface Tolerance {
 const LIST_TYPES = ['atomic', 'set', 'map'];
 const MAP_TYPES = ['atomic', 'granular'];
 
-/** What a schema says of how its lists and maps are merged. Source: ValidateCustomResourceDefinitionOpenAPISchema. */
+/**
+ * Validates the fields by which a schema says how its lists and maps are merged. Source:
+ * ValidateCustomResourceDefinitionOpenAPISchema.
+ */
 export function validateListsAndMaps(
   schema: StructuralSchema,
   path: string,

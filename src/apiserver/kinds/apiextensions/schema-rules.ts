@@ -25,7 +25,7 @@ export interface RulePlace {
   readonly repetitions: number;
 }
 
-/** What is wrong with rules before they are compiled. */
+/** Finds the faults of rules before they are compiled. */
 export function validateRuleFields(schema: StructuralSchema, path: string, errors: FieldError[]): void {
   schema['x-kubernetes-validations']?.forEach((rule, index) =>
     validateFields(rule, `${path}.x-kubernetes-validations[${index}]`, schema, errors),

@@ -17,7 +17,7 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
 };
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 const META = new Set(['name', 'generateName']);
-/** What a schema below a logical keyword cannot say, as `[field, detail]`. */
+/** The fields that a schema below a logical keyword cannot have, as `[field, detail]`. */
 const DESCRIBING = [
   ['type', 'must be empty to be structural'],
   ['default', 'must be undefined to be structural'],
@@ -130,7 +130,7 @@ function validateRootMetadata(metadata: Schema, path: string, errors: FieldError
   );
 }
 
-/** Where types may be named again: an integer or a string, the way it was written before. */
+/** The places at which types may be named again: an integer or a string, the way it was written before. */
 interface Skipped {
   readonly skipAnyOf: boolean;
   readonly skipFirstAllOf: boolean;
@@ -153,7 +153,7 @@ function validateValues(schema: Schema, path: string, errors: FieldError[], skip
   if (pattern) validatePattern(pattern, path, errors);
 }
 
-/** What is below a logical keyword. */
+/** Validates the schemas below a logical keyword. */
 function validateNested(schema: Schema, path: string, errors: FieldError[], skipped = NOTHING_SKIPPED): void {
   validateValues(schema, path, errors, skipped);
   const { items, properties = {}, additionalProperties = false } = schema;

@@ -60,7 +60,10 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   },
 });
 
-/** What the server serves itself is available from the beginning. That of a Service is looked at later: `ExtensionGroups`. */
+/**
+ * An API that the server serves itself is available from the beginning. That of a Service is looked at later:
+ * `ExtensionGroups`.
+ */
 function localAvailability({ metadata }: ApiService) {
   return {
     type: 'Available',

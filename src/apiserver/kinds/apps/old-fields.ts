@@ -18,7 +18,7 @@ export function templateGenerationProblem({ metadata }: Readonly<UnstructuredObj
   return generation === undefined ? undefined : integerProblem(generation);
 }
 
-/** What Go's `strconv.ParseInt` says of a text that is no int64. */
+/** The error of Go's `strconv.ParseInt` for a text that is no int64. */
 function integerProblem(text: string): string | undefined {
   if (parseInt64(text) !== undefined) return undefined;
   const why = /^[+-]?\d+$/.test(text) ? 'value out of range' : 'invalid syntax';

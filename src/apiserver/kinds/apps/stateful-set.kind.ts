@@ -130,7 +130,7 @@ function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
   // Source: ValidatePodTemplateSpecForStatefulSet, which looks at these before the whole template, and again with it.
   validateLabels(template.metadata?.labels, 'spec.template.labels', errors);
   validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
-  // What an earlier release let pass can still be changed.
+  // An object that an earlier release accepted can still be changed.
   const problems = templateProblems(spec, old);
   if (!old || problems.length === 0 || templateProblems(old).length === 0) errors.push(...problems);
   validateLongRunning(template, 'StatefulSet', errors);

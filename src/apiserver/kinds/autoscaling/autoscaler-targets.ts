@@ -49,7 +49,7 @@ function pair(
   return `${String(current?.value ?? UNKNOWN)}/${String(target?.value ?? '<auto>')}`;
 }
 
-/** What does not belong to each pod: an average is said to be one. */
+/** Prints a metric that does not belong to each pod; an average says so. */
 function shared(...[target, current]: Parameters<typeof pair>): string {
   return target?.averageValue === undefined ? pair(target, current) : `${pair(target, current)} (avg)`;
 }

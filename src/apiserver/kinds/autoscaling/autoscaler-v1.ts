@@ -7,7 +7,7 @@ import type {
 import { objectOfKind, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
-/** Where the first version keeps what it has no fields for. */
+/** The annotation in which the first version keeps what it has no fields for. */
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';

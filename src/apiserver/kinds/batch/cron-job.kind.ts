@@ -20,7 +20,7 @@ import { defaultFailurePolicy, validateJobTemplateSpec } from './job-spec.js';
 
 type CronJob = DecodedObject<ICronJob>;
 
-/** What is added to the name of a job that it makes has eleven characters. */
+/** The suffix of a job's name has eleven characters. */
 const MAX_NAME = 52;
 const POLICIES = ['Allow', 'Forbid', 'Replace'];
 

@@ -101,7 +101,7 @@ function validateExitCodes(
     errors.push(invalid(`${path}.values`, values, 'must be ordered'));
 }
 
-/** Of a list of indexes, bytes. */
+/** The longest list of indexes, bytes. */
 const MAX_INDEXES_LENGTH = 64 * 1024;
 
 /** Source: validateSuccessPolicy. */

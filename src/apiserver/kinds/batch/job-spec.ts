@@ -14,7 +14,9 @@ export type JobSpec = Decoded<IJobSpec>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** What a job and the template of one share. Source: SetDefaults_Job in pkg/apis/batch/v1/defaults.go. */
+/**
+ * Sets the defaults that a job and the template of one share. Source: SetDefaults_Job in pkg/apis/batch/v1/defaults.go.
+ */
 export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   if (spec.completions === undefined && spec.parallelism === undefined) {
     spec.completions = 1;

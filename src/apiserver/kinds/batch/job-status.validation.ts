@@ -110,7 +110,7 @@ function validateEnds({ changed, errors, is, status }: Change): void {
     );
 }
 
-/** What a job that has ended has no more of. */
+/** Validates that a job that has ended has no running pods. */
 function validateFinished({ changed, errors, is, spec, status }: Change): void {
   if (!isFinished(is)) return;
   const { active = 0, startTime, uncountedTerminatedPods: uncounted } = status;
@@ -189,7 +189,7 @@ function validateSuccess({ changed, errors, is, status }: Change): void {
       );
 }
 
-/** What has happened is not taken back. Source: ValidateJobStatusUpdate. */
+/** Validates that nothing is taken back that has happened. Source: ValidateJobStatusUpdate. */
 function validateHistory({ errors, is, old, spec, status, was, changed }: Change): void {
   for (const type of TERMINAL)
     if (was(type) && !is(type))

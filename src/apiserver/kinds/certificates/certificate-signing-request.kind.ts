@@ -143,7 +143,7 @@ function validateSignerName(name: string, field: string, errors: FieldError[]): 
   if (name.length > MAX_SIGNER_NAME) errors.push(tooLong(field, MAX_SIGNER_NAME));
 }
 
-/** Of several labels that are wrong, the first one. */
+/** The first one of several wrong labels. */
 function validateLabelsOf(
   text: string,
   check: (label: string) => readonly string[],

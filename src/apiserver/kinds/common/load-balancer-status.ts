@@ -21,7 +21,10 @@ interface Reached {
 
 const MODES = ['Proxy', 'VIP'];
 
-/** Where a service is reached. Source: ValidateLoadBalancerStatus in pkg/apis/core/validation/validation.go. */
+/**
+ * Validates the addresses at which a service is reached. Source: ValidateLoadBalancerStatus in
+ * pkg/apis/core/validation/validation.go.
+ */
 export function validateLoadBalancerStatus(ingress: readonly Reached[], errors: FieldError[]): void {
   ingress.forEach((place, index) => {
     const path = `status.loadBalancer.ingress[${index}]`;

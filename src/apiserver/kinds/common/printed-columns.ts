@@ -45,7 +45,7 @@ export function wide<T>(name: string, cell: CellOf<T>): PrintedColumn<T> {
   return { columns: [wideColumn(name)], cells: (object, nowMs) => [cell(object, nowMs)] };
 }
 
-/** What `kubectl get` prints of a kind. */
+/** The columns that `kubectl get` prints of a kind. */
 interface PrintedKind<T> {
   readonly columns: readonly TableColumn[];
   toRow(object: Readonly<T>, nowMs: number): TableCell[];

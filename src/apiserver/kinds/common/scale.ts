@@ -35,7 +35,7 @@ export const REPLICAS_SCALE: ScaleMapping = {
 export const SHOWN_SCALE: ShownKind = {
   type: { group: 'autoscaling', version: 'v1', resource: 'scales', kind: 'Scale', namespaced: true },
   listKind: 'ScaleList',
-  // What a name and an age are is said in the same words for all kinds.
+  // The descriptions of name and age are the same for all kinds.
   schema: 'io.k8s.api.apps.v1.ReplicaSet',
   columns: [
     column('Name'),

@@ -48,7 +48,7 @@ function validateType(type: string, path: string, errors: FieldError[]): void {
     errors.push(invalid(path, type, 'must be a standard limit type or fully qualified'));
 }
 
-/** What is not said of a container follows from what is: the limit from the most, the request from limit or least. */
+/** A missing value follows from the others: the limit from the most, the request from limit or least. */
 function defaultItem(item: Decoded<LimitRangeItem>): void {
   item.default = completed(item.max, item.default);
   item.defaultRequest = completed(item.default, item.defaultRequest);

@@ -97,7 +97,7 @@ export function validateClaimStatus(
   }
 }
 
-/** Of the resources that Kubernetes knows, a claim has only storage. */
+/** Storage is the only resource of Kubernetes' own that a claim has. */
 function isResourceKey(name: string, path: string, errors: FieldError[]): boolean {
   const { length } = errors;
   validateSyntax(name, checkQualifiedName, path, errors);

@@ -110,7 +110,9 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
       if (pair.every((scope) => isOneOf(scope, all))) errors.push(invalid(field, all, 'conflicting scopes'));
 }
 
-/** Which resources a scope may narrow. Source: IsResourceQuotaScopeValidForResource in pkg/apis/core/helper. */
+/**
+ * Tells whether a scope may narrow a resource. Source: IsResourceQuotaScopeValidForResource in pkg/apis/core/helper.
+ */
 function isNarrowedBy(scope: string, resource: string): boolean {
   switch (scope) {
     case 'BestEffort':

@@ -55,7 +55,7 @@ export const SECRET_KIND = defineKind<Secret>({
   selectableFields: ({ type }) => ({ type: type ?? '' }),
 });
 
-/** What was written in clear becomes data; it is never read back. */
+/** Turns values that were written in clear into data; they are never read back. */
 function takeStringData(object: Secret): void {
   if (!object.stringData) return;
   const data: Record<string, string> = { ...object.data };

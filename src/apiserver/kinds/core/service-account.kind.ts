@@ -16,7 +16,7 @@ export const SERVICE_ACCOUNT_KIND = defineKind<DecodedObject<ServiceAccount>>({
   prepareForUpdate: keepNamesOfSecrets,
 });
 
-/** Of a secret, the name alone says which one it is. Source: cleanSecretReferences in pkg/registry/core/serviceaccount. */
+/** The name alone says which secret it is. Source: cleanSecretReferences in pkg/registry/core/serviceaccount. */
 function keepNamesOfSecrets(account: DecodedObject<ServiceAccount>): void {
   if (account.secrets)
     account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));

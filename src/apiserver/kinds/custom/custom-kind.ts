@@ -159,19 +159,19 @@ function withoutIdentity(object: Readonly<UnstructuredObject>): Record<string, u
   return rest;
 }
 
-/** Where the status has a writer of its own, what that writer says asks for nothing. */
+/** If the status has a writer of its own, its changes do not raise the generation. */
 function specificationOf(object: Readonly<UnstructuredObject>): unknown {
   const { status: _status, ...rest } = withoutIdentity(object);
   return rest;
 }
 
-/** What the schema speaks of; of the metadata it may restrict the name alone. */
+/** The part of an object that the schema describes; of the metadata it may restrict the name alone. */
 function described(object: Readonly<UnstructuredObject>): Record<string, unknown> {
   const { name, generateName } = object.metadata;
   return { ...object, metadata: { name, ...(generateName !== undefined && { generateName }) } };
 }
 
-/** What `fieldSelector` may ask for, under the path without its first point: `spec.color`. */
+/** The fields that `fieldSelector` may name, under the path without its first point: `spec.color`. */
 function selectableFieldsOf({
   selectableFields = [],
 }: Version): (object: Readonly<UnstructuredObject>) => Record<string, string> {
@@ -197,7 +197,7 @@ function keepAllButStatus(object: UnstructuredObject, old: Readonly<Unstructured
   if (status !== undefined) object.status = status;
 }
 
-/** What objects are judged by, beside rules. */
+/** The tests of objects beside rules. */
 interface Judging {
   readonly structural: StructuralSchema;
   readonly scale: CustomResourceSubresourceScale | undefined;
@@ -218,7 +218,7 @@ function validateCustomUpdate(
   }
   if (scale) validateScaleStatus(object, scale, errors);
   if (subresource !== 'status') validateEmbedded(object, structural, '', errors);
-  // What was not unique may stay so.
+  // Items that were not unique may stay so.
   const before: FieldError[] = [];
   validateUnique(old, structural, '', before);
   if (before.length === 0) validateUnique(object, structural, '', errors);
@@ -239,7 +239,10 @@ function validateStatus(
     errors.push({ ...error, field: error.field === '<nil>' ? 'status' : `status.${error.field}` });
 }
 
-/** What has no type, or is too long or not supported, cannot be judged by rules. Source: hasBlockingErr in apiextensions-apiserver/pkg/registry/customresource. */
+/**
+ * A value that has no type, or is too long or not supported, cannot be judged by rules. Source: hasBlockingErr in
+ * apiextensions-apiserver/pkg/registry/customresource.
+ */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',

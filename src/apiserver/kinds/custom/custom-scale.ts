@@ -2,7 +2,7 @@ import type { CustomResourceSubresourceScale } from '@rollkeeper/machinery/types
 import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kind-definition.js';
 
-/** Where a kind keeps the numbers of its Scale; the paths are simple ones, `.spec.replicas`. */
+/** Reads where a kind keeps the numbers of its Scale; the paths are simple ones, `.spec.replicas`. */
 export function customScale({
   specReplicasPath,
   statusReplicasPath,

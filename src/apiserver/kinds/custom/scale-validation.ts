@@ -5,7 +5,10 @@ import { invalid } from '../validation/field-errors.js';
 
 const MAX_INT32 = 2_147_483_647;
 
-/** What a Scale reads of an object. Source: ValidateScaleSpec in apiextensions-apiserver/pkg/registry/customresource. */
+/**
+ * Validates the fields that a Scale reads of an object. Source: ValidateScaleSpec in
+ * apiextensions-apiserver/pkg/registry/customresource.
+ */
 export function validateScaleSpec(
   object: object,
   { specReplicasPath }: CustomResourceSubresourceScale,

@@ -8,7 +8,7 @@ import { hasFormat, isSupportedFormat } from './formats.js';
 import { rangeProblem } from './number-ranges.js';
 import { isSchema } from './structural-defaults.js';
 
-/** What was found in a value. */
+/** The faults that were found in a value. */
 class Findings {
   /** Enough to read: a value can have one for each of its items. */
   private static readonly MAX = 1_000;
@@ -121,7 +121,7 @@ function isNumber(value: unknown): value is number | bigint {
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (Number.isSafeInteger(value)) return 'integer';
-  // What does not fit an int64 is a float64 in Go.
+  // A number that does not fit an int64 is a float64 in Go.
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? 'integer' : 'number';
   return typeof value;
 }
@@ -258,7 +258,7 @@ function below(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Of several alternatives that all fail, the errors of the one that fits best are given, too. */
+/** If several alternatives all fail, the errors of the one that fits best are given, too. */
 function judgeJunctors(value: unknown, schema: StructuralSchema, place: Place, found: Findings): void {
   const { allOf, anyOf, oneOf, not } = schema;
   found.matches++;

@@ -44,7 +44,7 @@ export function validateEvent(
   validateSyntax(own, checkDns1123Subdomain, 'namespace', errors);
 }
 
-/** Of what is cluster-scoped, events are in `default`. */
+/** Events about cluster-scoped objects are in `default`. */
 function isClusterWide(own: string, other: string): boolean {
   return own === 'default' || own === other;
 }
@@ -65,7 +65,7 @@ function validateNewEvent(event: Readonly<Event>, reporterField: ReporterField, 
   }
 }
 
-/** What `events.k8s.io/v1` asks of new events besides. Source: ValidateEventCreate. */
+/** Validates what `events.k8s.io/v1` requires of new events in addition. Source: ValidateEventCreate. */
 export function validateEventCreation(event: Readonly<Event>, errors: FieldError[]): void {
   validateEvent(event, errors, 'reportingController');
   validateSeries(event.series, errors);

@@ -39,7 +39,9 @@ function validateAmounts(status: NodeStatus, errors: FieldError[]): void {
       validateResourceAmount(name, amount, `status.${field}.${name}`, errors);
 }
 
-/** What a kubelet may say of its node. Source: ValidateNodeUpdate, as far as it is about the status. */
+/**
+ * Validates the status that a kubelet writes of its node. Source: ValidateNodeUpdate, as far as it is about the status.
+ */
 export function validateNodeStatus({ status = {} }: DecodedObject<Node>, errors: FieldError[]): void {
   validateAmounts(status, errors);
   status.declaredFeatures?.forEach((feature, index) => {
@@ -77,7 +79,7 @@ function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void 
   });
 }
 
-/** What of a node may change: whether and how pods come to it. Source: ValidateNodeUpdate. */
+/** Validates the fields of a node that may change: whether and how pods come to it. Source: ValidateNodeUpdate. */
 export function validateNodeUpdate(
   node: DecodedObject<Node>,
   old: DecodedObject<Node>,

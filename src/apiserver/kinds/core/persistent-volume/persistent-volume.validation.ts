@@ -35,7 +35,7 @@ import {
 
 type Spec = Decoded<PersistentVolumeSpec>;
 type SourceRule<T> = (source: T, path: string, errors: FieldError[]) => void;
-/** What of a volume's spec is no source. */
+/** The fields of a volume's spec that are no source. */
 type OwnField =
   | 'accessModes'
   | 'capacity'

@@ -2,7 +2,7 @@ import type { ContainerStatus } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
-/** What `kubectl get pods` says of a pod. */
+/** The words of `kubectl get pods` for a pod. */
 export interface PodSummary {
   /** `Running`, `Terminating`, `Init:0/1`, `CrashLoopBackOff` … */
   readonly word: string;

@@ -13,7 +13,10 @@ import { validateSyntax } from '../../validation/words.js';
 
 type Status = Decoded<PodStatus>;
 
-/** What a kubelet may say of a pod. Source: ValidatePodStatusUpdate in pkg/apis/core/validation/validation.go. */
+/**
+ * Validates the status that a kubelet writes of a pod. Source: ValidatePodStatusUpdate in
+ * pkg/apis/core/validation/validation.go.
+ */
 export function validatePodStatus(
   pod: DecodedObject<Pod>,
   old: DecodedObject<Pod>,

@@ -30,7 +30,7 @@ export function keepEphemeralContainers(pod: AnyPod, old: Readonly<AnyPod>): voi
   else delete pod.spec.ephemeralContainers;
 }
 
-/** What neither of them may touch. */
+/** Restores the fields that neither of them may touch. */
 function keepTheRest(pod: AnyPod, old: Readonly<AnyPod>): void {
   pod.status = old.status;
   const { resourceVersion, uid } = pod.metadata;

@@ -151,7 +151,7 @@ function validateGatesKept(spec: Decoded<PodSpec>, old: Decoded<PodSpec>, errors
   });
 }
 
-/** Where a gated pod may run can be narrowed down, and no more. Source: validateNodeAffinityMutation. */
+/** The nodes of a gated pod can be narrowed down, and no more. Source: validateNodeAffinityMutation. */
 function validateNarrowing(spec: Decoded<PodSpec>, old: Decoded<PodSpec>, errors: FieldError[]): void {
   const labels = Object.entries(old.nodeSelector ?? {});
   if (labels.some(([label, value]) => ownField(spec.nodeSelector, label) !== value))
@@ -193,7 +193,10 @@ function termsOf({ affinity }: Decoded<PodSpec>): readonly Decoded<NodeSelectorT
   return affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 }
 
-/** What was there comes first, as it was. A term of nothing selects nothing, and more than that with anything added. */
+/**
+ * The old requirements come first, unchanged. A term of nothing selects nothing, and more than that with anything
+ * added.
+ */
 function hasOnlyAdditions(term: Decoded<NodeSelectorTerm>, old: Decoded<NodeSelectorTerm>): boolean {
   const sizeOf = ({ matchExpressions, matchFields }: Decoded<NodeSelectorTerm>): number =>
     (matchExpressions?.length ?? 0) + (matchFields?.length ?? 0);

@@ -9,7 +9,7 @@ const COMPUTE = ['cpu', 'memory'] as const;
 export function qosClassOf(spec: Decoded<PodSpec>): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const { limits: ownLimits, requests: ownRequests } = spec.resources ?? {};
-  // What a pod asks for as a whole decides alone.
+  // The resources that a pod asks for as a whole decide alone.
   const resources =
     ownLimits || ownRequests ? [spec.resources ?? {}] : all.map((container) => container.resources ?? {});
   const hasAny = resources.some(({ requests, limits }) =>

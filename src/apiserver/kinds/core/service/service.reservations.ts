@@ -7,7 +7,7 @@ import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
 import { hasClusterIp, wantsHealthPort, wantsNodePorts } from './service.defaults.js';
 
-/** What services get their addresses from, as kubeadm sets clusters up. The second is for dual stack. */
+/** The networks from which services get their addresses, as kubeadm sets clusters up. The second is for dual stack. */
 export const SERVICE_NETWORKS = { IPv4: '10.96.0.0/12', IPv6: 'fd00:10:96::/108' } as const;
 export const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
 

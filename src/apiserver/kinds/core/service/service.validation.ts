@@ -37,7 +37,9 @@ const PROTOCOLS: readonly WordRule[] = [
 ];
 const MAX_AFFINITY_SECONDS = 86_400;
 
-/** What addresses and ports are allocated by. Source: pkg/registry/core/service/storage/alloc.go. */
+/**
+ * Validates the fields by which addresses and ports are allocated. Source: pkg/registry/core/service/storage/alloc.go.
+ */
 export function allocationProblems(spec: Decoded<ServiceSpec>): readonly FieldError[] {
   const errors = addressProblems(spec);
   const hasNodePorts = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
@@ -101,7 +103,7 @@ function validateType(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   }
 }
 
-/** What is chosen for a service comes from this range, and is looked at before the rest of it. */
+/** A chosen port must be in this range, which is checked before the rest of it. */
 function validateNodePortRange({ ports = [] }: Decoded<ServiceSpec>, errors: FieldError[]): void {
   ports.forEach(({ nodePort }, index) => {
     if (nodePort && (nodePort < NODE_PORTS.first || nodePort > NODE_PORTS.last))

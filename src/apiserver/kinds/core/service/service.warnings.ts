@@ -3,7 +3,9 @@ import type { Decoded, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 
 const OLD_TOPOLOGY = 'service.kubernetes.io/topology-aware-hints';
 
-/** What is valid in a Service, and without effect or about to go. Source: pkg/api/service/warnings.go. */
+/**
+ * Warns of fields of a Service that are valid, and without effect or about to go. Source: pkg/api/service/warnings.go.
+ */
 export function serviceWarnings({ annotations }: ObjectMeta, spec: Decoded<ServiceSpec>): string[] {
   const warnings: string[] = [];
   const { clusterIP, externalIPs = [], externalName, loadBalancerIP, sessionAffinity, type } = spec;

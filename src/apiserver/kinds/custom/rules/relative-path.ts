@@ -12,7 +12,7 @@ export interface FoundField {
   readonly root: string;
 }
 
-/** What is wrong with a path. */
+/** The fault of a path. */
 export interface PathProblem {
   readonly problem: string;
 }

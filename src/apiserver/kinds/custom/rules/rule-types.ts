@@ -46,7 +46,7 @@ export function ruleTypeOf(schema: StructuralSchema, isResource: boolean): CelTy
   }
 }
 
-/** What expressions may say of whole resources of a kind that a user defines. */
+/** The type of whole resources of a kind that a user defines, for expressions. */
 export function structuralType(schema: StructuralSchema): CelType | undefined {
   return ruleTypeOf(schema, true);
 }
@@ -62,7 +62,7 @@ function arrayType(schema: StructuralSchema): CelType | undefined {
   const { items } = schema;
   const type = isSchema(items) ? innerType(items) : undefined;
   if (!type) return undefined;
-  // Of scalars alone the order can be left out of account.
+  // Only for scalars can the order be left out of account.
   const isSet = schema['x-kubernetes-list-type'] === 'set' && typeof type === 'string';
   return isSet ? { kind: 'list', items: type, isSet } : listOf(type);
 }

@@ -4,7 +4,10 @@ import type { StructuralSchema } from '../../../schema/index.js';
 import { isSchema } from '../structural-defaults.js';
 import { escapedName, ruleTypeOf } from './rule-types.js';
 
-/** What a request may be at most, from which the sizes follow that a schema does not name. Source: apiserver/pkg/apis/cel/config.go. */
+/**
+ * The largest request, from which the sizes follow that a schema does not name. Source:
+ * apiserver/pkg/apis/cel/config.go.
+ */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 const BRACKETS = 2;
 const BYTES_OF_A_CHARACTER = 4;

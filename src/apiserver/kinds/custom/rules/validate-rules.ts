@@ -65,7 +65,7 @@ function validateNode(node: RuleNode, place: Place, complaints: Complaints, budg
   const { path, value, old } = place;
   if (value === null || value === undefined) return;
   if (node.rules.length > 0) judge(node, place, complaints, budget);
-  // What is below `allOf` is judged even where nothing has changed, as far as its own place goes.
+  // Schemas below `allOf` are judged even if nothing has changed, as far as their own place goes.
   for (const part of node.allOf) validateNode(part, place, complaints, budget);
   if (Array.isArray(value)) {
     if (!node.items) return;
@@ -124,7 +124,7 @@ function judge(node: RuleNode, place: Place, { errors, kept }: Complaints, budge
   }
 }
 
-/** What broke a rule before and was not touched may stay. */
+/** A value that broke a rule before and was not touched may stay. */
 function isUnchanged({ value, old, parent }: Place): boolean {
   if (old !== undefined) return sameJson(value, old);
   return parent !== undefined && isUnchanged(parent);
