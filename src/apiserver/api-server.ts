@@ -395,7 +395,7 @@ function isPrettyAnswer(request: ApiRequest): boolean {
   return isPrettyAsked(request) && !request.path.startsWith('/openapi/');
 }
 
-/** What is answered has been found acceptable already; what has no message is written as JSON. */
+/** The form of an answer has been found acceptable already; an object without a message is written as JSON. */
 function formatOfBody(accept: string | undefined): Format {
   if (!accept || !/yaml|protobuf/.test(accept)) return 'json';
   return negotiate(accept, { hasProtobuf: true }).format;

@@ -7,7 +7,7 @@ import { ApiRequest } from './http/index.js';
 import type { ByteBudget, RequestGate, RequestHost, RequestSignals } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 
-/** What all requests share: what they are counted by, and the room that they take turns in. */
+/** The parts that all requests share: what they are counted by, and the room that they take turns in. */
 export interface SharedByRequests {
   readonly clock: Clock;
   readonly kinds: KindRegistry;

@@ -191,7 +191,7 @@ export class Admission {
     for (const plugin of this.pluginsOf(attributes)) plugin.mutateBehind?.(attributes);
   }
 
-  /** What speaks against a complete new state; to be named before what its kind finds wrong with it. */
+  /** Finds the problems of a complete new state; they are named before what its kind finds wrong with it. */
   async problems(attributes: WriteAttributes): Promise<FieldError[]> {
     const found: FieldError[] = [];
     for (const plugin of this.pluginsOf(attributes))

@@ -13,7 +13,10 @@ export interface Plugin {
   mutate?(attributes: WriteAttributes): void | Promise<void>;
   /** Completes the object behind a subresource whose body is another one, such as a Scale, in place. */
   mutateBehind?(attributes: WriteAttributes): void;
-  /** What speaks against a complete new state; named before what its kind finds wrong with it, in the same refusal. */
+  /**
+   * Finds the problems of a complete new state; they are named before what its kind finds wrong with it, in the same
+   * refusal.
+   */
   problems?(attributes: WriteAttributes): Promise<readonly FieldError[]>;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;

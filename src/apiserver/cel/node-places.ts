@@ -4,7 +4,7 @@ import { nodesIn } from './cost.js';
 const INFIX = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%', '&&', '||']);
 const OPENING: Readonly<Record<string, string>> = { '[]': '[', '[?]': '[', '.': '.', '.?': '.', '?:': '?' };
 
-/** Where cel-go places a node: at its operator, point or opening bracket, or where it begins. */
+/** Returns the place that cel-go gives a node: its operator, point or opening bracket, or its beginning. */
 export function placeOf(node: ExpressionNode, expression: string): number {
   const { op, start } = node;
   const after = (from: number, text: string): number => {

@@ -3,7 +3,7 @@ import type { ExpressionNode } from './cost.js';
 import { placeOf, typeNameOf } from './node-places.js';
 import { typesIn } from './type-names.js';
 
-/** What the library says of an error, as far as it is used here. */
+/** An error of the library, as far as it is used here. */
 interface LibraryError extends Error {
   readonly code?: string;
   readonly summary?: string;
@@ -13,7 +13,10 @@ interface LibraryError extends Error {
   readonly call?: ExpressionNode;
 }
 
-/** Of what names something, the rest after the library's own words; `$1` is what was in the brackets. */
+/**
+ * The genuine words for an error that names something: the rest after the library's own words; `$1` is what was in the
+ * brackets.
+ */
 const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
   [/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')"],
   [/^no such overload: (.*) in (.*)$/, "found no matching overload for '@in' applied to '($1, $2)'"],
@@ -80,7 +83,7 @@ export function mistakeIn(
   return { at, message: words };
 }
 
-/** What cannot be selected from a value, or not in this way. */
+/** Describes a field that cannot be selected from a value, or not in this way. */
 function accessProblem(node: ExpressionNode, code: string | undefined): string | undefined {
   if (node.op !== '.' && node.op !== '.?' && node.op !== '[]' && node.op !== '[?]') return undefined;
   // A field is selected by its name, an entry by an expression.
@@ -99,7 +102,7 @@ function overload(op: string, type: string, key: ExpressionNode): string {
   return `found no matching overload for '${name}' applied to '(${type}, ${typeNameOf(key) ?? 'dyn'})'`;
 }
 
-/** Of a conjunction, the operand that is none. */
+/** Returns the operand of a conjunction that is no truth value. */
 function wrongPart(node: ExpressionNode, code: string | undefined): ExpressionNode {
   if (code !== 'invalid_logical_operand' || (node.op !== '&&' && node.op !== '||')) return node;
   const operands: readonly ExpressionNode[] = node.args;

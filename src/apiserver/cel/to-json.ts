@@ -24,7 +24,7 @@ export function toJson(value: unknown): Json {
   if (value instanceof Duration) return durationText(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (value instanceof Optional && value.hasValue()) return toJson(value.value());
-  // What a literal of a map gives.
+  // The value of a literal of a map.
   if (isPlain(value)) return objectOf(new Map(Object.entries(value)));
   throw new RangeError('a value cannot be written as JSON');
 }

@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../errors/index.js';
 import { validateAnnotations, validateLabels } from '../kinds/index.js';
 
-/** What is wrong with a conversion. The text follows "conversion webhook for example.com/v1, Kind=Thing". */
+/** A failed conversion. The text follows "conversion webhook for example.com/v1, Kind=Thing". */
 export class ConversionError extends Error {}
 
 export type ReviewVersion = 'v1' | 'v1beta1';
@@ -63,7 +63,7 @@ export function readConversionReview(
   return Array.isArray(convertedObjects) ? convertedObjects : [];
 }
 
-/** What an answer says there; nothing, where it is no object. */
+/** The fields of a part of an answer; none if it is no object. */
 function fieldsOf(value: unknown): Readonly<Fields> {
   return isJsonObject(value) ? value : {};
 }
@@ -166,7 +166,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What Go calls the type of a JSON value. */
+/** Go's name of the type of a JSON value. */
 function goTypeOf(value: unknown): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';

@@ -21,7 +21,7 @@ import {
 
 /** As the genuine server's clients of webhooks wait. */
 const TIMEOUT_SECONDS = 30;
-/** Of an answer: a page of objects, with what a conversion may add. */
+/** The longest answer: a page of objects, with what a conversion may add. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**

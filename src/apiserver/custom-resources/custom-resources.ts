@@ -163,7 +163,7 @@ export class CustomResources implements DefinitionObserver {
     return items.length > 0;
   }
 
-  /** Where nothing lies but what the definition defines. */
+  /** The place in the store that has only the objects of this definition. */
   private ownResource(definition: Readonly<Definition>): string | undefined {
     const resource = storedResourceOf(definition);
     return resource === undefined || this.context().kinds.isBuiltIn(resource) ? undefined : resource;

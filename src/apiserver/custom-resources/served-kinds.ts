@@ -12,7 +12,7 @@ interface Claim {
   readonly since: string;
 }
 
-/** What is remembered of a definition: not its schemas, which the kinds have. */
+/** The facts that are remembered of a definition: not its schemas, which the kinds have. */
 interface Known extends Claim {
   readonly accepted: NonNullable<Definition['status']>['acceptedNames'];
   /** Its kinds are served, or would be if they were none of an older definition. */

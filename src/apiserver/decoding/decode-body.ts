@@ -92,7 +92,7 @@ function withBytes(message: string, text: string, body: Buffer): string {
   return message.replace(`(${summaryOfBytes(Buffer.from(text))})`, `(${summaryOfBytes(body)})`);
 }
 
-/** What is applied calls itself YAML, and nearly always is JSON, which is read a good deal faster. */
+/** An applied configuration calls itself YAML, and nearly always is JSON, which is read much faster. */
 function isYaml(contentType: string, text: string): boolean {
   if (!contentType.includes('yaml')) return false;
   return contentType !== APPLY_MEDIA_TYPE || !/^\s*\{/.test(text) || !isJson(text);

@@ -8,7 +8,7 @@ export function invalidOptions(kind: string, errors: readonly FieldError[]): Sta
   return invalid({ group: 'meta.k8s.io', kind }, '', errors);
 }
 
-/** What `dryRun` says, from wherever it comes. */
+/** Validates `dryRun`, from any place in a request. */
 export function dryRunProblems(values: readonly string[]): FieldError[] {
   if (values.every((value) => value === 'All')) return [];
   const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;

@@ -9,7 +9,7 @@ export interface NamedType {
 
 type Type = Pick<ResourceType, 'group' | 'kind' | 'version'>;
 
-/** Which types a genuine server has registered where, by which it names its registries in messages. */
+/** The groups of types that a genuine server has registered together, by which it names its registries in messages. */
 const REGISTRIES: Readonly<Record<string, string>> = {
   'apiregistration.k8s.io': 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28',
   'apiextensions.k8s.io': 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55',

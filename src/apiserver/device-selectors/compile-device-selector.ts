@@ -16,7 +16,9 @@ interface DeviceAttribute {
   readonly version?: string;
 }
 
-/** What the expression may cost on one device. Source: CELSelectorExpressionMaxCost in k8s.io/api/resource/v1. */
+/**
+ * The largest cost of the expression for one device. Source: CELSelectorExpressionMaxCost in k8s.io/api/resource/v1.
+ */
 const MOST_COST = 1_000_000;
 /** Classes and claims repeat the same few expressions. */
 const MOST_KEPT = 1000;

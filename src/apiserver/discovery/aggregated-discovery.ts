@@ -78,7 +78,7 @@ interface Named {
   readonly [field: string]: unknown;
 }
 
-/** Of a built-in group's own kinds a genuine server leaves group and version to the place where they are. */
+/** A genuine server leaves out group and version of a built-in group's own kinds, which follow from the place. */
 function responseKind(own: ResourceType, { group, kind, version }: Omit<SubresourceFacts, 'verbs'>): object {
   const isOwn = isBuiltInGroup(own.group) && group === own.group && version === own.version;
   return isOwn ? { group: '', version: '', kind } : { group, version, kind };

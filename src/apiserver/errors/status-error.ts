@@ -25,7 +25,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** Which object a refusal is about; the word is the plural for most reasons, the kind for `Invalid`. */
+/** The object that a refusal is about; the word is the plural for most reasons, the kind for `Invalid`. */
 export interface StatusSubject {
   readonly group: string;
   readonly resource: string;

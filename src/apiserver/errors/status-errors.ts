@@ -115,7 +115,7 @@ export function unprocessable(cause: unknown): StatusError {
   return new StatusError(422, 'Invalid', message, { details: {}, cause });
 }
 
-/** What a genuine server answers without a reason: an error that its own code does not expect. */
+/** The answer of a genuine server to an error that its own code does not expect: it has no reason. */
 export function unexpected(problem: string): StatusError {
   return new StatusError(500, '', problem);
 }

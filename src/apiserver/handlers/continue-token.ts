@@ -14,7 +14,7 @@ export interface ListScope {
   readonly namespace: string;
 }
 
-/** Where a list continues. */
+/** The place at which a list continues. */
 export interface ListPosition {
   /** The state of the store that the pages show; absent: the newest, which the pages before did not show. */
   readonly revision?: number;

@@ -26,7 +26,7 @@ export function checkCustomType(
     );
 }
 
-/** What is of another kind is invalid. Undefined: it is of this one. */
+/** Refuses an object of another kind. Undefined: it is of this one. */
 export function wrongKind(object: UnstructuredObject, type: ResourceType): StatusError | undefined {
   return object.kind === type.kind
     ? undefined

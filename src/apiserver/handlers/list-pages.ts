@@ -12,7 +12,7 @@ const PAGE_OBJECTS = 500;
 const PAGE_LENGTH = 1024 * 1024;
 /** The first page is shorter: most lists are, and find room when longer ones have to wait for it. */
 const FIRST_PAGE_LENGTH = 128 * 1024;
-/** What a page takes: its objects, and the text that is made of them. */
+/** The room of a page: its objects, and the text that is made of them. */
 export const PAGE_ROOM = 2 * PAGE_LENGTH;
 export const FIRST_PAGE_ROOM = 2 * FIRST_PAGE_LENGTH;
 

@@ -55,7 +55,7 @@ async function continueTokens(
   };
 }
 
-/** Where a list begins, and the refusal when that state no longer exists. */
+/** The state at which a list begins, and the refusal when that state no longer exists. */
 interface ListStart {
   readonly continueFrom?: StorageCursor;
   readonly onExpired?: () => Error;

@@ -105,7 +105,7 @@ function* patchInPieces(context: RegistryContext, patching: Patching): Pieces<Pa
   yield;
   // Refusals show what was made of the object, and of strategic merges the patch.
   const made = isStrategic ? undefined : stringifyJson(object);
-  // What the object has become shares parts with the patch, which is therefore read again.
+  // The patched object shares parts with the patch, which is therefore read again.
   const refuse = (problem: string): StatusError =>
     invalidPatch(made ?? goValue(applyPatch(current, options).patch), problem);
   const isCustom = schemas.get(schema)?.structural !== undefined;
@@ -139,7 +139,7 @@ function withoutVersion(object: UnstructuredObject): Pick<PatchedObject, 'object
   };
 }
 
-/** What Go finds first in the document that a patch makes, which is written with its keys in order. */
+/** The problem that Go finds first in the document that a patch makes, which is written with its keys in order. */
 function firstProblem(
   made: string | undefined,
   found: DecodeError,

@@ -51,7 +51,7 @@ describe('a command in a container', () => {
 
 const ANSWER: ExecOutcome = { type: 'answer', answer: { stdout: 'out', stderr: 'err', exitCode: 2 } };
 
-/** What a client gets: the channel and the text of each message. */
+/** The messages that a client gets: channel and text of each. */
 function messagesOf(query: string, outcome: ExecOutcome = ANSWER, protocols = 'v4.channel.k8s.io') {
   const headers = { upgrade: 'websocket', 'sec-websocket-protocol': protocols };
   const options = admittedOptions(connectOptionsOf(new URLSearchParams(query), 'exec'));

@@ -24,7 +24,7 @@ const LOG_ANNOTATION = 'node.rollkeeper.dev/logs';
 const CONTENT_TYPE = 'text/plain';
 const KUBELET_PORT = 10250;
 
-/** What of a container's log a client wants. */
+/** The part of a container's log that a client wants. */
 export interface LogOptions {
   readonly container?: string;
   readonly previous: boolean;

@@ -45,7 +45,7 @@ function unconvertible({ kind, version }: ResourceType, problem: string): string
   return `${kind} in version ${goQuote(version)} cannot be handled as a ${kind}: ${problem}`;
 }
 
-/** What an object is comes first, as a genuine server writes it. */
+/** Group, version and kind come first, as a genuine server writes them. */
 function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredObject {
   const ordered: UnstructuredObject = {
     kind: type.kind,

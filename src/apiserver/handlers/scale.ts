@@ -72,7 +72,7 @@ function shown(
 
 interface ChangedScale {
   readonly scale: UnstructuredObject;
-  /** Of the object, where the change itself decides on its owners. */
+  /** The managed fields of the object, if the change itself decides on its owners. */
   readonly managedFields?: ManagedFieldsEntry[];
 }
 
@@ -103,7 +103,10 @@ async function readScale(
   return object;
 }
 
-/** Of a custom resource, a genuine server cannot say what is wrong with a Scale: it looks for its type in the wrong place. */
+/**
+ * A genuine server cannot say what is wrong with the Scale of a custom resource: it looks for its type in the wrong
+ * place.
+ */
 const UNSAID =
   'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"';
 

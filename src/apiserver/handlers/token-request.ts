@@ -92,7 +92,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   });
 }
 
-/** What is left out follows from the path, or has a default. */
+/** Completes a request: missing fields follow from the path, or have a default. */
 function complete(request: TokenRequest, { name, namespace }: ResourceCall): void {
   request.metadata = { ...request.metadata, name: request.metadata.name || name };
   request.metadata.namespace ||= namespace;

@@ -17,7 +17,7 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   const options = writeOptionsOf(call);
   const subresource = changedPartOf(call);
   const replace = ({ metadata: { uid } }: Readonly<UnstructuredObject>): UnstructuredObject => {
-    // That it is about another object of that name is found first.
+    // An object of the same name with another UID is noticed first.
     const isAnother = object.metadata.uid !== undefined && object.metadata.uid !== uid;
     if (call.kind.needsVersionOnUpdate && !isAnother && (object.metadata.resourceVersion ?? '0') === '0')
       throw versionMissing(call);

@@ -5,7 +5,7 @@ import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
 import { parseVersion, watchedFrom } from './list-options.js';
 
-/** Where a watch begins. */
+/** The state at which a watch begins. */
 export interface WatchStart {
   /** Begin with what there is, each object as ADDED. */
   readonly initialEvents: boolean;

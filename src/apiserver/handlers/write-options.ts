@@ -20,7 +20,7 @@ export function writeOptionsOf(call: ResourceCall): CallOptions {
   return { dryRun: isDryRun(call.request.query), manager: fieldManagerOf(call), ...callerOf(call) };
 }
 
-/** What a request changes. The router hands these handlers no other subresource. */
+/** The part of an object that a request changes. The router hands these handlers no other subresource. */
 export function changedPartOf({ subresource }: ResourceCall): Subresource {
   return subresource as Subresource;
 }

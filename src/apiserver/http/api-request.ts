@@ -18,7 +18,7 @@ const HEAVY_BODY_BYTES = 64 * 1024;
 /** `/api/v1/watch/...`, `/apis/apps/v1/watch/...` */
 const OLD_WATCH_PATH = /^\/+(?:api|apis\/+[^/]+)\/+[^/]+\/+watch\/+[^/]/;
 
-/** What a request needs of the server that it came to. */
+/** The parts of the server that a request needs. */
 export interface RequestHost {
   /** A signal that aborts when the client disconnects or the server stops. Called once at most. */
   makeSignal(): AbortSignal;

@@ -56,7 +56,7 @@ export function created(body: object): ObjectResponse {
   return { status: 201, body };
 }
 
-/** Of Prometheus' texts. */
+/** The content type of Prometheus' texts. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
 /** A text; browsers are not to guess what it is. */

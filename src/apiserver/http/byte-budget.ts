@@ -65,7 +65,7 @@ export class ByteBudget<H extends Holder = Holder> {
 
   constructor(private readonly options: ByteBudgetOptions<H>) {}
 
-  /** What is held now. */
+  /** The number of bytes that are held now. */
   get length(): number {
     return this.used;
   }

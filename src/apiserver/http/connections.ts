@@ -11,7 +11,7 @@ export interface ConnectionsOptions {
   readonly unknownIdleMs: number;
 }
 
-/** What this keeps of a socket. */
+/** The facts that are kept of a socket. */
 export interface Connected {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;

@@ -266,7 +266,7 @@ function countGeneration(
   const isSame =
     before === after || (equal(before, after) && !(rules.tellsEmptyFromNone && hasEmptied(after)));
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
-  // What an earlier release made of a kind that had none yet.
+  // An object that an earlier release stored has none yet.
   if (generation === 0) delete object.metadata.generation;
   else object.metadata.generation = generation;
 }
@@ -280,7 +280,7 @@ export function carryOver<T extends object>(object: T, old: Readonly<T>, field: 
   else object[field] = old[field];
 }
 
-/** What a creation may not bring along in `metadata`. */
+/** Removes the fields of `metadata` that a creation may not set. */
 function clearSystemFields({ metadata }: UnstructuredObject, hasGeneration: boolean): void {
   // A kind without a generation keeps the one that it is given.
   if (hasGeneration) delete metadata.generation;

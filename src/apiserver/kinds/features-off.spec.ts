@@ -5,7 +5,7 @@ import { createKindRegistry } from './index.js';
 const kinds = createKindRegistry();
 const CONTAINER = { name: 'c', image: 'i' };
 
-/** What becomes of a new object before it is validated. */
+/** Prepares a new object as it is before it is validated. */
 function prepared(group: string, version: string, resource: string, spec: object): unknown {
   const kind = kinds.find(group, version, resource)!;
   const object = {

@@ -23,10 +23,10 @@ export interface TableColumn {
 /** A cell; `null` shows as `<none>` in kubectl. */
 export type TableCell = string | Int64 | boolean | null;
 
-/** What the kind does when an update of one subresource arrives; `''` is the object itself. */
+/** The part of an object that an update changes; `''` is the object itself. */
 export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
 
-/** What a deletion needs to know of the kind. */
+/** The facts of a kind that a deletion needs. */
 export interface GracefulDeletion {
   /** 0 removes at once. */
   readonly gracePeriodSeconds: Int64;
@@ -40,7 +40,7 @@ export interface GracefulDeletion {
 export interface KindDefinition {
   readonly type: ResourceType;
   readonly singular: string;
-  /** What a list of its objects calls itself. */
+  /** The kind of a list of its objects. */
   readonly listKind: string;
   readonly shortNames: readonly string[];
   /** For example `all`. */
@@ -78,13 +78,13 @@ export interface KindDefinition {
   warnings?(object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>): string[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
-  /** What a deletion changes in an object that it marks for the first time, beyond the mark. */
+  /** Changes an object that a deletion marks for the first time, beyond the mark. */
   prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
   /** Why an object that is what its type says cannot be converted to the version in which a genuine server handles it. */
   conversionProblem?(object: Readonly<UnstructuredObject>): string | undefined;
   /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
   readonly refusesCreation?: string;
-  /** What an invalid object is called in the refusal. @default its group and kind */
+  /** The name of an invalid object in the refusal. @default its group and kind */
   readonly refusedAs?: { readonly group: string; readonly kind: string };
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
@@ -110,7 +110,7 @@ export interface KindDefinition {
   readonly scale?: ScaleMapping;
   /** For a version whose objects are stored in the form of another one of the same kind. */
   readonly view?: StoredView;
-  /** What objects of the kind need for themselves alone: addresses, ports. */
+  /** The things that objects of the kind have for themselves alone: addresses, ports. */
   readonly reservations?: Reservations;
   /**
    * Whether the garbage collector handles objects of the kind. If not, a deletion sets none of its finalizers, even on
@@ -124,7 +124,7 @@ export interface KindDefinition {
   readonly ownershipFrom: 'creation' | 'first-apply';
 }
 
-/** What lists and tables need of a kind. */
+/** The parts of a kind that lists and tables need. */
 export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'> &
   Partial<Pick<KindDefinition, 'schema' | 'hasStrategicMerge'>>;
 
@@ -145,7 +145,7 @@ export interface WebhookConversion {
   readonly reviewVersions: readonly string[];
   /** The API version in which objects are stored from now on. */
   readonly stored: string;
-  /** That of the kind. */
+  /** The name of the kind in messages. */
   readonly shown: string;
 }
 
@@ -154,9 +154,9 @@ export interface Reservation {
   /** Qualified resource under which the reservation is stored. */
   readonly resource: string;
   readonly name: string;
-  /** What is stored. */
+  /** The stored object. */
   readonly object: UnstructuredObject;
-  /** Which field asks for it, and the complaint when another object has it. */
+  /** The complaint, with its field, if another object has it. */
   readonly refusal: FieldError;
   /** The owner: a reservation that its owner does not know may be taken over. */
   readonly owner: { readonly namespace: string; readonly name: string };
@@ -164,7 +164,7 @@ export interface Reservation {
 
 /** How a kind gets what its objects need for themselves. */
 export interface Reservations {
-  /** What the object asks for, or has got. */
+  /** The reservations that the object asks for, or has got. */
   wanted(object: Readonly<UnstructuredObject>): Reservation[];
   /**
    * Lets the object choose the resources that it needs and has not named. Called again, after `release` of the last

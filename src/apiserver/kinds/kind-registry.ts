@@ -44,7 +44,7 @@ export function createKindRegistry(
   };
 }
 
-/** Where a kind's objects are in the store: under its own name, or under that of another kind. */
+/** The places of a kind's objects in the store: under its own name, or under that of another kind. */
 function storedResources({ type, view }: KindDefinition): string[] {
   return [qualifiedResource(type), ...(view ? [view.resource] : [])];
 }

@@ -22,7 +22,7 @@ function made(definition: KindDefinition, fields: Fields): UnstructuredObject {
   return object;
 }
 
-/** What is wrong with an object that is created. */
+/** The faults of an object that is created. */
 function created(apiVersion: string, kind: string, fields: Fields): string[] {
   const definition = kindOf(apiVersion, kind);
   return definition
@@ -30,7 +30,7 @@ function created(apiVersion: string, kind: string, fields: Fields): string[] {
     .map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** What is wrong with a change. */
+/** The faults of a change. */
 function changed(
   apiVersion: string,
   kind: string,

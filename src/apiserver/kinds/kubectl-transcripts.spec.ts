@@ -43,7 +43,7 @@ function decoded(value: unknown): UnstructuredObject {
   return decodeJson(JSON.stringify(value), schemas, kind.schema).object;
 }
 
-/** What newer servers than the recorded one say of a service, and what is chosen for one when it is stored. */
+/** Fields of a service that newer servers than the recorded one show, or that are chosen when it is stored. */
 const NEWER_OR_CHOSEN = ['internalTrafficPolicy', 'ipFamilies', 'ipFamilyPolicy', 'clusterIP', 'clusterIPs'];
 
 function comparableSpec({ kind, spec }: UnstructuredObject): unknown {

@@ -30,7 +30,7 @@ export interface ApplyOutcome {
   /** Shares parts with `live` and `config`. */
   readonly object: unknown;
   readonly owners: Owners;
-  /** What others own and this configuration wants otherwise. `owners` has it taken from them. */
+  /** The fields that others own and this configuration wants otherwise. `owners` has it taken from them. */
   readonly conflicts: readonly { readonly manager: Manager; readonly fields: FieldSet }[];
 }
 
@@ -61,7 +61,7 @@ export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
   yield;
   const found = ofPart(compare(live, object, shape), manager.subresource, shape);
   yield;
-  // What changes no value changes no time: a manager that comes to own what is there already has none.
+  // A write that changes no value changes no time: a manager that comes to own what is there already has none.
   const changed = isUnchanged(found) ? renewed : withOwner(renewed, manager, fields, time);
   return {
     object,
@@ -70,7 +70,7 @@ export function* applyInPieces(applied: AppliedConfig): Pieces<ApplyOutcome> {
   };
 }
 
-/** What has no effect is no change, and so no conflict. */
+/** A field without effect is no change, and so no conflict. */
 function ofPart({ added, modified, removed }: Comparison, subresource: string, shape: Shape): Comparison {
   const type = typeOf(shape);
   return {

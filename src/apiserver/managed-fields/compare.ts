@@ -4,7 +4,7 @@ import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
 import { isHollow, itemsByElement, shapeOfValue } from './shape.js';
 
-/** What differs between two states of an object, as fields. */
+/** The differences between two states of an object, as fields. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;

@@ -72,7 +72,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return make(a.member && b.member, children);
 }
 
-/** What is in `a` and not in `b`. A path in `b` takes nothing away that is below it. */
+/** The fields that are in `a` and not in `b`. A path in `b` takes nothing away that is below it. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a;
   if (b.children.size === 0) return make(false, a.children);

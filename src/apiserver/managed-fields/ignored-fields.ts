@@ -22,14 +22,14 @@ const SERVER_FIELDS = setOf(
 const STATUS = setOf(['f:status']);
 const SPEC = setOf(['f:spec']);
 
-/** What a write of an object, or of a subresource, leaves as it is. */
+/** The fields that a write of an object, or of a subresource, leaves as they are. */
 type Resets = Readonly<Record<string, FieldSet>>;
 
 const USUAL: Resets = { '': STATUS, status: SPEC };
 
 /** Types whose writes leave other parts. Source: GetResetFields of their strategies. */
 const RESETS: Readonly<Record<string, Resets>> = {
-  // What is asked for is said once.
+  // The request is written once, at the creation.
   'io.k8s.api.certificates.v1.CertificateSigningRequest': {
     '': setOf(['f:spec'], ['f:status']),
     status: setOf(['f:spec']),

@@ -5,7 +5,7 @@ import type { FieldSet } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
 import type { Shape } from './shape.js';
 
-/** Where client-side `kubectl apply` keeps what it applied. */
+/** The annotation in which client-side `kubectl apply` keeps what it applied. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** @returns undefined when there is none, or none that can be read */

@@ -1,7 +1,9 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Shape } from './shape.js';
 
-/** Where a configuration says only a part of what a type takes as one value, or speaks of what the type has not. */
+/**
+ * The fields of a configuration that are only a part of what a type takes as one value, or that the type does not have.
+ */
 export interface PartialPaths {
   readonly atomic: readonly string[];
   readonly undeclared: readonly string[];

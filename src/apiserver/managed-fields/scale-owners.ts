@@ -5,7 +5,10 @@ import type { Owners, Ownership } from './managers.js';
 const SCALE_VERSION = 'autoscaling/v1';
 const REPLICAS_OF_SCALE = setOf(['f:spec', 'f:replicas']);
 
-/** Of the owners of an object those of its replica count, as owners of its Scale. @param replicas the count's path in the object */
+/**
+ * Returns the owners of an object's replica count, as owners of its Scale. @param replicas the count's path in the
+ * object
+ */
 export function ownersOfScale(owners: Owners, replicas: FieldSet): Owners {
   const found = new Map<string, Ownership>();
   for (const [key, owner] of owners) {

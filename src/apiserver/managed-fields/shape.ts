@@ -146,7 +146,7 @@ function structuralShape(schema: StructuralSchema): Shape {
   return ATOMIC;
 }
 
-/** Of the keys of list items, those that have defaults. */
+/** The defaults of the keys of list items. */
 export function structuralKeyDefaults(
   items: StructuralSchema,
   keys: readonly string[],

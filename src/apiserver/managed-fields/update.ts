@@ -46,7 +46,7 @@ export function* updateInPieces(
   return withOwner(others, manager, fields, equalSets(old, fields) ? (knownTime ?? time) : time);
 }
 
-/** What each other owner loses by a change. */
+/** Returns the fields that each other owner loses by a change. */
 export function conflictsOf(
   owners: Owners,
   found: Comparison,

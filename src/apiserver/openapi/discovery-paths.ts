@@ -8,7 +8,7 @@ const JSON_ONLY: readonly string[] = ['application/json'];
 
 interface Page {
   readonly path: string;
-  /** What follows `get` in the operation's name. */
+  /** The text after `get` in the operation's name. */
   readonly name: string;
   readonly description: string;
   /** @default a text */

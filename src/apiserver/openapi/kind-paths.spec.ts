@@ -8,7 +8,7 @@ import { servedDocuments } from './served-documents.js';
 import { pathsOfKind, withArticle } from './kind-paths.js';
 import { sharedParameters } from './shared-parameters.js';
 
-// That the built-in kinds have the paths of a genuine server is compared with the recorded surface.
+// Another test compares the paths of the built-in kinds with the recorded surface of a genuine server.
 
 function aCustomKind(): KindDefinition {
   const [made] = customKindsOf({

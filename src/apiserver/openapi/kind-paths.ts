@@ -188,7 +188,7 @@ function gvkOf({ group, kind, version }: SubresourceFacts): NonNullable<Operatio
   return { group, version, kind };
 }
 
-/** What a subresource does to an object that is there: `binding`, `eviction`, `token`. */
+/** The operation of a subresource on an object that is there: `binding`, `eviction`, `token`. */
 function creation(
   { type }: ObjectOperations,
   of: { readonly facts: SubresourceFacts; readonly schema: string; readonly subresource: string },

@@ -24,7 +24,7 @@ const USAGE: OpenApiSchema = {
   additionalProperties: { $ref: `${MACHINERY}.api.resource.Quantity` },
 };
 
-/** Of `metrics.k8s.io`, whose types no package has. In the form of version 2. */
+/** The definitions of `metrics.k8s.io`, whose types no package has. In the form of version 2. */
 export const METRICS_DEFINITIONS: Readonly<Record<string, OpenApiSchema>> = {
   [`${PACKAGE}.NodeMetrics`]: {
     type: 'object',

@@ -21,7 +21,7 @@ interface Made {
   readonly etag: string;
   /** Absent if it is regenerated for clients that do not have it. */
   readonly packed?: Packed;
-  /** What it was made from: as long as these are the kinds, it is right. */
+  /** The kinds that it was made from: as long as these are the kinds, it is right. */
   readonly kinds: readonly KindDefinition[];
 }
 

@@ -21,7 +21,7 @@ export interface EncodedPart<T> {
 export interface OpenApiV2Form<T extends string | Uint8Array> {
   readonly contentType: string;
   encode(part: OpenApiV2Part): EncodedPart<T>;
-  /** What has been encoded, from its bytes. */
+  /** Decodes from the bytes. */
   read(bytes: Buffer): T;
   join(parts: readonly EncodedPart<T>[]): string | Buffer;
 }

@@ -30,7 +30,7 @@ export type OpenApiV2PathItem = Readonly<Partial<Record<Operation['method'], Ope
 
 const BEARER = 'BearerToken';
 
-/** What the document of `GET /openapi/v2` says beside paths and definitions. */
+/** The fields of the document of `GET /openapi/v2` beside paths and definitions. */
 export interface OpenApiV2Head {
   readonly swagger: '2.0';
   readonly info: { readonly title: string; readonly version: string };
@@ -58,7 +58,7 @@ export function openApiV2Head(): OpenApiV2Head {
   };
 }
 
-/** What some kinds add to the document. */
+/** The part of the document for some kinds. */
 export interface OpenApiV2Part {
   readonly paths: Readonly<Record<string, OpenApiV2PathItem>>;
   readonly definitions: Readonly<Record<string, OpenApiSchema>>;

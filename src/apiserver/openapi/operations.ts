@@ -22,7 +22,7 @@ export const ANY_TYPE: readonly string[] = ['*/*'];
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
 
-/** Which kind of object an operation is about. */
+/** The kind of object that an operation is about. */
 export type GroupVersionKind = Readonly<Record<'group' | 'version' | 'kind', string>>;
 
 export interface Answer {
@@ -50,7 +50,7 @@ export interface Operation extends OperationName {
 /** A path and what can be done there. */
 export interface PathOperations {
   readonly path: string;
-  /** Of all its operations. */
+  /** The parameters of all its operations. */
   readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }
@@ -85,7 +85,7 @@ export function rootOf(type: Pick<ResourceType, 'group' | 'version'>): string {
   return type.group === '' ? `/api/${type.version}` : `/apis/${apiVersionOf(type)}`;
 }
 
-/** What operations on the objects of a kind have in common. */
+/** The facts that operations on the objects of a kind have in common. */
 export interface ObjectOperations {
   readonly type: ResourceType;
   /** Name of the schema of its objects. */
@@ -93,7 +93,7 @@ export interface ObjectOperations {
   readonly isCustom: boolean;
 }
 
-/** Where an operation is, and how it differs from the others of its kind. */
+/** The place of an operation, and how it differs from the others of its kind. */
 export interface OperationFacts {
   readonly method: Method;
   /** Its first word in the operation's name. @default the action */
@@ -101,9 +101,9 @@ export interface OperationFacts {
   readonly action: string;
   /** `read the specified `, for example; the kind follows. */
   readonly description: string;
-  /** What follows in the name after the kind. @default nothing */
+  /** The part of the name after the kind. @default nothing */
   readonly suffix?: string;
-  /** What precedes the kind in the name. @default nothing */
+  /** The part of the name before the kind. @default nothing */
   readonly prefix?: string;
   /** The operation is about all namespaces. @default false */
   readonly isAcross?: boolean;

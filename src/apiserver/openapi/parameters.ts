@@ -49,7 +49,7 @@ const RESOURCE_VERSION = query(
   'resourceVersion sets a constraint on what resource versions a request may be served from. See https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions for details.\n\nDefaults to unset',
 );
 
-/** What makes a list a watch, and has no meaning for the deletion of a collection. */
+/** The parameters that make a list a watch, and have no meaning for the deletion of a collection. */
 const WATCH = [
   query(
     'allowWatchBookmarks',
@@ -63,7 +63,7 @@ const WATCH = [
   ),
 ];
 
-/** Which objects of a collection are meant. */
+/** The parameters that select objects of a collection. */
 const SELECTION = [
   query(
     'continue',
@@ -108,7 +108,7 @@ const SELECTION = [
   ),
 ];
 
-/** Of lists, and of watches of old. */
+/** The parameters of lists, and of watches of old. */
 export const LIST: readonly Parameter[] = [...SELECTION, ...WATCH];
 export const DELETE: readonly Parameter[] = [
   DRY_RUN,
@@ -134,7 +134,7 @@ export const DELETE: readonly Parameter[] = [
   ),
 ];
 export const DELETE_COLLECTION: readonly Parameter[] = [...SELECTION, ...DELETE];
-/** Of creations and replacements. */
+/** The parameters of creations and replacements. */
 export const WRITE: readonly Parameter[] = [
   DRY_RUN,
   query(
@@ -162,7 +162,7 @@ export const PATCH: readonly Parameter[] = [
 /** Only kinds that users define say that a single object may be asked for by its version. */
 export const GET_CUSTOM: readonly Parameter[] = [RESOURCE_VERSION];
 
-/** Of connections to what runs, by the kind of their options. */
+/** The parameters of connections to running pods, by the kind of their options. */
 export const CONNECTIONS: Readonly<Record<string, readonly Parameter[]>> = {
   PodAttachOptions: [
     query(

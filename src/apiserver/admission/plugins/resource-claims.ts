@@ -142,7 +142,7 @@ function bindingProblems(
   ];
 }
 
-/** What a driver says of its devices only this driver may say, by name, and only of a claim on its node unless it may on all. */
+/** Only a driver may write the status of its devices, by name, and only on a claim on its node unless it may on all. */
 function driverProblems(
   status: Status,
   old: Status,

@@ -4,7 +4,10 @@ import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { AccessDecider } from '../request-authority.js';
 
-/** What a controller of Deployments notes on ReplicaSets, with names of people in it (docs/ROLLOUTS.md). */
+/**
+ * The annotations that a controller of Deployments writes on ReplicaSets, with names of people in them
+ * (docs/ROLLOUTS.md).
+ */
 const RECORDS = ['revisions', 'step', 'check-results'].map((name) => `rollkeeper.dev/${name}`);
 /** ConfigMaps with the lasting history of a Deployment. */
 const HISTORY_PREFIX = 'rollkeeper-history-';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { syntaxProblems } from './check-syntax.js';
 
-/** What can begin an operand. */
+/** The tokens that can begin an operand. */
 const ANY =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -15,7 +15,7 @@ function problemsOf(text: string): string[] {
   });
 }
 
-// What a genuine server answers; ANY is what can begin an operand.
+// The answers of a genuine server; ANY stands for the tokens that can begin an operand.
 const RECORDED: readonly (readonly [expression: string, ...problems: string[]])[] = [
   ['Bad_Name!', "1:9 extraneous input '!' expecting <EOF>"],
   ['150%', "1:5 mismatched input '<EOF>' expecting ANY"],

@@ -18,7 +18,7 @@ const RESERVED_WORDS: ReadonlySet<string> = new Set([
   'var', 'void', 'while',
 ]); // prettier-ignore
 
-/** What is wrong, and where; a problem of the whole expression has no place. */
+/** A problem and its place; a problem of the whole expression has no place. */
 export interface FoundProblem {
   readonly at: number | undefined;
   readonly message: string;
@@ -239,7 +239,7 @@ class SyntaxParser {
     return index;
   }
 
-  /** What the grammar takes and the visitor of its tree does not. */
+  /** Finds names that the grammar accepts and the visitor of its tree does not. */
   private judgeName(choice: string, index: number): void {
     const name = this.tokens[this.at + (this.kind() === "'.'" ? 1 : 0)];
     if (!name) return;
@@ -342,7 +342,7 @@ class SyntaxParser {
     return this.contextAfter(this.state!);
   }
 
-  /** What can come at a point, or after the rules under way. */
+  /** The tokens that can come at a point, or after the rules under way. */
   private contextAfter(state: State): ReadonlySet<TokenKind> {
     const kinds = new Set(nextAt(state).kinds);
     let { mayEnd } = nextAt(state);

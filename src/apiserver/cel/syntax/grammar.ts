@@ -225,7 +225,7 @@ export interface Next {
 
 const known = new Map<State, Next>();
 
-/** What can come after a point, within its rule. */
+/** The tokens that can come after a point, within its rule. */
 export function nextAt(state: State): Next {
   const before = known.get(state);
   if (before) return before;

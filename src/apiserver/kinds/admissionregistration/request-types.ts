@@ -14,7 +14,7 @@ const USER = objectOf('kubernetes.UserInfo', {
   extra: mapOf(listOf('string')),
 });
 
-/** What expressions know of a request. Source: BuildRequestType in apiserver/pkg/admission/plugin/cel. */
+/** The type of a request in expressions. Source: BuildRequestType in apiserver/pkg/admission/plugin/cel. */
 export const REQUEST_TYPE: CelType = objectOf('kubernetes.AdmissionRequest', {
   kind: KIND,
   resource: RESOURCE,

@@ -53,7 +53,7 @@ export const NETWORK_POLICY_KIND = defineKind<NetworkPolicy>({
     validateSpec(spec ?? {}, networksOf(old.spec ?? {}), errors),
 });
 
-/** What an older release let pass can stay. Source: ValidationOptionsForNetworking. */
+/** A network that an older release accepted can stay. Source: ValidationOptionsForNetworking. */
 function networksOf({ egress = [], ingress = [] }: Spec): ReadonlySet<string> {
   const peers = [...egress.flatMap(({ to }) => to ?? []), ...ingress.flatMap(({ from }) => from ?? [])];
   return new Set(peers.flatMap(({ ipBlock }) => [ipBlock?.cidr ?? [], ipBlock?.except ?? []].flat()));

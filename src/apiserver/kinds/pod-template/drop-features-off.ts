@@ -19,7 +19,7 @@ interface Templates {
   readonly template?: Decoded<PodTemplateSpec>;
 }
 
-/** Where the built-in kinds say what their pods are. */
+/** The place at which most built-in kinds have the spec of their pods. */
 const IN_TEMPLATE = ({ spec }: Templated): Decoded<PodSpec> | undefined => spec?.template?.spec;
 const POD_SPEC_OF: Readonly<Record<string, (object: UnstructuredObject) => Decoded<PodSpec> | undefined>> = {
   '/Pod': ({ spec }: DecodedObject<Pod>) => spec,

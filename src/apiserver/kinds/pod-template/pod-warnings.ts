@@ -20,7 +20,10 @@ import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
 import { projectedWarnings } from './projected-warnings.js';
 
-/** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
+/**
+ * Warns of fields of a pod that are valid, and hardly what its author means. Source of all words:
+ * pkg/api/pod/warnings.go.
+ */
 export function podWarnings({ metadata, spec = {} }: Readonly<DecodedObject<Pod>>): string[] {
   return [
     ...hostnameWarnings(metadata.name, "the Pod's hostname"),
@@ -36,7 +39,7 @@ export function podTemplateWarnings(
   return spec ? specWarnings(spec, metadata?.annotations ?? {}, `${path}.`) : [];
 }
 
-/** Of what is made from a template: said at its creation and whenever its spec changes. */
+/** Warns of a template at its creation and whenever its spec changes. */
 export function templateOwnerWarnings<T extends KubernetesObject>(
   warningsOf: (object: Readonly<T>) => string[],
 ): (object: Readonly<T>, old?: Readonly<T>) => string[] {

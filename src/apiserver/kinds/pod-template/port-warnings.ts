@@ -12,7 +12,7 @@ interface PlacedPort {
   readonly at: string;
 }
 
-/** What is doubtful about the ports of all containers of a pod. Source: pkg/api/pod/warnings.go. */
+/** Warns of doubtful ports of all containers of a pod. Source: pkg/api/pod/warnings.go. */
 export function portWarnings(containers: readonly PlacedContainer[]): string[] {
   const ports = containers.flatMap(({ container, at }) =>
     (container.ports ?? []).map((port, index) => ({ port, at: `${at}.ports[${index}]` })),

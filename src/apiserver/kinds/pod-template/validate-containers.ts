@@ -26,7 +26,7 @@ const WORDS: readonly WordRule[] = [
   { field: 'imagePullPolicy', words: ['Always', 'IfNotPresent', 'Never'], isRequired: true },
 ];
 
-/** What ephemeral containers may not have. Source: allowedEphemeralContainerFields. */
+/** The fields that ephemeral containers may not have. Source: allowedEphemeralContainerFields. */
 const NOT_EPHEMERAL = ['ports', ...PROBES, 'lifecycle', 'resizePolicy'] as const;
 
 interface ContainerContext {

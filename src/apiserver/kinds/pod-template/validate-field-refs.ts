@@ -4,7 +4,7 @@ import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/mac
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 
-/** Where a value is used decides which fields it may come from. */
+/** The place where a value is used; it decides which fields the value may come from. */
 export type FieldRefUse = 'env' | 'volume';
 
 const FIELDS: Readonly<Record<FieldRefUse, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { validatePodResources } from './validate-pod-resources.js';
 
 type Resources = NonNullable<Decoded<PodSpec>['resources']>;
 
-/** Of a pod with containers of these resources: field and message of each error. */
+/** Returns field and message of each error of a pod with containers of these resources. */
 function errorsOf(resources: Resources, ...containers: readonly Resources[]): string[] {
   const spec = {
     containers: containers.map((of, index) => ({ name: `c${index}`, resources: of })),

@@ -50,9 +50,9 @@ const NAMES = [
 const MAX_INT32 = 2 ** 31 - 1;
 
 export interface PodContext {
-  /** Of a pod; a template has none. */
+  /** The name of a pod; a template has none. */
   readonly podName?: string;
-  /** What the pod was before. */
+  /** The spec of the pod before the change. */
   readonly old?: Decoded<PodSpec>;
 }
 

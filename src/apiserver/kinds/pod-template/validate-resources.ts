@@ -18,7 +18,7 @@ const HUGE_PAGES = 'hugepages-';
 type NameRule = (name: string, field: string, errors: FieldError[]) => void;
 
 export interface ResourceRules {
-  /** Of the pod. @default none */
+  /** The claims of the pod. @default none */
   readonly claims?: ReadonlySet<string>;
   /** @default what a container may have */
   readonly validateName?: NameRule;
@@ -125,7 +125,7 @@ function validateRequest(
 ): void {
   const request = ownField(resources.requests, name);
   const limit = ownField(resources.limits, name);
-  // What Kubernetes counts itself, but for huge pages.
+  // Resources that Kubernetes counts itself may be overcommitted, except for huge pages.
   const mayOvercommit = (!name.includes('/') || name.includes('kubernetes.io/')) && !isPages(name);
   if (limit === undefined) {
     if (!mayOvercommit) {

@@ -5,7 +5,7 @@ import { invalid, required } from '../validation/field-errors.js';
 import { validateFileMode, validateLocalFile } from '../validation/paths.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-field-refs.js';
 
-/** Which keys become which files. Source: validateKeyToPath. */
+/** Validates which keys become which files. Source: validateKeyToPath. */
 export function validateItems(
   items: readonly Decoded<KeyToPath>[] | undefined,
   path: string,

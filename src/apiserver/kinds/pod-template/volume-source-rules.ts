@@ -33,7 +33,9 @@ const requires =
   (source, path, errors) =>
     requireFields(source, fields, path, errors);
 
-/** What each source of a pod's volume must be. Source: validateVolumeSource in pkg/apis/core/validation/validation.go. */
+/**
+ * The rules for each source of a pod's volume. Source: validateVolumeSource in pkg/apis/core/validation/validation.go.
+ */
 export const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNullable<Sources[K]>> } = {
   emptyDir({ sizeLimit }, path, errors) {
     if (nanosOf(sizeLimit) < 0n)

@@ -11,7 +11,10 @@ interface Bound {
 
 const MAX_CONDITIONS = 4;
 
-/** Of a device that has to be made ready: what is waited for, and what ends the wait. Source: validateDeviceBindingParameters. */
+/**
+ * Validates the conditions of a device that has to be made ready: what is waited for, and what ends the wait. Source:
+ * validateDeviceBindingParameters.
+ */
 export function validateBinding(
   { bindingConditions: awaited = [], bindingFailureConditions: failures = [] }: Bound,
   path: string,

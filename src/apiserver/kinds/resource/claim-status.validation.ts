@@ -76,7 +76,10 @@ export function validateClaimStatus(
   } else validateAllocation(allocation, names, 'status.allocation', errors);
 }
 
-/** What is said of devices goes with their allocation. Source: dropDeallocatedStatusDevices in resourceclaim/strategy.go. */
+/**
+ * Drops the status of devices that are no longer allocated. Source: dropDeallocatedStatusDevices in
+ * resourceclaim/strategy.go.
+ */
 export function dropReleasedDevices({ status }: Claim, { status: old }: Readonly<Claim>): void {
   if (!status?.devices) return;
   const kept = new Set((status.allocation?.devices?.results ?? []).map(deviceKey));

@@ -81,7 +81,7 @@ function validateRequest(request: Decoded<DeviceRequest>, path: string, errors: 
   });
 }
 
-/** What a request and an alternative of one have in common. */
+/** Validates the fields that a request and an alternative of one have in common. */
 function validateDevices(
   {
     deviceClassName,

@@ -11,7 +11,7 @@ const MAX_EXPRESSION_LENGTH = 10 * 1024;
 /** Units that the evaluation of one selector may cost. */
 const MAX_COST = 1_000_000;
 
-/** What expressions know of a device. Attributes are grouped by their domain, and so are capacities. */
+/** The type of a device in expressions. Attributes are grouped by their domain, and so are capacities. */
 const DEVICE = objectOf('DRADevice', {
   driver: 'string',
   attributes: mapOf(mapOf('dyn')),

@@ -17,7 +17,7 @@ import { validateQualifiedDeviceName } from './device-claim.validation.js';
 import { validateCounterName, validateItems, validateLabelName, validateSetOf } from './lists.js';
 
 const MAX_DEVICES = 128;
-/** Of devices with taints, counters or lists of values. */
+/** The largest number of devices with taints, counters or lists of values. */
 const MAX_RICH_DEVICES = 64;
 const MAX_COUNTER_SETS = 8;
 const MAX_FIELDS = 32;

@@ -11,7 +11,7 @@ export function checkIp(text: string): readonly string[] {
   return [isSloppyIp(text) ? 'must not have leading 0s' : IP_PROBLEM];
 }
 
-/** What older releases read as an address, others in another way: `010.0.0.1`. */
+/** Tells whether older releases read a text as an address, and others in another way: `010.0.0.1`. */
 export function isSloppyIp(text: string): boolean {
   return isIP(text) !== 0 || isIP(text.split('.').map(withoutZeros).join('.')) === 4;
 }
@@ -52,7 +52,7 @@ export function hasHostBits(network: string): boolean {
   return cidr !== undefined && addressNumber(network.split('/')[0] ?? '') !== cidr.base;
 }
 
-/** Of an address that is one. */
+/** The family of a valid address. */
 export function familyOf(address: string): 'IPv4' | 'IPv6' {
   return isIP(address) === 4 ? 'IPv4' : 'IPv6';
 }

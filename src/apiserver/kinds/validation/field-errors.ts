@@ -52,7 +52,7 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
 }
 
-/** Where a value would not say more than the detail does. */
+/** An error without a value, which would say no more than the detail does. */
 export function invalidFor(field: string, detail: string): FieldError {
   return { type: 'FieldValueInvalid', field, message: `Invalid value: ${detail}` };
 }
@@ -78,7 +78,7 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
 }
 
-/** Where the value is not shown. */
+/** A duplicate whose value is not shown. */
 export function duplicateOf(field: string): FieldError {
   return { type: 'FieldValueDuplicate', field, message: 'Duplicate value' };
 }

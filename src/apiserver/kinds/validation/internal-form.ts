@@ -5,7 +5,10 @@ import { readGenerated } from '../../read-generated.js';
 
 const FILE = new URL('../generated/internal.json', import.meta.url);
 
-/** What a field holds: a list, a map or a pointer to it, another struct, what is written as in the API, or the value of an empty one. */
+/**
+ * The content of a field: a list, a map or a pointer to it, another struct, what is written as in the API, or the value
+ * of an empty one.
+ */
 type Held =
   | { readonly list: Held }
   | { readonly map: Held }

@@ -158,7 +158,7 @@ export function finalizerWarnings(
     );
 }
 
-/** What an update may not change in `metadata`. */
+/** Validates that an update leaves the fixed fields of `metadata` unchanged. */
 export function validateObjectMetaUpdate(
   object: Readonly<UnstructuredObject>,
   old: Readonly<UnstructuredObject>,

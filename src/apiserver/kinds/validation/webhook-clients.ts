@@ -2,7 +2,7 @@ import { checkDns1123Subdomain, checkPortNumber, goQuote } from '@rollkeeper/mac
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
 
-/** Where a webhook is called. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */
+/** The address of a webhook. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */
 export interface WebhookClient {
   readonly url?: string;
   readonly service?: {

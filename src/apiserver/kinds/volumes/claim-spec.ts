@@ -49,7 +49,7 @@ export function validateClaimSpec(
   validateDataSources(spec, path, errors, allowsAnyGroup);
 }
 
-/** What one pod has for itself, no other may have as well. A mode that is not known is not another one. */
+/** Validates that a mode for one pod alone has no other beside it. A mode that is not known is not another one. */
 export function validateAccessModes(modes: readonly string[], path: string, errors: FieldError[]): void {
   for (const mode of modes)
     if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(path, mode, ACCESS_MODES));
