@@ -99,7 +99,7 @@ async function writeOwnKubeconfig(
 ): Promise<void> {
   if (kubeconfig === undefined) return;
   const url = new URL(listensAt);
-  // Where it listens on every address, this machine is one of those that it has.
+  // If it listens on every address, this machine is one of them.
   url.hostname = advertised ?? (url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname);
   await writeKubeconfig({ path: kubeconfig, server: url.origin, caPem: tls?.ca, token }).catch(
     (error: Error) => {

@@ -144,7 +144,7 @@ function shownObject(
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
 }
 
-/** Of an object in the store whose fields have other types than the columns need, the name alone is known. */
+/** Only the name is known of a stored object whose fields have other types than the columns need. */
 function cellsOf(object: UnstructuredObject, kind: ShownKind, nowMs: number): TableCell[] {
   try {
     return kind.toRow(object, nowMs);

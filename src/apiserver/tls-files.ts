@@ -7,13 +7,13 @@ import { createAuthority, createServerCertificate, loadAuthority } from '@rollke
 import type { Authority } from '@rollkeeper/tls/certificates';
 import type { KeyPair } from '@rollkeeper/tls';
 
-/** What the server needs to speak TLS, and clients to trust it. PEM. */
+/** The keys and certificates that the server needs to speak TLS, and clients to trust it. PEM. */
 export interface TlsMaterial extends KeyPair {
   readonly ca: string;
 }
 
 export interface TlsFilesOptions {
-  /** Where `ca.crt`, `ca.key`, `apiserver.crt` and `apiserver.key` live; created when it is missing. */
+  /** The folder of `ca.crt`, `ca.key`, `apiserver.crt` and `apiserver.key`; created when it is missing. */
   readonly dir: string;
   /** Names and addresses that clients may use, beside 127.0.0.1, ::1 and localhost. */
   readonly hosts?: readonly string[];

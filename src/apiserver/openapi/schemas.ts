@@ -11,7 +11,7 @@ import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
 export interface OpenApiSchemas {
   /** Makes the schema of a name, each when it is asked for; undefined when there is none. */
   get(name: string): OpenApiSchema | undefined;
-  /** Of what the server has of itself. */
+  /** The names of the types that the server has of itself. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export function openApiSchemas(
   }));
   const all: readonly Listed[] = [...answered, ...kinds.kinds];
   const described = new Map(all.map((one) => [one.schema, one]));
-  // Where two kinds have one schema, its list is the first one's.
+  // If two kinds have one schema, its list is the first one's.
   const lists = [...answered.filter(({ isListed }) => isListed), ...kinds.kinds].reverse();
   const listed = new Map(lists.map((one): [string, Listed] => [`${one.schema}List`, one]));
   const { only, over } = readDefinitionFacts();
@@ -83,7 +83,7 @@ const KIND =
   'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint ' +
   `the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`;
 
-/** What has apiVersion and kind without words of its own about them is a type, and not a reference to one. */
+/** A schema that has apiVersion and kind without words of its own about them is a type, and not a reference to one. */
 function describeTypeMeta(schema: OpenApiSchema): OpenApiSchema {
   const { apiVersion, kind } = schema.properties ?? {};
   if (!apiVersion || !kind || apiVersion.description !== undefined || kind.description !== undefined)

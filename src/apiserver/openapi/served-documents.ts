@@ -8,7 +8,7 @@ import { OTHER_PAGES, groupPage, versionPage } from './discovery-paths.js';
 import { pathsOfKind } from './kind-paths.js';
 import type { PathOperations } from './operations.js';
 
-/** What one document below `/openapi/v3` is about. */
+/** The content of one document below `/openapi/v3`. */
 export interface ServedDocument {
   /** Below `/openapi/v3`: `apis/apps/v1`. */
   readonly path: string;

@@ -50,7 +50,7 @@ export function bodyParameter(of: { readonly schema: string; readonly isRequired
 let byText: ReadonlyMap<string, string> | undefined;
 let all: Readonly<Record<string, ParameterV2>> | undefined;
 
-/** What operations refer to, by the names that a genuine server gives them. */
+/** The parameters that operations refer to, by the names that a genuine server gives them. */
 export function sharedParameters(): Readonly<Record<string, ParameterV2>> {
   all ??= Object.fromEntries(
     [

@@ -7,7 +7,7 @@ const PREFIX = { 2: '#/definitions/', 3: '#/components/schemas/' } as const;
 
 const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
-/** What `kubectl explain` says of the fields that every object has. */
+/** The words of `kubectl explain` for the fields that every object has. */
 const IDENTITY_DESCRIPTIONS: Descriptions = {
   apiVersion: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${CONVENTIONS}#resources`,
   kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`,

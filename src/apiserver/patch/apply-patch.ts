@@ -52,7 +52,7 @@ function patchedBy(patch: unknown, copy: JsonObject, options: PatchOptions): Jso
   }
 }
 
-/** What refusals begin with; strategic merges say nothing of the kind. */
+/** The beginning of refusals; strategic merges have none. */
 const MERGE = 'error decoding patch: ';
 
 function parse(text: string, type: PatchOptions['type']): unknown {
@@ -97,7 +97,7 @@ function notUnmarshalled(value: unknown, goType: string, before: string): Status
   return badRequest(`${before}json: cannot unmarshal ${what} into Go value of type ${goType}`);
 }
 
-/** What the document has to do with: another state of the object might have led elsewhere. */
+/** A refusal that has to do with the document: another state of the object might have led elsewhere. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof JsonPatchError || error instanceof CopyBudgetError) return unprocessable(error);
   if (!(error instanceof DocumentLimitError)) return error;

@@ -1,6 +1,6 @@
 import { isJsonObject, isList, ownField, setField } from '@rollkeeper/machinery/kubernetes';
 
-/** What a path leads to cannot be used as the operation wants; the words are those of the genuine server's library. */
+/** The target of a path cannot be used as the operation wants; the words are those of the genuine server's library. */
 export class PointerError extends Error {}
 
 /** A place in a document: an entry of an object or list that is there itself, whether the entry is or not. */

@@ -175,7 +175,7 @@ export function orderMerged<Item>(
   return [...result, ...others.slice(next)];
 }
 
-/** Where each key is for the first time. */
+/** Returns the first place of each key. */
 function firstPlaces(keys: readonly unknown[]): Map<unknown, number> {
   return new Map(keys.map((key, index) => [key, index] as const).reverse());
 }

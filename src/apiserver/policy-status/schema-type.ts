@@ -11,7 +11,7 @@ const TEXT_TYPES: Readonly<Record<string, CelType>> = {
   quantity: 'dyn',
 };
 
-/** What expressions may say of objects of the types that the server has; each type is looked at once. */
+/** The types of the server's objects in expressions; each type is read once. */
 export class SchemaTypes {
   private readonly known = new Map<string, CelType>();
 

@@ -62,7 +62,10 @@ function readOrRefuse<T>(read: () => T, complaint: (fault: string) => string): T
   }
 }
 
-/** What the library throws for bytes that it cannot make sense of: plain errors, and for missing ones a RangeError. */
+/**
+ * Tells whether the library threw for bytes that it cannot make sense of: plain errors, and for missing ones a
+ * RangeError.
+ */
 function isFaultOfBytes(error: unknown): error is Error {
   return error instanceof RangeError || (error instanceof Error && error.constructor === Error);
 }
@@ -180,7 +183,7 @@ class MessageReader {
     return entry;
   }
 
-  /** What is one of two things in JSON: a schema, or a boolean or a list in its place. */
+  /** Reads a value that is one of two things in JSON: a schema, or a boolean or a list in its place. */
   private readUnion(reader: protobuf.Reader, { anyOf = [] }: ObjectSchema): unknown {
     const members = anyOf.map((member) => this.resolve(member));
     const numbers = members.some(({ type }) => type === 'boolean')

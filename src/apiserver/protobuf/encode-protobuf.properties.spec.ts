@@ -70,7 +70,7 @@ function texts(format: string | undefined, name: string): Arbitrary<unknown> {
   }
 }
 
-/** Of the fields that the type's message has. */
+/** Objects with the fields that the type's message has. */
 function objects(shape: ObjectSchema, depth: number, name: string): Arbitrary<unknown> {
   const known = new Set(propertiesOf(name));
   const fields = Object.entries(shape.properties ?? {}).filter(([field]) => known.has(field));

@@ -180,7 +180,7 @@ async function appliedTo(
     mergeApplied({ live: current, config, owners, shape, manager, time }, force),
   );
   await work.giveWay();
-  // What is shared with the current state may be changed afterwards.
+  // The parts that are shared with the current state may be changed afterwards.
   const candidate = complete(cloneJson(outcome.object) as Record<string, unknown>);
   await work.giveWay();
   putOwners(candidate, writeOwners(outcome.owners));

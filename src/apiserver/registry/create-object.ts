@@ -77,7 +77,7 @@ export async function createObject(
   }
 }
 
-/** Of what is appended to a prefix. */
+/** The length of the suffix that is appended to a prefix. */
 const GENERATED_LENGTH = 5;
 
 /**
@@ -106,7 +106,7 @@ async function tryCreate(
   const errors = [...(await context.admission.problems(attributes)), ...kind.validateCreate(object)];
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
-  // What is allocated is allocated first.
+  // Allocations come first.
   const warn = (): void => {
     for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
   };

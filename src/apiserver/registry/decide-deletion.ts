@@ -12,7 +12,7 @@ export interface DeletionRequest {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** What a deletion does: nothing new, a mark on the object, or its removal. */
+/** The effect of a deletion: nothing new, a mark on the object, or its removal. */
 export type DeletionPlan =
   | { readonly action: 'keep' }
   | { readonly action: 'mark'; readonly object: UnstructuredObject }
@@ -43,7 +43,7 @@ function isGraceful({ type: { kind } }: KindDefinition): boolean {
   return kind === 'Pod' || kind === 'Namespace';
 }
 
-/** What goes at once is not marked before. */
+/** An object that goes at once is not marked before. */
 function unmarked(object: UnstructuredObject, before: Readonly<UnstructuredObject>): UnstructuredObject {
   if (before.metadata.deletionTimestamp !== undefined) return object;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _in, ...metadata } = object.metadata;

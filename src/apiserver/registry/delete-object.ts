@@ -64,7 +64,7 @@ function isUnreadable(context: RegistryContext, target: ObjectTarget, { stored }
   }
 }
 
-/** What cannot be understood has nothing that could keep it, and nothing that admission could judge. */
+/** An object that cannot be understood has nothing that could keep it, and nothing that admission could judge. */
 async function removeUnreadable(
   context: RegistryContext,
   target: ObjectTarget,

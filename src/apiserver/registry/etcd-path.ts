@@ -13,7 +13,7 @@ const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
 /** Groups whose objects have it in their path, as custom resources do. */
 const WITH_GROUP = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
 
-/** Where a genuine server keeps an object in etcd. Some of its messages contain this path. */
+/** The path at which a genuine server keeps an object in etcd. Some of its messages contain this path. */
 export function etcdPath({ kind, name, namespace }: ObjectTarget): string {
   const { group, resource } = kind.type;
   const hasGroup = WITH_GROUP.has(group) || kind.hasStrategicMerge === false;

@@ -268,7 +268,7 @@ function remove(request: Parameters<typeof deleteObject>[2]): ReturnType<typeof 
   return deleteObject(context, target, request, { dryRun: false });
 }
 
-/** What this process does not learn of. */
+/** Makes a change that this process does not learn of. */
 async function byAnother(
   make: (object: UnstructuredObject) => unknown,
 ): Promise<StoredObject<KubernetesObject>> {

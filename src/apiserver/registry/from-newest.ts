@@ -5,7 +5,7 @@ import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { translateStorageError } from './translate-storage-error.js';
 
-/** What an attempt starts from. */
+/** The state that an attempt starts from. */
 export interface Newest {
   readonly stored: StoredObject;
   /** Read for this request. Otherwise it is what this process remembers, which proves nothing unless a write succeeds. */

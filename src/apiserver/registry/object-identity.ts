@@ -10,7 +10,7 @@ import type { ObjectTarget } from './registry-context.js';
 
 type Home = Omit<ObjectTarget, 'name'>;
 
-/** What only the server says of an object: nothing of it comes from a client, nor from a webhook. */
+/** Removes the fields that only the server sets: none of them comes from a client, nor from a webhook. */
 export function wipeSystemFields({ metadata }: UnstructuredObject): void {
   for (const field of [
     'uid',
@@ -86,7 +86,10 @@ function ensureType({ kind: { type } }: Home, object: UnstructuredObject): void 
   object.kind = type.kind;
 }
 
-/** What is only tried is answered as if it had been stored and read: with the defaults of what the write itself may not set. */
+/**
+ * A dry run is answered as if the object had been stored and read: with the defaults of what the write itself may not
+ * set.
+ */
 export function asRead(kind: KindDefinition, object: UnstructuredObject): UnstructuredObject {
   if (isDefinedByUsers(kind)) kind.applyDefaults(object);
   return object;

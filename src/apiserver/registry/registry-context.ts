@@ -12,7 +12,7 @@ import type { SharedEvents } from '../shared-events.js';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { ViewedStorage } from '../storage/index.js';
 
-/** What every verb needs. */
+/** The parts that every verb needs. */
 export interface RegistryContext {
   readonly storage: Storage;
   readonly kinds: KindRegistry;
@@ -24,13 +24,16 @@ export interface RegistryContext {
   readonly events: SharedEvents;
   /** Issues the tokens of service accounts. */
   readonly tokens: ServiceAccountTokens;
-  /** Of one request. @default nothing is refused */
+  /** The guard of one request. @default nothing is refused @default nothing is refused */
   readonly guard?: WriteGuard;
-  /** Of one request. @default nothing is refused */
+  /** The judge of one request. @default @default nothing is refused */
   readonly judge?: WriteJudge;
   /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
   readonly converter?: VersionConverter;
-  /** What cannot be understood goes at once when it is deleted: nothing would take its finalizers off. @default none */
+  /**
+   * Objects that cannot be understood are removed at once when they are deleted: nothing would take their finalizers
+   * off. @default none
+   */
   readonly unreadable?: Pick<UnreadableObjects, 'has' | 'hasAny' | 'add' | 'remove'>;
   /** @default what users define is stored, and not served */
   readonly definitions?: DefinitionObserver;

@@ -18,7 +18,7 @@ export interface FoundReplacement {
   readonly by: string;
 }
 
-/** What the Deployment that controls the pod makes of its eviction; undefined where there is none. */
+/** The answer of the Deployment that controls the pod to its eviction; undefined if there is none. */
 export async function findReplacement(
   context: RegistryContext,
   pod: Pod,

@@ -12,7 +12,7 @@ const MAX_CHOICES = 32;
 /** A reservation whose owner is not there is younger than this while its owner is being created. */
 const ORPHAN_MS = 60_000;
 
-/** What an object has got for itself alone while it is being written. */
+/** The reservations that an object has got for itself alone while it is being written. */
 export interface Reserved {
   /** Gives back what this write has taken: it has failed. */
   undo(): Promise<void>;
@@ -106,7 +106,7 @@ async function take(context: RegistryContext, reservation: Reservation): Promise
   }
 }
 
-/** What a process has reserved that died before it could use it, is free again after a while. */
+/** A reservation of a process that died before it could use it is free again after a while. */
 async function isTaken(context: RegistryContext, reservation: Reservation): Promise<boolean> {
   const found = await context.storage.get(keyOf(reservation));
   if (!found) return false;

@@ -22,7 +22,7 @@ function isDefinition({ type }: KindDefinition): boolean {
   return type.kind === 'CustomResourceDefinition' && type.group === 'apiextensions.k8s.io';
 }
 
-/** What controllers act on. The trace of an Event or a heartbeat leads nowhere. */
+/** The kinds that controllers act on. The trace of an Event or a heartbeat leads nowhere. */
 const STAMPED: ReadonlySet<string> = new Set([Deployment, ReplicaSet, Pod].map(({ kind }) => kind));
 
 /**

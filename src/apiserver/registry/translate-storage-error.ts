@@ -40,7 +40,7 @@ export function translateStoreFailure(error: unknown): unknown {
   return error;
 }
 
-/** What people can mend is named; nothing but a full disk or memory is certain to have changed nothing. */
+/** A cause that people can mend is named; nothing but a full disk or memory is certain to have changed nothing. */
 function unavailableText(error: StorageUnavailableError): string {
   const why = error instanceof StorageRefusesError ? refusedFor(error.message) : undefined;
   return why === undefined

@@ -32,7 +32,7 @@ export type TryUpdate = (
   current: Readonly<UnstructuredObject>,
 ) => UnstructuredObject | Promise<UnstructuredObject>;
 
-/** Which part an update may change. That a binding changes nothing else is the business of its handler. */
+/** The part that an update may change. That a binding changes nothing else is the business of its handler. */
 export type UpdatedPart = Subresource | 'binding';
 
 export interface UpdateOptions {
@@ -44,11 +44,11 @@ export interface UpdateOptions {
   readonly manager?: Manager;
   /** On whose behalf. @default the server's own */
   readonly caller?: Caller;
-  /** What is asked about it: nothing more where that has been `done`. @default about the new state of the object */
+  /** The question to admission: nothing more if that has been `done`. @default about the new state of the object */
   readonly admission?: 'done' | AdmittedForm;
 }
 
-/** What is asked about in place of an object, and may have been changed before: its Scale. */
+/** The object that admission sees in place of the stored one, and may have changed before: its Scale. */
 export interface AdmittedForm {
   readonly subresource: string;
   readonly sent: SentType;
@@ -82,7 +82,7 @@ async function tryOnce(
   tryUpdate: TryUpdate,
   options: UpdateOptions,
 ): Promise<ObjectState | undefined> {
-  // What would not be written proves nothing of a state that is only remembered.
+  // A write that would not happen proves nothing of a state that is only remembered.
   if (options.dryRun && !newest.isFresh) return undefined;
   const state = newest.stored;
   const { object: current, revision } = state;

@@ -15,7 +15,10 @@ export interface AnnotatedValue {
 /** One value of several, with its labels or without: `120`, `120{queue=mail,tier=gold}`. */
 const VALUE = /^([^{}]+)(?:\{([^{}]*)\})?$/;
 
-/** What an object says of a metric, of that what the selector selects. What cannot be read is not there. */
+/**
+ * The values of a metric in an object's annotations, as far as the selector selects them. What cannot be read is not
+ * there.
+ */
 export function annotatedValues(
   { metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>,
   metric: string,

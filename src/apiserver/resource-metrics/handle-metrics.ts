@@ -22,7 +22,7 @@ export interface MetricsCall {
   readonly subresource: string;
 }
 
-/** What is measured of a stored pod or node; undefined: nothing. */
+/** The measurement of a stored pod or node; undefined: none. */
 type Measure = (object: UnstructuredObject) => UnstructuredObject | undefined;
 
 /**
@@ -51,7 +51,7 @@ function measurePods({ clock }: RegistryContext): Measure {
   return (pod) => podMetrics(objectOfKind<Pod>(pod), clock.now());
 }
 
-/** What a node uses is what its pods use. */
+/** A node uses the sum of what its pods use. */
 async function measureNodes(context: RegistryContext): Promise<Measure> {
   const usages = new Map<string, Usage>();
   const everything = { kind: storedKind(context, 'pods'), namespace: '' };

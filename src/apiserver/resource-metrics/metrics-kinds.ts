@@ -24,7 +24,7 @@ const WINDOW = '15s';
 
 const COLUMN = { type: 'string', format: '', priority: 0 } as const;
 
-/** What `kubectl top` and autoscalers read. */
+/** The kinds that `kubectl top` and autoscalers read. */
 export const NODE_METRICS = metricsKind('NodeMetrics', 'nodes', false);
 export const POD_METRICS = metricsKind('PodMetrics', 'pods', true);
 

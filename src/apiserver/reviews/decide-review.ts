@@ -50,7 +50,7 @@ function review(group: string, kind: string, namespaced = false): ReviewType {
   };
 }
 
-/** What reviews ask about. */
+/** The user whom reviews ask about. */
 export interface Reviewer {
   /** The user of a token, and for which of `audiences` it is valid; none given: for the API itself. Absent: invalid. */
   authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined>;

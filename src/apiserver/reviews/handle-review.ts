@@ -17,7 +17,7 @@ export interface ReviewCall {
   readonly request: ApiRequest;
   /** Empty: cluster scope. */
   readonly namespace: string;
-  /** What the path has behind the collection. */
+  /** The part of the path behind the collection. */
   readonly name: string;
 }
 

@@ -55,7 +55,10 @@ function validateSelector(
   requirements.forEach((requirement, index) => validate(requirement, `${path}.requirements[${index}]`));
 }
 
-/** What an answer says of selectors that cannot be read, which make the question a wider one. Source: BuildEvaluationError. */
+/**
+ * The words of an answer for selectors that cannot be read, which make the question a wider one. Source:
+ * BuildEvaluationError.
+ */
 export function selectorProblems({ fieldSelector, labelSelector }: ReviewSelectors): string[] {
   return [
     ...problemOf(fieldSelector, 'fieldSelector', isFieldSelector, isFieldRequirement),

@@ -77,7 +77,7 @@ function methodsOf(call: ResourceCall): ByMethod {
   if (subresource !== '') {
     const methods = kind.subresources.includes(subresource) ? ownField(SUBRESOURCES, subresource) : undefined;
     if (methods && scoped) return methods;
-    // Of a kind of users the object is what is not found.
+    // For a kind that users define, the object is what is not found.
     throw isDefinedByUsers(kind) ? notFound(kind.type, name) : unknownPath();
   }
   if (name !== '') {

@@ -7,7 +7,7 @@ interface Observed {
   readonly counts: { success: number; error: number };
 }
 
-/** What the checks of the probes came to, each time that one was asked: `/metrics/slis` of Kubernetes' components. */
+/** The results of the probes' checks, each time that one was asked: `/metrics/slis` of Kubernetes' components. */
 export class HealthSlis {
   private readonly observed = new Map<string, Observed>();
 

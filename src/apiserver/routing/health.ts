@@ -17,7 +17,7 @@ export function isHealthPath(path: string): boolean {
   return known.has(path);
 }
 
-/** What the checks ask, and where their results are written down. */
+/** The parts that the checks ask, and the place where their results are recorded. */
 export interface CheckedParts {
   readonly storage: Pick<Storage, 'assertWritable'>;
   readonly clock: Clock;
@@ -87,7 +87,7 @@ function warnings(unmatched: readonly string[], { names }: CheckedParts['unreada
     ...(quoted.length > 0
       ? [`warn: some health checks cannot be excluded: no matches for ${quoted.join(',')}`]
       : []),
-    // Which ones is only logged: the client may be anonymous. The server works without them.
+    // The names are only logged: the client may be anonymous. The server works without them.
     ...(names.length > 0
       ? [`[!]objects: ${names.length} in the store cannot be understood, the log names them`]
       : []),

@@ -11,7 +11,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** Where a connection that is asked for by GET, as WebSockets are, reaches what others reach by POST. */
+/** The subresources that WebSockets reach by GET, and others by POST. */
 const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
 
 /** The parts of a request that say what it asks for. */

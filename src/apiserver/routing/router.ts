@@ -58,7 +58,7 @@ import { isStorageUnreadable } from '../storage/index.js';
 import type { StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
-/** What knows users and their rights. */
+/** The parts that know users and their rights. */
 export interface AccessControl {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
@@ -181,7 +181,7 @@ export class Router {
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
 
-  /** What is sent to the collection `bindings` binds a pod. */
+  /** A creation in the collection `bindings` binds a pod. */
   private async bind(
     { name, namespace, subresource }: ResourcePath,
     request: ApiRequest,
@@ -236,7 +236,7 @@ function indented(body: object): RawResponse {
   return { status: 200, raw: JSON.stringify(body, null, 2), contentType: 'application/json' };
 }
 
-/** Where others find what checks the tokens of service accounts (OpenID Connect Discovery 1.0). */
+/** The document by which others find the keys of service accounts' tokens (OpenID Connect Discovery 1.0). */
 function openIdConfiguration(address: string): object {
   return {
     issuer: ISSUER,
@@ -268,7 +268,7 @@ function nothingBelow(group: string): StatusError {
   return isBuiltInGroup(group) ? unknownPath() : pageNotFound();
 }
 
-/** What is said in a form of its own. */
+/** Subresources with a form of their own. */
 const FREE_FORM = new Set(['attach', 'exec', 'portforward', 'proxy']);
 
 /** @throws StatusError 406 */
@@ -318,7 +318,7 @@ interface Path {
   readonly version: string;
 }
 
-/** What cannot be understood says nothing. */
+/** An object that cannot be understood says nothing. */
 function isServedElsewhere(apiService: StoredObject): boolean {
   try {
     const { spec } = apiService.object;

@@ -4,7 +4,7 @@ import { notAcceptable } from '../errors/index.js';
 import { acceptClauses, plainText, yamlText } from '../http/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 
-/** What the pages say of the server. */
+/** The facts that the pages show of the server. */
 export interface StatusFacts {
   /** Wall clock of the start of the process. */
   readonly startedAtMs: number;

@@ -21,7 +21,7 @@ export function canonicalBase64(text: string): string {
 
 const PADDING = '='.charCodeAt(0);
 
-/** Where Go's decoder stops; undefined: it reads it all. Source: decodeQuantum in encoding/base64. */
+/** The place at which Go's decoder stops; undefined: it reads it all. Source: decodeQuantum in encoding/base64. */
 function corruptionOf(bytes: Buffer): number | undefined {
   let at = 0;
   for (;;) {
@@ -35,7 +35,7 @@ function corruptionOf(bytes: Buffer): number | undefined {
   }
 }
 
-/** What comes after the first sign of padding. */
+/** Checks the text after the first sign of padding. */
 function corruptPadding(bytes: Buffer, start: number, wantsAnother: boolean): number | undefined {
   let at = start;
   if (wantsAnother) {

@@ -23,7 +23,7 @@ export class FieldTypeError extends Error {
     readonly found?: {
       readonly value: unknown;
       readonly field: FieldDecoder;
-      /** What a type that decodes itself says by itself. */
+      /** The error of a type that decodes itself. */
       readonly alone?: string;
     },
   ) {
@@ -199,7 +199,7 @@ class Coercer implements CoerceResult {
     }
   }
 
-  /** Of a list that has no description, no field of an object is known. */
+  /** No field of an object is known in a list that has no description. */
   private undescribed(list: readonly unknown[]): void {
     for (let index = 0; index < list.length; index++) {
       const value = list[index];
@@ -290,7 +290,7 @@ class Coercer implements CoerceResult {
     }
   }
 
-  /** Of a schema or a list, anything else counts as an empty one. */
+  /** Anything else than a schema or a list counts as an empty one. */
   private none({ anyOf = [] }: FieldDecoder): readonly unknown[] {
     if (anyOf.some(({ kind }) => kind === 'array')) return [];
     throw new FieldTypeError('boolean or JSON schema expected');
@@ -394,7 +394,7 @@ class Coercer implements CoerceResult {
   }
 }
 
-/** What the types read that decode themselves. */
+/** The scalar that a type reads that decodes itself. */
 function scalarTypeOf({ kind }: FieldDecoder): string | undefined {
   if (kind === 'int-or-string') return 'int32';
   return kind === 'time' || kind === 'micro-time' ? 'string' : undefined;
@@ -462,7 +462,7 @@ function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDeco
 
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
 function isEmpty(value: unknown, field: FieldDecoder): boolean {
-  // What may be anything is held by a pointer: an empty text is a value.
+  // A field that may be anything is held by a pointer: an empty text is a value.
   if (field.omit === 'nothing' || field.kind === 'any') return false;
   if (value === '') return true;
   if (field.omit === 'zero') return value === 0 || value === false;

@@ -25,7 +25,7 @@ export interface DecodeOptions {
   readonly checkType?: (named: NamedDocument) => void;
 }
 
-/** What a document calls itself, as the first look at it finds it. */
+/** The kind of a document, as the first look at it finds it. */
 export interface NamedDocument {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -197,7 +197,7 @@ function coerceDocument(
   return { keys, object, unknown };
 }
 
-/** What an object calls itself is read, and judged, before anything else. */
+/** The kind of an object is read, and judged, before anything else. */
 function checkTypeFields(
   object: UnstructuredObject,
   text: string,
@@ -277,12 +277,12 @@ export function describeFinding({ line, path, problem }: FieldFinding): string {
     : `${problem} field ${goQuote(path)}`;
 }
 
-/** What is wrong with a text, without the words about the intended type. */
+/** The problem of a text, without the words about the intended type. */
 export function documentProblemOf({ cause, message }: DecodeError): string {
   return typeof cause === 'string' ? cause : message;
 }
 
-/** What is wrong with a value, in the words of Go's JSON decoder, without those about the intended type. */
+/** The problem of a value, in the words of Go's JSON decoder, without those about the intended type. */
 export function problemOf({ cause, message }: DecodeError): string {
   return cause instanceof FieldTypeError ? cause.message : message;
 }
@@ -308,7 +308,7 @@ export function conversionProblem(error: DecodeError): string {
   }
 }
 
-/** What kind of Go's a value has that was read into a map. */
+/** Go's kind of a value that was read into a map. */
 function sourceKind(value: unknown): string {
   if (Array.isArray(value)) return 'slice';
   if (typeof value === 'bigint' || Number.isInteger(value))

@@ -78,7 +78,7 @@ export function checkJsonText(
   }
 }
 
-/** Where the string that begins at `start` has its closing quote; -1 where it has none. */
+/** The place of the closing quote of the string that begins at `start`; -1 if it has none. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

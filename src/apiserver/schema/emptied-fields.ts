@@ -1,6 +1,6 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
-/** What an author wrote as an empty list or map, which the stored form of an object does not have. */
+/** The fields that an author wrote as an empty list or map, which the stored form of an object does not have. */
 type Emptied = Map<string, 'list' | 'map'>;
 
 /** By the struct that has the fields. It is forgotten with the object, and never stored, as in a genuine server. */

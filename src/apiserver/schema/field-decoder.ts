@@ -28,7 +28,7 @@ export interface FieldDecoder {
   readonly items?: FieldDecoder;
   /** For `union`: the decoders of its alternatives. */
   readonly anyOf?: readonly FieldDecoder[];
-  /** Which empty value of an optional field is left out. */
+  /** The empty value of an optional field that is left out. */
   readonly omit: 'empty' | 'zero' | 'nothing';
   /** For `object`: the embedded structs that a property is in, which Go has in its paths. */
   readonly inside: Readonly<Record<string, string>>;
@@ -41,9 +41,9 @@ export interface FieldDecoder {
 /** A property that is written although it is empty. */
 export interface EmptyField {
   readonly name: string;
-  /** Of a struct: what is in it. */
+  /** The fields of a struct. */
   readonly struct?: FieldDecoder;
-  /** Of all else. */
+  /** The decoder of all other values. */
   readonly value?: unknown;
 }
 

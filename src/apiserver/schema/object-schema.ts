@@ -40,16 +40,16 @@ export interface ObjectSchema {
   readonly structural?: StructuralSchema;
 }
 
-/** What each property means, in the words of `kubectl explain`; the key `''` describes the type itself. */
+/** The meaning of each property, in the words of `kubectl explain`; the key `''` describes the type itself. */
 export type Descriptions = Readonly<Record<string, string>>;
 
-/** What Go knows of a type beyond its shape. Generated into `generated/go` (scripts/generate-go-facts.mjs). */
+/** Facts of a type in Go beyond its shape. Generated into `generated/go` (scripts/generate-go-facts.mjs). */
 export interface GoFacts {
   /** Names of types that are texts, numbers, lists or maps: `v1.RestartPolicy`. */
   readonly types?: Readonly<Record<string, string>>;
   /** Embedded structs that a property is in: `VolumeSource`. */
   readonly inside?: Readonly<Record<string, string>>;
-  /** What is written of a property that is empty; absent for those that are left out. */
+  /** The written form of a property that is empty; absent for those that are left out. */
   readonly always?: Readonly<Record<string, unknown>>;
 }
 
@@ -68,7 +68,7 @@ export interface SchemaRegistry {
   remove(name: string): void;
 }
 
-/** What a strict reading of a document found beyond the schema. */
+/** A finding of a strict reading of a document, beyond the schema. */
 export interface FieldFinding {
   /** `repeated`: a key that a text of YAML has twice in one map, which its reader reports by its line. */
   readonly problem: 'unknown' | 'duplicate' | 'repeated';

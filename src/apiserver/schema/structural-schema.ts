@@ -14,7 +14,7 @@ export type StructuralSchema = Omit<Decoded<JSONSchemaProps>, 'additionalPropert
 /** The schema of a field, `anything` for one without restrictions, `unknown` for one that is not declared. */
 export type Pruned = StructuralSchema | 'anything' | 'unknown';
 
-/** What a whole resource has within another one, described or not. */
+/** The fields that a whole resource has within another one, described or not. */
 export function isResourceField(name: string): boolean {
   return name === 'apiVersion' || name === 'kind' || name === 'metadata';
 }

@@ -60,7 +60,7 @@ export function canonicalMicroTime(text: string): string | undefined {
   return `${new Date(read.ms).toISOString().slice(0, 19)}.${read.fraction}Z`;
 }
 
-/** What Go says of text that is no time. Source: `Parse` in Go's package time. */
+/** Go's error for a text that is no time. Source: `Parse` in Go's package time. */
 export function timeSyntax(text: string, isMicro: boolean): string {
   const read = readTime(text, isMicro ? MICRO_TIME : TIME);
   return 'problem' in read ? read.problem : '';

@@ -127,7 +127,7 @@ function compose(tokens: readonly CST.Token[], text: string): Document.Parsed | 
   return only;
 }
 
-/** What a genuine server says of a list or a map in brackets that is never closed. */
+/** The words of a genuine server for a list or a map in brackets that is never closed. */
 function inGoWords(code: ErrorCode, message: string, text: string): string {
   const isOpen = (code === 'BAD_INDENT' || code === 'MISSING_CHAR') && /[[{,]\s*$/.test(text);
   return isOpen ? 'did not find expected node content' : message;

@@ -21,7 +21,7 @@ export interface FieldSelector {
   readonly name?: string;
 }
 
-/** What a selector needs of a kind. */
+/** The parts of a kind that a selector needs. */
 export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'> &
   Partial<Pick<KindDefinition, 'unknownField'>>;
 

@@ -7,7 +7,7 @@ export interface BatcherOptions<Item, Outcome> {
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
   readonly maxItems: number;
-  /** Of all items of a batch, as `lengthOf` measures them; an item that is longer is a batch of its own. */
+  /** The longest batch, as `lengthOf` measures its items; an item that is longer is a batch of its own. */
   readonly maxLength: number;
   readonly lengthOf: (item: Item) => number;
 }

@@ -26,7 +26,7 @@ export class StorageConflictError extends RollkeeperError {
   constructor(
     readonly key: StorageKey,
     readonly expectedRevision: Revision,
-    /** What is stored now: the caller can decide again without another read. */
+    /** The stored object: the caller can decide again without another read. */
     readonly current: StoredObject,
   ) {
     super(`${describeKey(key)} is at revision ${current.revision}, not at ${expectedRevision}`);
@@ -58,7 +58,7 @@ export class StorageTooLargeError extends RollkeeperError {
   }
 }
 
-/** What the store has is no object. It can still be deleted. */
+/** The stored value is no object. It can still be deleted. */
 export class StorageUnreadableError extends RollkeeperError {
   readonly code = 'STORAGE_UNREADABLE';
 }

@@ -4,7 +4,7 @@ import type { LogEntry } from './log-entry.js';
 import { isAbout, toStorageEvent } from './log-entry.js';
 import type { Revision, StorageEvent, StorageWatchOptions } from './storage.js';
 
-/** What a watcher needs of a watch log. */
+/** The part of a watch log that a watcher needs. */
 export interface FollowedLog {
   /** Up to which revision the log is known. */
   readonly last: Revision;

@@ -25,11 +25,11 @@ export interface FollowDependencies {
 /** Called with every new state once, in order; `undefined`: the object was deleted. The object is read-only. */
 export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
 
-/** What is stored under a name and cannot be understood. */
+/** A stored value that cannot be understood. */
 export interface BrokenObject {
   readonly namespace: string;
   readonly name: string;
-  /** What could be read of it; undefined where that is nothing. */
+  /** The part of it that could be read; undefined if that is nothing. */
   readonly object: unknown;
 }
 
@@ -62,7 +62,9 @@ export class FollowedResource {
     private readonly unreadable: UnreadableObjects,
   ) {}
 
-  /** What counts as absent because it cannot be understood. Each is the same as long as it has not changed. */
+  /**
+   * The objects that count as absent because they cannot be understood. Each is the same as long as it has not changed.
+   */
   get brokenObjects(): readonly BrokenObject[] {
     return this.broken.size === 0 ? NONE : [...this.broken.values()];
   }
@@ -233,7 +235,7 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
     this.followed.onChange((_key, object) => void (object && work(objectOfKind<T>(object))));
   }
 
-  /** What is stored and cannot be understood: no other method knows it. */
+  /** The stored values that cannot be understood: no other method knows them. */
   get broken(): readonly BrokenObject[] {
     return this.followed.brokenObjects;
   }

@@ -120,7 +120,7 @@ export class FollowedResources {
     const followed = this.followed.get(key.resource);
     if (!followed)
       return write.then((stored) => {
-        // Where it has been noted as unreadable.
+        // It has been noted as unreadable there.
         this.unreadable.remove(key);
         return stored;
       });
@@ -160,7 +160,7 @@ function problemOf(stored: StoredObject): string | undefined {
   }
 }
 
-/** What it was before may have been anything: one that has been put right is shown. */
+/** The state before may have been anything: one that has been put right is shown. */
 function isReadable(event: ObjectEvent): boolean {
   return isOwn(event.key, () => event.object) && (event.type === 'created' || canRead(() => event.previous));
 }

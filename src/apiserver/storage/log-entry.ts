@@ -4,14 +4,14 @@ import type { StoredText } from './object-text.js';
 import { decodeObject, textAtRevision } from './object-text.js';
 import type { Revision, StorageEvent, StorageKey } from './storage.js';
 
-/** What the log has of a write, or of an opening of the store. Each names the one before, so that a gap is noticed. */
+/** The log's entry of a write, or of an opening of the store. Each names the one before, so that a gap is noticed. */
 interface ChainedEntry {
   readonly revision: Revision;
   /** Revisions between the two were never handed out, or are of writes that were lost. */
   readonly previousRevision: Revision;
   /** Unique to this entry: two histories that know it agree up to here. */
   readonly writeId: string;
-  /** Of the entry before this one; empty for the first. */
+  /** The id of the entry before this one; empty for the first. */
   readonly previousWriteId: string;
 }
 

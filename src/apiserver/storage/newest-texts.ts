@@ -3,7 +3,7 @@ import type { Revision, StorageKey } from './storage.js';
 
 export interface NewestTextsLimits {
   readonly maxEntries: number;
-  /** Of JSON text, in characters. */
+  /** The longest JSON text, in characters. */
   readonly maxTextLength: number;
 }
 

@@ -61,7 +61,7 @@ class JsonOfText implements StoredJson {
   }
 }
 
-/** What the writer of `object` gets back: it, at its revision. Shares with it all but `metadata`. */
+/** The answer to the writer of `object`: it, at its revision. Shares with it all but `metadata`. */
 export function toWrittenObject<T extends KubernetesObject>(object: T, written: StoredText): StoredObject<T> {
   const { revision } = written;
   const metadata = { ...object.metadata, resourceVersion: String(revision) };

@@ -33,7 +33,7 @@ export class RedisKeys {
     return keys;
   }
 
-  /** Of objects that are made ready to take the place of others. */
+  /** The keys of objects that are made ready to take the place of others. */
   ready(id: string, resource: string): { readonly objects: string; readonly index: string } {
     const base = `${this.base}ready:${id}:`;
     return { objects: `${base}objects:${resource}`, index: `${base}index:${resource}` };

@@ -167,7 +167,7 @@ export class RedisLogReader {
     if (watchBatchMs > 0) await pause(clock, watchBatchMs, signal);
   }
 
-  /** What many large writes leave in the log must not fill the store. */
+  /** The entries of many large writes must not fill the store. */
   private async shorten(signal: AbortSignal): Promise<void> {
     const upTo = this.trimUpTo;
     if (upTo === undefined) return;

@@ -42,7 +42,7 @@ export class RedisLog {
         if (known) return known;
         room = await reserve?.(BATCH_LENGTH);
         const stored = await this.readBatch(revision, ring.last);
-        // What was read after the failure is another history.
+        // Entries that were read after the failure are another history.
         refuseFailed();
         return stored;
       },

@@ -25,11 +25,15 @@ export interface RedisStorageOptions {
    * that began before then end as expired. @default 300000 (five minutes)
    */
   maxLogAgeMs?: number;
-  /** Of the log, how many entries this process holds in memory; older ones are read from Redis. @default 4096 */
+  /**
+   * The number of the log's entries that this process holds in memory; older ones are read from Redis. @default 4096
+   */
   maxRingEntries?: number;
   /** The same in characters of JSON. @default 24 Mi */
   maxRingTextLength?: number;
-  /** Of how many objects this process remembers the newest state, to begin an update from it. @default 10000 */
+  /**
+   * The number of objects of which this process remembers the newest state, to begin an update from it. @default 10000
+   */
   maxKnownObjects?: number;
   /** The same in characters of JSON. @default 24 Mi */
   maxKnownTextLength?: number;

@@ -24,7 +24,7 @@ const MAX_BATCH_LENGTH = 1024 * 1024;
 export interface Write {
   readonly type: LoggedWrite['type'];
   readonly key: StorageKey;
-  /** Of what is replaced or removed; 0 of a creation. */
+  /** The revision that is replaced or removed; 0 for a creation. */
   readonly expected: Revision;
   /** The new state; empty of a deletion, whose outcome has the last one. */
   readonly text: string;
@@ -117,7 +117,7 @@ export class RedisWriter {
     return { keys, args: [maxLogEntries, processId, first, places.size, ...places.keys(), ...actions] };
   }
 
-  /** What is replaced, if this process remembers it. */
+  /** The text that is replaced, if this process remembers it. */
   private knownAt(key: StorageKey, revision: Revision): StoredText | undefined {
     const known = this.newest.recall(key);
     return known?.revision === revision ? known : undefined;
@@ -155,7 +155,7 @@ export class RedisWriter {
 
 interface Done {
   readonly revision: Revision;
-  /** What was replaced or removed, as far as it is known. */
+  /** The text that was replaced or removed, as far as it is known. */
   readonly removed: StoredText | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface PresentPage {
 export interface RewoundPage {
   readonly items: readonly ListedText[];
   readonly remaining: number;
-  /** Where the next page begins; absent at the end. */
+  /** The place at which the next page begins; absent at the end. */
   readonly end?: string;
 }
 
@@ -30,7 +30,7 @@ interface Change {
   existsNow: boolean;
 }
 
-/** What has been written to one list since its revision, so that a later page can show the state of the first. */
+/** The changes of one list since its revision, so that a later page can show the state of the first. */
 export class ChangesSince {
   private readonly byField = new Map<string, Change>();
   private known: Revision;

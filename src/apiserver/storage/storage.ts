@@ -32,7 +32,7 @@ export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
 /** An object as stored. */
 export interface StoredObject<T extends KubernetesObject = UnstructuredObject> extends ObjectState<T> {
   readonly revision: Revision;
-  /** Where it was found, in lists: the object itself may not be able to say. */
+  /** The key under which it was found, in lists: the object itself may not be able to say. */
   readonly key?: StorageKey | undefined;
 }
 
@@ -105,7 +105,7 @@ export interface StorageWatchOptions {
   readonly reserve?: (length: number) => Promise<StorageRoom>;
 }
 
-/** Of a store's secret. */
+/** The length of a store's secret. */
 export const SECRET_BYTES = 32;
 
 /** A grant of memory. */

@@ -1,10 +1,12 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { StorageKey } from './storage.js';
 
-/** What an entry of `ownerReferences` cannot do without. */
+/** The fields that an entry of `ownerReferences` cannot do without. */
 const REFERENCE_FIELDS = ['apiVersion', 'kind', 'name', 'uid'];
 
-/** What the fields of metadata have to be where they are there: what clients of all kinds read of every object. */
+/**
+ * The form that the fields of metadata must have if they are present: clients of all kinds read them of every object.
+ */
 const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   generateName: isText,
   uid: isText,

@@ -67,7 +67,7 @@ export class UnreadableObjects {
   }
 } // prettier-ignore
 
-/** What decides about requests does not let pass what it may be for. */
+/** A policy or webhook that cannot be read does not let pass the requests that it may be for. */
 function consequenceFor(resource: string): string {
   return resource.endsWith('.admissionregistration.k8s.io')
     ? 'what it may be for is refused, unless it may be ignored'

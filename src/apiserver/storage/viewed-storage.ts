@@ -118,7 +118,7 @@ export class ViewedStorage implements Storage {
     return this.storage.currentRevision();
   }
 
-  /** Of the whole store: views do not matter to it. */
+  /** The resources of the whole store: views do not matter to it. */
   resources(): ReturnType<Storage['resources']> {
     return this.storage.resources();
   }
@@ -207,7 +207,7 @@ export class ViewedStorage implements Storage {
   }
 }
 
-/** What is under a name, where it cannot be shown. */
+/** The state under a name that cannot be shown. */
 class BrokenState implements StoredObject {
   constructor(
     readonly revision: Revision,

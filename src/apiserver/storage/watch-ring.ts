@@ -5,7 +5,7 @@ import type { Revision } from './storage.js';
 
 export interface WatchRingLimits {
   readonly maxEntries: number;
-  /** Of JSON text, in characters. */
+  /** The longest JSON text, in characters. */
   readonly maxTextLength: number;
   /**
    * Minimum interval between two wake-ups of watchers, which then see all new entries together. 0: they wake at every append.
@@ -28,7 +28,9 @@ export class WatchRing {
   private lastId: string;
   /** By resource: most appends concern none of most watchers. */
   private readonly waiting = new Map<string, Set<() => void>>();
-  /** Of each resource with entries that its watchers have not been woken for: the revision before the first of these. */
+  /**
+   * The first revision of which the watchers of a resource have not been woken, by resource: the revision before it.
+   */
   private readonly untold = new Map<string, Revision>();
   private broken: Error | undefined;
   private wokenAtMs = Number.NEGATIVE_INFINITY;
@@ -131,7 +133,7 @@ export class WatchRing {
     return this.untold.get(resource) ?? this.lastRevision;
   }
 
-  /** Where the entries after a revision begin. Revisions grow, but not by one: halves the range. */
+  /** The place at which the entries after a revision begin. Revisions grow, but not by one: halves the range. */
   private firstBehind(revision: Revision): number {
     let from = this.dropped;
     let to = this.entries.length;

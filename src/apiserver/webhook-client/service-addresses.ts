@@ -10,7 +10,7 @@ export interface ServicePort {
   readonly port: number;
 }
 
-/** Where Services are that have no pods with a network here: `namespace/name` → `host:port`. */
+/** The addresses of Services that have no pods with a network here: `namespace/name` → `host:port`. */
 export type KnownServices = Readonly<Record<string, string>>;
 
 /** Finds where a Service can be reached from this machine. */

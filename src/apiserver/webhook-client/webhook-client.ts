@@ -17,7 +17,7 @@ export interface WebhookTarget {
 /** A webhook could not be asked, or did not answer with JSON. */
 export class WebhookCallError extends Error {}
 
-/** Where a webhook is, as its configuration says. */
+/** The address of a webhook, as its configuration says. */
 interface Place {
   /** As errors show it. */
   readonly url: string;
@@ -126,7 +126,7 @@ function statusProblem(code: number, text: string): string {
     : `the server responded with the status code ${code} but did not return more information`;
 }
 
-/** What Go says of the same failure, for the frequent ones. */
+/** Go's words for the same failure, for the frequent ones. */
 function describeFailure(
   error: Error & {
     readonly code?: string;
