@@ -17,7 +17,7 @@ import { storedBy } from './stored-metadata.js';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 
-/** Of {@link Reconciles}: what else wakes the controller, and how it works. */
+/** The options of {@link Reconciles}: what else wakes the controller, and how it works. */
 export type ReconcilesOptions<T extends KubernetesObject> = ControllerWatches<T> &
   ControllerExtras<T> &
   Omit<ControllerTraits<T>, 'for' | 'name'> & {

@@ -7,7 +7,7 @@ import { storedBy } from './stored-metadata.js';
 
 const METADATA = Symbol('rollkeeper:webhook');
 
-/** Of {@link Webhook}: all of `defineWebhook` but the handlers, which are methods of the class. */
+/** The options of {@link Webhook}: all of `defineWebhook` but the handlers, which are methods of the class. */
 export type WebhookOptions<T extends KubernetesObject> = Omit<WebhookSpec<T>, keyof WebhookHandlers<T>>;
 
 interface Declared {

@@ -16,7 +16,7 @@ import { samplerFromEnv } from './sampler-from-env.js';
 import { sendsSpans } from './sends-spans.js';
 import { untraced } from './untraced.js';
 
-/** Of {@link startTracing}. */
+/** The options of {@link startTracing}. */
 export interface TracingOptions {
   /** `service.name` of every span, unless `OTEL_SERVICE_NAME` is set. */
   serviceName: string;

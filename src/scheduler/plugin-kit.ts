@@ -1,4 +1,4 @@
-/** What plug-ins of the scheduler are written with. Loads nothing of the scheduler itself. */
+/** The parts with which plug-ins of the scheduler are written. Loads nothing of the scheduler itself. */
 export { defineSchedulerPlugin } from './define-scheduler-plugin.js';
 export type {
   SchedulerPluginDefinition,

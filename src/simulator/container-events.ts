@@ -49,7 +49,7 @@ function endNote(
   return { type: 'Warning', reason, message: message.replace(/^Pod was rejected: /, '') };
 }
 
-/** What a kubelet says of the steps of a resize. Source: pkg/kubelet/kubelet.go and allocation_manager.go. */
+/** The Events of a kubelet about the steps of a resize. Source: pkg/kubelet/kubelet.go and allocation_manager.go. */
 function resizeNotes(pod: DeepReadonly<Pod>, next: DeepReadonly<PodStatus>): EventNote[] {
   const [before, after] = [pod.status ?? {}, next];
   const about = (error?: string): string =>
@@ -116,7 +116,7 @@ function unhealthy({ message }: ProbeProblem): EventNote {
   return { type: 'Warning', reason: 'Unhealthy', message };
 }
 
-/** What is known of a pod's pulls. */
+/** The facts of a pod's pulls. */
 export interface PullContext {
   /** Those that begin now, by `pullKey`. @default none */
   readonly begun?: readonly string[];

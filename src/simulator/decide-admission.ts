@@ -19,7 +19,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export interface AdmissionFacts {
   readonly node: DeepReadonly<Node>;
   readonly troubles: ReadonlySet<NodeTrouble>;
-  /** What the node's other pods leave. */
+  /** The room that the node's other pods leave. */
   readonly room: () => NodeRoom | undefined;
   /** Pods on the node that have not ended, without this one. */
   readonly neighbours: () => readonly ReadablePod[];

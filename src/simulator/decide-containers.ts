@@ -32,7 +32,7 @@ export interface ContainersFacts {
   readonly readyDelayMs: number;
   /** Exact starts of containers by containerID; the API only keeps whole seconds. */
   readonly startedMs?: ReadonlyMap<string, number>;
-  /** Where the pod's resize is. @default there is none */
+  /** The plan of the pod's resize. @default there is none */
   readonly resize?: ResizePlan;
   /** When the node began to pull images, by {@link pullKey}. @default with the pod, or with its wait for them */
   readonly pullStartedMs?: ReadonlyMap<string, number>;

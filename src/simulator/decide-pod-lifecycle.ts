@@ -22,7 +22,7 @@ export interface PodLifecycleFacts extends Omit<ContainersFacts, 'resize'> {
   readonly podIp: string;
   /** When the node started the pod, if known more precisely than to the second. */
   readonly podStartedMs?: number;
-  /** What the node can give to the pod. @default all that it asks for */
+  /** The room that the node can give to the pod. @default all that it asks for */
   readonly room?: () => NodeRoom | undefined;
   /** When the node noticed the deletion. */
   readonly terminatingSinceMs?: number;

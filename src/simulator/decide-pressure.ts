@@ -30,7 +30,7 @@ const CRITICAL_PRIORITY = 2_000_000_000;
 
 export interface NodeUsage {
   readonly capacity: Amounts;
-  /** What is used beside the pods. */
+  /** The amounts that are used beside the pods. */
   readonly system: Amounts;
   readonly pods: readonly ReadablePod[];
   readonly evictionHard: CompiledNodeProfile['evictionHard'];

@@ -11,7 +11,9 @@ import { FAILS, decideKill, decideReadiness, decideStartup, parseProbeOutcome } 
 type Container = DeepReadonly<coreV1.Container>;
 export type ProbeType = 'Readiness' | 'Liveness' | 'Startup';
 
-/** What the probes of a pod's containers find, see {@link parseProbeOutcome}; `….CONTAINER`: of that one only. */
+/**
+ * The annotations with the results of a pod's probes, see {@link parseProbeOutcome}; `….CONTAINER`: of that one only.
+ */
 export const PROBE_ANNOTATIONS: Readonly<Record<ProbeType, string>> = {
   Startup: 'node.rollkeeper.dev/startup-probe',
   Readiness: 'node.rollkeeper.dev/readiness-probe',
@@ -43,7 +45,7 @@ export interface ProbeOutlook {
   readonly startsAfterMs?: number;
   /** Whether its readiness probe succeeds `elapsedMs` after its start. @default always, if it can be ready */
   readonly readinessAt?: (elapsedMs: number) => ProbeResult;
-  /** What its readiness probe says when it does not. */
+  /** The problem of its readiness probe. */
   readonly unready?: ProbeProblem;
   /** Those that it has from the start. */
   readonly problems: readonly ProbeProblem[];
@@ -136,7 +138,7 @@ function timingOf({
   };
 }
 
-/** What a kubelet hears from a server that is not well. */
+/** The output that a kubelet gets from a server that is not well. */
 function outputOf({ grpc, httpGet, tcpSocket }: DeepReadonly<Probe>, { status }: DeepReadonly<Pod>): string {
   if (httpGet) return 'HTTP probe failed with statuscode: 503';
   if (grpc) return 'service unhealthy (responded with "NOT_SERVING")';

@@ -19,7 +19,7 @@ type Condition = DeepReadonly<PodCondition>;
 type Status = NonNullable<ReadablePod['status']>;
 type Resources = coreV1.ResourceRequirements;
 
-/** What a node can give to one of its pods. */
+/** The room that a node can give to one of its pods. */
 export interface NodeRoom {
   readonly allocatable: Amounts;
   /** Allocated to the node's other pods. */

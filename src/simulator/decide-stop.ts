@@ -28,7 +28,7 @@ export interface ContainerStop {
   readonly exitCode: number;
 }
 
-/** What is left after a `preStop` that took all the time. Source: minimumGracePeriodInSeconds of the kubelet. */
+/** The time that is left after a `preStop` that took all of it. Source: minimumGracePeriodInSeconds of the kubelet. */
 const LEAST_GRACE_MS = 2_000;
 /** A server exits cleanly on SIGTERM; a container meant to complete has not done so. */
 const EXIT_CODE_OF_TERMINATED = 143;
@@ -86,7 +86,7 @@ export function stoppedBy(
   });
 }
 
-/** What a kubelet says when it stops the running containers of a pod. */
+/** The Events of a kubelet when it stops the running containers of a pod. */
 export function decideStopEvents(pod: ReadablePod): readonly EventNote[] {
   const { containers, initContainers = [] } = pod.spec;
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};

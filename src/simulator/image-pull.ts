@@ -18,7 +18,7 @@ export interface ImagePull {
 /** At once, the default. */
 export const NO_PULL: ImagePull = { takesMs: 0, failures: 0 };
 
-/** Where a pull is, and until when, milliseconds from its start. */
+/** The stage of a pull, and its end, milliseconds from its start. */
 export interface PullStage {
   readonly stage: 'pulling' | 'failed' | 'backing-off' | 'done';
   readonly untilMs: number;

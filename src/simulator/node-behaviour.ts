@@ -53,7 +53,7 @@ export function amountsAnnotation(node: Annotated | undefined, annotation: strin
   return text ? readAmounts(text).amounts : {};
 }
 
-/** What is wrong with a node's annotations, a line each. */
+/** The problems of a node's annotations, a line each. */
 export function nodeAnnotationProblems({ metadata: { annotations = {} } }: Annotated): readonly string[] {
   const words = (annotations[NODE_BEHAVIOUR_ANNOTATION] ?? '').split(',').map((word) => word.trim());
   const unknown = words.filter((word) => word !== '' && !NODE_BEHAVIOURS.some((known) => known === word));

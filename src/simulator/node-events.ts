@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PIDPressure: { True: 'NodeHasInsufficientPID', False: 'NodeHasSufficientPID' },
 };
 
-/** What a kubelet says of its conditions when they change, for a status about to be written over the node's. */
+/** The Events of a kubelet about its conditions when they change, for a status about to be written over the node's. */
 export function decideNodeEvents(node: DeepReadonly<Node>, next: DeepReadonly<NodeStatus>): EventNote[] {
   const before = node.status?.conditions ?? [];
   return (next.conditions ?? []).flatMap(({ status, type }) => {

@@ -45,7 +45,7 @@ const PRESSURES: Readonly<Record<StarvedResource, NodeTrouble>> = {
   'ephemeral-storage': 'disk-pressure',
 };
 
-/** What a node remembers of its troubles. */
+/** The memory of a node's troubles. */
 interface NodeState {
   troubles: ReadonlySet<NodeTrouble>;
   readonly pressureSeenMs: Map<StarvedResource, number>;

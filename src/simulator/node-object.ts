@@ -16,10 +16,10 @@ export function nodeName(index: number): string {
   return `node-${index}`;
 }
 
-/** What is wrong with a node, as its kubelet says it. */
+/** The troubles of a node, as its kubelet reports them. */
 export type NodeTrouble = Exclude<NodeBehaviour, 'silent' | 'gone' | 'network-unavailable'>;
 
-/** What a node reports by. */
+/** The state that a node reports. */
 export interface NodeState {
   readonly nowMs: number;
   /** @default it is well */
@@ -86,7 +86,7 @@ export function nodeStatus(
   };
 }
 
-/** What a node has: by the options, its profile, and its annotation, which may change at any time. */
+/** The resources of a node: by the options, its profile, and its annotation, which may change at any time. */
 export function nodeResources(
   index: number,
   { cpus, memoryGiB, podsPerNode, profiles }: CompiledNodeSimulatorOptions,

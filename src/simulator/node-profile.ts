@@ -11,13 +11,13 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { Amounts, Taint } from '@rollkeeper/machinery/kubernetes';
 import { parseGoDurationMs } from '@rollkeeper/machinery/clock';
 
-/** What some of the nodes are like. Durations are texts as `5s` or `1m30s`. */
+/** The properties of some of the nodes. Durations are texts as `5s` or `1m30s`. */
 export interface NodeProfile {
   /** Number of nodes. @default all that are left */
   count?: number;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  /** Of a node that registers; later they are the cluster's own. */
+  /** The taints of a node that registers; later they are the cluster's own. */
   taints?: { key: string; value?: string; effect: Taint['effect'] }[];
   /** Over the defaults, and with further resources: `{ cpu: '4', 'example.com/gpu': 2 }`. */
   capacity?: Record<string, string | number>;
@@ -39,7 +39,7 @@ export interface NodeProfile {
     evictionPressureTransitionPeriod?: string;
     /** @default 30s */
     shutdownGracePeriod?: string;
-    /** What of that is for critical pods. @default 10s */
+    /** The part of it for critical pods. @default 10s */
     shutdownGracePeriodCriticalPods?: string;
   };
 }

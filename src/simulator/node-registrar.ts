@@ -29,7 +29,7 @@ export interface NodeRegistrarDependencies {
   readonly logger: Logger;
   /** The node as cached. @default it is not */
   readonly shown?: () => DeepReadonly<Node> | undefined;
-  /** What is wrong with it now. @default nothing */
+  /** Its troubles now. @default nothing */
   readonly troubles?: () => ReadonlySet<NodeTrouble>;
   /** Whether its machine is off. @default it is on */
   readonly isOff?: () => boolean;

@@ -5,9 +5,9 @@ import type { NodeRoom } from './decide-resize.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** What is left on nodes for pods that are resized. */
+/** The room that is left on nodes for pods that are resized. */
 export class NodeRooms {
-  /** What was granted to pods, by UID, until their own state shows it. */
+  /** The amounts that were granted to pods, by UID, until their own state shows it. */
   private readonly granted = new Map<string, Amounts>();
 
   constructor(

@@ -22,7 +22,7 @@ export interface NodeSimulatorOptions {
   cpus?: number;
   /** Memory of one node, GiB. @default 1024 */
   memoryGiB?: number;
-  /** What the nodes are like: the first profile takes the first nodes. @default all alike */
+  /** The properties of the nodes: the first profile takes the first nodes. @default all alike */
   profiles?: NodeProfile[];
 }
 

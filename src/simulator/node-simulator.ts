@@ -25,7 +25,7 @@ import { WrittenPods } from './written-pods.js';
 
 export interface NodeSimulatorDependencies {
   readonly client: ApiClient;
-  /** Of all namespaces, untrimmed. */
+  /** The pods of all namespaces, untrimmed. */
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly events: EventRecorder;

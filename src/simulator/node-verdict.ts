@@ -9,7 +9,7 @@ import type { PodCondition } from './pod-conditions.js';
 
 /** Why a node ends one of its pods, or does not take it. */
 export interface NodeVerdict {
-  /** Of the status and of the Event. */
+  /** The reason in the status and in the Event. */
   readonly reason: string;
   readonly message: string;
   /** It is a disruption that budgets and Jobs ask about. @default false */
@@ -28,7 +28,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export interface PodEnd {
   readonly startTime: string;
   readonly nowMs: number;
-  /** Of containers that stopped in time, by name. @default all are killed */
+  /** The exit codes of containers that stopped in time, by name. @default all are killed */
   readonly exitCodes?: ReadonlyMap<string, number>;
 }
 

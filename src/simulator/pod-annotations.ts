@@ -18,7 +18,7 @@ interface Rule {
   /** Whether it may name a container behind a dot. */
   readonly perContainer: boolean;
   readonly isValid: (text: string) => boolean;
-  /** What it has to be, in words. */
+  /** The right form, in words. */
   readonly wanted: string;
 }
 
@@ -29,7 +29,7 @@ const isOneOf =
     words.includes(text.trim());
 const DURATION = 'a duration, as 5s or 1m30s';
 
-/** What a simulated node reads on pods. */
+/** The annotations that a simulated node reads on pods. */
 const RULES: readonly Rule[] = [
   {
     annotation: BEHAVIOUR_ANNOTATION,

@@ -5,7 +5,7 @@ interface Phase {
   readonly forMs: number;
 }
 
-/** What a probe finds from a time on: its phases one after the other, the last for ever unless they repeat. */
+/** The results of a probe from a time on: its phases one after the other, the last for ever unless they repeat. */
 export interface ProbeOutcome {
   readonly phases: readonly Phase[];
   readonly repeats: boolean;
@@ -73,7 +73,7 @@ function turning(succeeds: boolean, afterMs: number | undefined): ProbeOutcome |
   };
 }
 
-/** What a probe finds that is made at this time. */
+/** The result of a probe that is made at this time. */
 export function outcomeAt({ phases, repeats }: ProbeOutcome, atMs: number): boolean {
   const roundMs = phases.reduce((sum, { forMs }) => sum + forMs, 0);
   let leftMs = repeats ? atMs % roundMs : atMs;

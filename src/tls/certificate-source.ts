@@ -3,7 +3,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { isNearItsEnd } from './key-pair.js';
 import type { KeyPair } from './key-pair.js';
 
-/** Where a server's certificate comes from. Polled; returns the certificate to serve now. */
+/** The source of a server's certificate. Polled; returns the certificate to serve now. */
 export interface CertificateSource {
   /** For messages: the file names, or that it is self-signed. */
   readonly description: string;

@@ -106,7 +106,7 @@ export function admissionReview(uid: string, { patch = [], refusal, warnings }: 
   };
 }
 
-/** What a verdict refuses; undefined: nothing. */
+/** The refusal in a verdict; undefined: none. */
 export function refusalOf(
   verdict: Verdict,
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },

@@ -12,7 +12,7 @@ export interface CallContext {
   readonly span: Span;
 }
 
-/** What `default` makes of the object, as a patch. Rejects as the handler does. */
+/** Returns the changes that `default` makes in the object, as a patch. Rejects as the handler does. */
 export async function fillIn(
   { default: fill }: WebhookDefinition,
   reviewed: ReviewedRequest,
@@ -26,7 +26,7 @@ export async function fillIn(
   return { warnings, patch: jsonPatchBetween(object, filled) };
 }
 
-/** What `validate` says of the object. Rejects as the handler does. */
+/** Returns the verdict of `validate` on the object. Rejects as the handler does. */
 export async function judge(
   { kind, validate }: WebhookDefinition,
   reviewed: ReviewedRequest,

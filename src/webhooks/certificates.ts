@@ -13,7 +13,7 @@ export interface HeldCertificates {
   readonly ca: string | undefined;
 }
 
-/** Where the server's certificate comes from; asked again and again. */
+/** The source of the server's certificate; asked again and again. */
 export interface CertificateSource {
   /**
    * @param may whether this replica may change them now
@@ -44,7 +44,7 @@ export class SecretCertificates implements CertificateSource {
       const stored = present && storedIn(present);
       const isPublished = stored !== undefined && stored.ca === published;
       const plan = decideCertificates({ stored, nowMs: clock.now(), hosts, isPublished });
-      // What does not exist yet may be made by anybody: of several, one succeeds.
+      // A Secret that does not exist yet may be created by any replica: of several, one succeeds.
       if (stored && (plan === 'nothing' || (!may && plan !== 'begin')))
         return { served: stored.served, ca: stored.ca };
       const next = await this.carryOut(plan, stored);

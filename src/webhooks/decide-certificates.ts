@@ -1,7 +1,7 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import type { KeyPair } from '@rollkeeper/tls';
 
-/** What the Secret holds. PEM. */
+/** The content of the Secret. PEM. */
 export interface StoredCertificates {
   /** The authorities to trust, the newest first. */
   readonly ca: string;
@@ -31,7 +31,7 @@ const RENEW_AUTHORITY_MS = 365 * DAY_MS;
 /** A certificate lives for one. */
 const RENEW_CERTIFICATE_MS = 90 * DAY_MS;
 
-/** What to do next about the certificates; at no step does a server show one that the API server does not trust. */
+/** Decides the next step of the certificates; at no step does a server show one that the API server does not trust. */
 export function decideCertificates({ hosts, isPublished, nowMs, stored }: CertificateFacts): CertificatePlan {
   const read = stored && readStored(stored);
   if (!read) return 'begin';

@@ -2,7 +2,7 @@ import type { DeepReadonly, Kind, KubernetesObject, Logger } from '@rollkeeper/r
 import { InvalidOptionError } from '@rollkeeper/runtime';
 import type { Span } from '@opentelemetry/api';
 
-/** Whose request it is, as the API server has authenticated them. */
+/** The user of the request, as the API server has authenticated them. */
 export interface RequestUser {
   readonly username: string;
   readonly uid?: string;
@@ -10,10 +10,10 @@ export interface RequestUser {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a request does with its object. */
+/** The operation of a request on its object. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
 
-/** What a webhook knows of the request that it is asked about. */
+/** The facts that a webhook gets of the request that it is asked about. */
 export interface AdmissionRequest<T extends KubernetesObject> {
   readonly operation: AdmissionOperation;
   /** The object before the request; undefined at a creation. */
@@ -87,9 +87,9 @@ export type Convert<From, To> = (
 
 /** How the API server treats a webhook. Fields and defaults are those of its configuration. */
 export interface WebhookRules {
-  /** Which requests: what `default` gets of DELETE is nothing. @default CREATE and UPDATE */
+  /** The requests that it is asked about: `default` gets nothing of DELETE. @default CREATE and UPDATE */
   readonly operations?: readonly AdmissionOperation[];
-  /** What counts where the webhook cannot be reached or fails. @default 'Fail' */
+  /** The effect if the webhook cannot be reached or fails. @default 'Fail' */
   readonly failurePolicy?: 'Fail' | 'Ignore';
   /** 1 to 30. @default 10 */
   readonly timeoutSeconds?: number;

@@ -73,7 +73,7 @@ async function applyConfiguration(
 ): Promise<void> {
   const present = await unlessGone(client.get<WebhookConfiguration>(kind, { name }));
   if (webhooks.length === 0) {
-    // Of a release that had some.
+    // An earlier release had some.
     if (present) await unlessGone(client.delete(kind, { name }));
     return;
   }

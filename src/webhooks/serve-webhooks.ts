@@ -13,7 +13,7 @@ import { convertBy, publishConfigurations } from './publish-configurations.js';
 import { WebhookListener } from './webhook-listener.js';
 import { assertDistinct } from './webhook-server.options.js';
 
-/** Of {@link serveWebhooks}. */
+/** The options of {@link serveWebhooks}. */
 export interface ServeWebhooksOptions {
   readonly webhooks: readonly WebhookDefinition[];
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export interface Conversion {
 
 export type WebhookVerb = 'mutate' | 'validate' | 'convert';
 
-/** Where the server answers for a webhook. */
+/** The path at which the server answers for a webhook. */
 export function pathOf(verb: WebhookVerb, name: string): string {
   return `/${verb}/${name}`;
 }

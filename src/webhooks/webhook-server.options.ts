@@ -3,7 +3,7 @@ import { InvalidOptionError } from '@rollkeeper/runtime';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { WebhookDefinition } from './define-webhook.js';
 
-/** Where the API server finds the webhooks. */
+/** The address at which the API server finds the webhooks. */
 export type WebhookAddress =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } }
   /** `https://hooks.example.com:9443`, as the API server can reach it. */
@@ -23,7 +23,7 @@ export interface WebhookServerOptions {
    * @default 'managed'
    */
   readonly certificates?: 'managed' | WebhookCertificateFiles;
-  /** Of `managed`. @default the Service's namespace, or `default`; the operator's name and `-webhooks` */
+  /** The Secret of `managed`. @default the Service's namespace, or `default`; the operator's name and `-webhooks` */
   readonly secret?: { readonly namespace?: string; readonly name?: string };
   /**
    * What the leader does to the configurations of the webhooks, and to definitions that are converted. `apply`: keeps them as
@@ -40,7 +40,10 @@ export interface WebhookServerOptions {
 export interface WebhookCertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Of the authority, for `caBundle`. @default `caBundle` is left to others, cert-manager's injector for example */
+  /**
+   * The certificate of the authority, for `caBundle`. @default `caBundle` is left to others, cert-manager's injector
+   * for example
+   */
   readonly caFile?: string;
 }
 

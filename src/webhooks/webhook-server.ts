@@ -42,7 +42,7 @@ class WebhookExtension implements ManagerExtension {
   private keeper: WebhookKeeper | undefined;
 
   constructor(
-    /** Of the operator. */
+    /** The name of the operator. */
     private readonly name: string,
     private readonly webhooks: readonly WebhookDefinition[],
     private readonly options: CompiledWebhookServerOptions,

@@ -11,7 +11,7 @@ import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { OneStepAdds, StartedLock } from '@rollkeeper/runtime/activation';
 
-/** Of {@link RedisActivationQueue}. */
+/** The dependencies of {@link RedisActivationQueue}. */
 export interface RedisActivationQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
   /** Options of the RedisActorRuntime. */
   actorOptions?: ActorOptions;
@@ -52,7 +52,7 @@ export interface RedisActorStepsDependencies {
   options?: ActorOptions;
 }
 
-/** What a queue's steps do for the actors of one controller. */
+/** The part of a queue's steps that is for the actors of one controller. */
 export class RedisActorSteps {
   private readonly calls: RedisActorCalls;
   private readonly lockDurationMs: number;

@@ -9,7 +9,7 @@ import type { ActorState } from '@rollkeeper/runtime/activation/activation';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 
-/** Of the script that acquires a lock: with the token, and the actor's state as fields and values. */
+/** The reply of the script that acquires a lock: with the token, and the actor's state as fields and values. */
 export type AcquiredReply =
   | ['acquired', token: string, state: string[], nowMs: string]
   | ['held', retryAfterMs: number]

@@ -7,7 +7,7 @@ import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-r
 import { compileActorOptions, StoredActorRuntime } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import { RedisActorStore } from './redis-actor-store.js';
 
-/** Of {@link RedisActorRuntime}. */
+/** The dependencies of {@link RedisActorRuntime}. */
 export interface RedisActorRuntimeDependencies {
   redisUrl: string;
   /** Distinguishes installations that share a Redis. @default 'rollkeeper' */

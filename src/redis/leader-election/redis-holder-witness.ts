@@ -12,7 +12,7 @@ const lookScript = new LuaScript<[subscribers: number, runId: string]>(
   new URL('./lua/look-1.lua', import.meta.url),
 );
 
-/** Of {@link RedisHolderWitness}. */
+/** The options of {@link RedisHolderWitness}. */
 export interface RedisHolderWitnessOptions {
   readonly links: RedisLeaseLinks;
   readonly identity: string;

@@ -2,7 +2,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '../connection/index.js';
 import { createRedisConnection, hashTagOf } from '../connection/index.js';
 
-/** Of {@link RedisLeaseLinks}. */
+/** The options of {@link RedisLeaseLinks}. */
 export interface RedisLeaseLinksOptions {
   /** `redis://[user:password@]host:port[/db]`, or `rediss://` for TLS. */
   readonly url: string;

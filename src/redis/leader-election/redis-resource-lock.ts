@@ -25,7 +25,7 @@ type AcquireReply = [
 const acquireScript = new LuaScript<AcquireReply>(new URL('./lua/acquire-1.lua', import.meta.url));
 const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
 
-/** Of {@link RedisResourceLock}. */
+/** The options of {@link RedisResourceLock}. */
 export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
   /** Our identity: unique to this process, also across its restarts. */
   readonly identity: string;

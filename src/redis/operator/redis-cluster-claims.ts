@@ -4,11 +4,11 @@ import type { RedisConnection } from '../connection/index.js';
 import { literalPattern, removeMatchingKeys } from '../connection/index.js';
 import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
-/** Of {@link RedisClusterClaims}. */
+/** The options of {@link RedisClusterClaims}. */
 export interface RedisClusterClaimsOptions {
   /** Returns the connection. Called for each command. */
   readonly redis: () => RedisConnection;
-  /** Of the installation. */
+  /** The prefix of the installation's keys. */
   readonly keyPrefix: string;
   readonly clock: Clock;
 }

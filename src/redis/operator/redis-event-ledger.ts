@@ -6,7 +6,7 @@ import { LuaScript } from '../connection/index.js';
 export interface RedisEventLedgerOptions {
   /** Returns the connection. Called for each command. */
   readonly redis: () => RedisConnection;
-  /** Of the installation. */
+  /** The prefix of the installation's keys. */
   readonly keyPrefix: string;
   /** How many series, and how many groups, are remembered at least; twice as many at most. @default 4096 */
   readonly remembered?: number;
@@ -49,7 +49,7 @@ export class RedisEventLedger implements EventLedger {
   }
 }
 
-/** Of a series that is as long as its message. */
+/** The digest of a series, which is as long as its message. */
 function digest(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
 }

@@ -23,7 +23,7 @@ import type {
   WorkQueueConsumer,
 } from '@rollkeeper/runtime/work-queue/work-queue';
 
-/** Of {@link BullMqWorkQueueConsumer}. */
+/** The dependencies of {@link BullMqWorkQueueConsumer}. */
 export interface BullMqWorkQueueConsumerDependencies<Started extends object = object> {
   queue: BullMqWorkQueue<Started>;
   logger?: Logger;
@@ -248,7 +248,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       if (isAborted(lockSignal)) throw new WaitingError();
       this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
       await this.work(item, handler, lockSignal, drainTimeout);
-      // What was decided after the lock was lost does not count: another worker may have decided otherwise.
+      // A decision that was made after the lock was lost does not count: another worker may have decided otherwise.
       if (isAborted(lockSignal)) throw new WaitingError();
     } finally {
       this.guard.untrack(jobId);

@@ -37,7 +37,7 @@ import type {
   WorkQueue,
 } from '@rollkeeper/runtime/work-queue/work-queue';
 
-/** Of {@link BullMqWorkQueue}. */
+/** The dependencies of {@link BullMqWorkQueue}. */
 export interface BullMqWorkQueueDependencies<Started extends object = object> {
   /** For example `deployment`. No colon. */
   name: string;
@@ -87,7 +87,7 @@ function bullPriorityOf(rank: number): number {
   return rank === PRIORITY_RANK.low ? rank : PRIORITY_RANK.high;
 }
 
-/** What is sent with an add, in the same step. */
+/** The steps that are sent together with an add. */
 interface AddsWith {
   readonly together?: readonly LuaCall[];
   readonly term?: LeaderTerm;

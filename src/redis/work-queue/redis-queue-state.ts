@@ -31,7 +31,7 @@ export interface MovedTimer {
   readonly leftMs: number;
 }
 
-/** What maintenance has to do for timers. */
+/** The work of maintenance on timers. */
 export interface TendedTimers {
   /** Keys whose timers should have fired. */
   readonly overdue: readonly string[];

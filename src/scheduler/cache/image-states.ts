@@ -13,7 +13,7 @@ class SharedImage implements ImageState {
   }
 }
 
-/** Which nodes have which images. The states are shared by all nodes and change with them. */
+/** The images of the nodes. The states are shared by all nodes and change with them. */
 export class ImageStates {
   private readonly byName = new Map<string, SharedImage>();
   private readonly namesOf = new Map<string, readonly string[]>();

@@ -2,7 +2,7 @@ import type { NominatedPods, PodInfo } from '../framework/node-info.js';
 
 const NONE: readonly PodInfo[] = [];
 
-/** Which pods are nominated to which node. */
+/** The pods that are nominated to each node. */
 export class Nominator implements NominatedPods {
   private readonly byNode = new Map<string, readonly PodInfo[]>();
   private readonly nodeOf = new Map<string, string>();

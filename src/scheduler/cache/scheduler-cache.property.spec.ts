@@ -137,7 +137,7 @@ function shown(snapshot: Snapshot): unknown {
         name: node.name,
         found: snapshot.get(node.name) === node,
         pods: node.pods.map(({ key }) => key).sort(),
-        // What the last pod took may be left as zero.
+        // Resources that the last pod took may be left as zero.
         requested: [...node.requested].filter(([, amount]) => amount !== 0).sort(),
         nonZeroRequested: node.nonZeroRequested,
         hostPorts: node.hostPorts.map(({ port }) => port).sort(),

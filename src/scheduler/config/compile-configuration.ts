@@ -34,7 +34,7 @@ export interface LeaseConfiguration {
 
 export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 
-/** What holds without a configuration file. */
+/** The configuration without a file. */
 export function defaultConfiguration(): SchedulerConfiguration {
   return compileConfiguration({
     apiVersion: 'kubescheduler.config.k8s.io/v1',

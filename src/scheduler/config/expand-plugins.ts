@@ -14,7 +14,7 @@ export interface PlacedPlugin {
   readonly weight: number;
 }
 
-/** What is on at each extension point, in order. */
+/** The plug-ins that are on at each extension point, in order. */
 export type ExpandedPlugins = Readonly<Record<ExtensionPoint, readonly PlacedPlugin[]>>;
 
 export interface ExpandInput {
@@ -23,7 +23,7 @@ export interface ExpandInput {
   /** Whether there is a plug-in of that name. */
   readonly isKnown: (name: string) => boolean;
   readonly implementsPoint: (name: string, point: ExtensionPoint) => boolean;
-  /** Of the profile in the configuration, for errors. */
+  /** The path of the profile in the configuration, for errors. */
   readonly field: string;
 }
 

@@ -4,7 +4,10 @@ import { parseText, parseWith } from './parse-written.js';
 import type { Policy, PolicyExtender, PolicyPredicate, PolicyPriority } from './policy.schema.js';
 import { policySchema } from './policy.schema.js';
 
-/** What filters in place of each predicate. Source: the last table of it, k/k pkg/scheduler/framework/plugins/legacy_registry.go. */
+/**
+ * The plug-ins that filter in place of each predicate. Source: the last table of it, k/k
+ * pkg/scheduler/framework/plugins/legacy_registry.go.
+ */
 const PREDICATES: Readonly<Record<string, readonly string[]>> = {
   GeneralPredicates: ['NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity'],
   PodToleratesNodeTaints: ['TaintToleration'],
@@ -26,7 +29,7 @@ const PREDICATES: Readonly<Record<string, readonly string[]>> = {
   EvenPodsSpread: ['PodTopologySpread'],
 };
 
-/** What scores in place of each priority. */
+/** The plug-ins that score in place of each priority. */
 const PRIORITIES: Readonly<Record<string, readonly string[]>> = {
   SelectorSpreadPriority: ['PodTopologySpread'],
   ServiceSpreadingPriority: ['PodTopologySpread'],
@@ -93,7 +96,7 @@ const SCORING = ['preScore', 'score'] as const;
 
 export interface TranslatedPolicy {
   readonly configuration: WrittenConfiguration;
-  /** What a user should know of the translation. */
+  /** Warnings about the translation, for the user. */
   readonly warnings: readonly string[];
 }
 

@@ -38,7 +38,7 @@ export class Attempt {
     this.timer = timer;
   }
 
-  /** What the plug-in computed in PreFilter, if it did. */
+  /** The result of the plug-in's PreFilter, if it had one. */
   stateOf(plugin: SchedulerPlugin): unknown {
     return this.states.get(plugin);
   }

@@ -109,7 +109,7 @@ describe('decisions on random clusters', () => {
   });
 });
 
-/** What is wrong with the pod on the node, judged from the objects alone. */
+/** The faults of the pod on the node, judged from the objects alone. */
 function faultsOf(pod: ReadablePod, name: string, snapshot: Snapshot): string[] {
   const { node, pods } = snapshot.get(name)!;
   const others = pods.map((info) => info.pod);

@@ -40,7 +40,7 @@ export interface Found {
   readonly nextStartIndex: number;
 }
 
-/** What HTTP extenders say of the nodes that were found. */
+/** The opinion of HTTP extenders on the nodes that were found. */
 export interface ExtendersWord {
   /** Why they refuse some of the nodes, by node name. */
   readonly refusals?: ReadonlyMap<string, Status>;

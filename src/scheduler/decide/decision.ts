@@ -2,13 +2,13 @@ import type { NodeInfo, PodInfo } from '../framework/node-info.js';
 import type { FreedClaim } from '../framework/plugin.js';
 import type { Status } from '../framework/status.js';
 
-/** What one attempt to schedule a pod came to. */
+/** The result of one attempt to schedule a pod. */
 export type Decision = Chosen | Refused | Failed;
 
 interface Attempt {
   /** Why nodes were refused, by their names: of those that were looked at. */
   readonly refusals: ReadonlyMap<string, Status>;
-  /** Where the next attempt should begin its search among the snapshot's nodes. */
+  /** The place at which the next attempt should begin its search among the snapshot's nodes. */
   readonly nextStartIndex: number;
 }
 

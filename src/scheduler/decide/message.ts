@@ -7,7 +7,7 @@ export interface RefusalText {
   readonly refusals: Iterable<Status>;
   /** Replaces all reasons. */
   readonly preFilterRefusal?: Status | undefined;
-  /** What PostFilter has to say. */
+  /** The message of PostFilter. */
   readonly postFilter?: string | undefined;
 }
 

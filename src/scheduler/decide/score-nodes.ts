@@ -19,7 +19,7 @@ export function scoreNodes(
   return timed(attempt.timer, 'Score', () => sumScores(attempt, feasible, prepared, extra));
 }
 
-/** What PreScore came to. */
+/** The result of PreScore. */
 interface Prepared {
   readonly states: ReadonlyMap<SchedulerPlugin, unknown>;
   readonly skipped: ReadonlySet<SchedulerPlugin>;

@@ -10,7 +10,7 @@ import { isRefusal } from '../framework/status.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { remedyFor } from './remedies.js';
 
-/** What is known of the cluster. */
+/** The known part of the cluster. */
 export interface PlacementWorld {
   readonly pod: ReadablePod;
   readonly nodes: readonly ReadableNode[];
@@ -28,13 +28,13 @@ export interface PluginObstacle {
   readonly reasons: readonly string[];
   /** Others' eviction could undo it. */
   readonly isResolvable: boolean;
-  /** What would help, where something can be said. */
+  /** A remedy, if there is one to name. */
   readonly remedy?: string;
 }
 
 export interface NodeObstacles {
   readonly node: string;
-  /** Of every plug-in that refuses it; none: the pod could run there. */
+  /** The obstacles by every plug-in that refuses it; none: the pod could run there. */
   readonly obstacles: readonly PluginObstacle[];
 }
 
@@ -46,14 +46,14 @@ export interface PlacementExplanation {
   readonly state: PlacementState;
   /** One sentence. */
   readonly summary: string;
-  /** What the scheduler would say in the PodScheduled condition, now. */
+  /** The message that the scheduler would write into the PodScheduled condition now. */
   readonly message?: string;
-  /** Of the pod as a whole. */
+  /** The obstacles of the pod as a whole. */
   readonly obstacles: readonly PluginObstacle[];
   readonly nodes: readonly NodeObstacles[];
   /** Pods that would have to go, and the node that they would make room on. */
   readonly preemption?: { readonly node: string; readonly victims: readonly string[] };
-  /** What was left out of account, and why. */
+  /** The things that were left out of account, and why. */
   readonly notes: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function explainPlacement(world: PlacementWorld): PlacementExplanation {
   return { pod, obstacles: [], nodes: [], notes: [], ...explained };
 }
 
-/** What needs no decision. */
+/** Explains a pod that needs no decision. */
 function known(pod: ReadablePod, profiles: PlacementWorld['profiles']): Explained | undefined {
   const { nodeName, schedulerName = 'default-scheduler' } = pod.spec;
   if (isPodFinished(pod)) return { state: 'ended', summary: `It has ended (${pod.status?.phase ?? ''}).` };

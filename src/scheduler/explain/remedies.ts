@@ -3,7 +3,9 @@ import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { subtract } from '../framework/amounts.js';
 import type { NodeInfo, PodInfo } from '../framework/node-info.js';
 
-/** What would help a pod that a plug-in refuses, as concretely as pod and node allow. Undefined where the reasons say it all. */
+/**
+ * A remedy for a pod that a plug-in refuses, as concrete as pod and node allow. Undefined where the reasons say it all.
+ */
 export function remedyFor(plugin: string, pod: PodInfo, node: NodeInfo): string | undefined {
   return REMEDIES[plugin]?.(pod, node);
 }

@@ -2,7 +2,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import type { ViewedResource } from './cluster-view.js';
 import type { ReadablePod } from './node-info.js';
 
-/** What changed, in the terms of kube-scheduler's `ClusterEvent`. */
+/** The resource that changed, in the terms of kube-scheduler's `ClusterEvent`. */
 export type EventResource = ViewedResource | 'nodes' | 'pods' | '*';
 
 /**

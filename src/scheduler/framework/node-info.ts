@@ -11,7 +11,7 @@ export interface PodInfo {
   readonly pod: ReadablePod;
   /** `namespace/name`. */
   readonly key: string;
-  /** What the pod asks for: containers, sidecars, init containers, pod-level resources and overhead. */
+  /** The resources that the pod asks for: containers, sidecars, init containers, pod-level resources and overhead. */
   readonly requests: ResourceAmounts;
   /** cpu and memory as scores count them: what is not stated counts 100m and 200 MiB per container. */
   readonly nonZeroRequests: CpuAndMemory;

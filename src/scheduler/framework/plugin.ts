@@ -9,7 +9,7 @@ import type { Status } from './status.js';
 /** Highest score that a plug-in gives, after its own normalising and before its weight. */
 export const MAX_NODE_SCORE = 100;
 
-/** What every extension point gets of an attempt. Pure plug-ins read nothing else. */
+/** The part of an attempt that every extension point gets. Pure plug-ins read nothing else. */
 export interface SchedulingContext {
   readonly pod: PodInfo;
   /** All nodes as they were when the attempt began; for a what-if of preemption as they would be. */
@@ -89,7 +89,7 @@ export interface SchedulerPlugin<State = unknown, ScoreState = unknown> {
     context: SchedulingContext,
     node: string,
   ): { readonly status?: Status; readonly timeoutMs?: number } | undefined;
-  /** What has to be done before the pod is bound: volumes, claims. */
+  /** Does the work that the pod needs before it is bound: volumes, claims. */
   preBind?(context: SchedulingContext, node: string, signal: AbortSignal): Promise<Verdict>;
   /** Binds the pod. `SKIP` leaves it to the next plug-in. */
   bind?(context: SchedulingContext, node: string, signal: AbortSignal): Promise<Verdict>;
@@ -104,7 +104,7 @@ export interface QueuedPod {
   readonly attempts: number;
 }
 
-/** What PostFilter gets beside the attempt. */
+/** The further arguments of PostFilter. */
 export interface PostFilterContext extends SchedulingContext {
   /** Why each node was refused, by its name. Nodes that PreFilter ruled out are among them. */
   readonly refusals: ReadonlyMap<string, Status>;
@@ -166,7 +166,7 @@ export interface WaitingPods {
   list(): readonly WaitingPod[];
 }
 
-/** What a plug-in is built from. */
+/** The parts from which a plug-in is built. */
 export interface PluginHandle {
   readonly view: ClusterView;
   readonly log: Logger;

@@ -10,7 +10,7 @@
 export type StatusCode =
   'Success' | 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Wait' | 'Skip' | 'Pending' | 'Error';
 
-/** What a plug-in says when it does not simply agree. `undefined` in place of a status is success. */
+/** The answer of a plug-in that does not simply agree. `undefined` in place of a status is success. */
 export interface Status {
   readonly code: StatusCode;
   /** One line each, as the PodScheduled condition counts them. */

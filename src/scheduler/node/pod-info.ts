@@ -5,7 +5,7 @@ import { nonZeroRequestsOf, requestsOf } from './pod-requests.js';
 
 const known = new WeakMap<ReadablePod, PodInfo>();
 
-/** What scheduling needs of the pod; computed once for each version of it. */
+/** The facts of a pod that scheduling needs; computed once for each version of it. */
 export function podInfoOf(pod: ReadablePod): PodInfo {
   let info = known.get(pod);
   if (!info) {

@@ -16,7 +16,7 @@ const HUGE_PAGES = 'hugepages-';
 /** Billionths by resource, as quantities are summed before they are rounded. */
 type Nanos = Map<string, bigint>;
 
-/** What scores count for a container that states nothing: 100m and 200 MiB. */
+/** The requests that scores count for a container that states nothing: 100m and 200 MiB. */
 const DEFAULT_REQUESTS: ReadonlyMap<string, bigint> = new Map([
   [CPU, NANOS / 10n],
   [MEMORY, 200n * 1024n * 1024n * NANOS],
@@ -58,7 +58,7 @@ function cpuAndMemory(nanos: Nanos): CpuAndMemory {
   return { cpu: rounded(CPU, nanos.get(CPU) ?? 0n), memory: rounded(MEMORY, nanos.get(MEMORY) ?? 0n) };
 }
 
-/** Of a quantity: milli-cores of cpu, whole units of the rest, rounded up. */
+/** The amount of a quantity: milli-cores of cpu, whole units of the rest, rounded up. */
 export function amountOf(resource: string, quantity: string | number | undefined): Int64 {
   return rounded(resource, nanosOf(quantity));
 }

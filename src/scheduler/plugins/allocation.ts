@@ -33,7 +33,7 @@ export function scoredRequests(
   });
 }
 
-/** What the node has of a scalar resource, itself or by devices, and what is taken of it. */
+/** Returns the node's total of a scalar resource, its own or by devices, and what is taken of it. */
 export function scalarTotals(
   node: NodeInfo,
   { devicesOn, resource }: Pick<ScoredRequest, 'devicesOn' | 'resource'>,
@@ -65,7 +65,10 @@ export function compileStrategy({ requestedToCapacityRatio, type }: ScoringStrat
 
 type ScoreShare = (taken: Int64, all: Int64) => number;
 
-/** Of the resources that the node has. @param leavesOutZero a resource that scores nothing does not count */
+/**
+ * The weighted mean over the resources that the node has. @param leavesOutZero a resource that scores nothing does not
+ * count
+ */
 function weightedMean(
   node: NodeInfo,
   requests: readonly ScoredRequest[],

@@ -10,7 +10,7 @@ import { balancedAllocationArgs, compileArgs } from './plugin-args.js';
 
 type Requests = readonly Omit<ScoredRequest, 'weight'>[];
 
-/** What a node scores whose balance the pod does not change, twice. */
+/** The score of a node whose balance the pod does not change, twice. */
 const NEUTRAL = MAX_NODE_SCORE / 2;
 
 /** Prefers nodes whose cpu and memory the pod brings to like shares. */

@@ -27,7 +27,7 @@ export class PerNode<T> {
   }
 }
 
-/** What was last answered for a node. */
+/** The last answer for a node. */
 export interface LastAnswer<T> {
   readonly pods: readonly PodInfo[];
   readonly answer: T;
@@ -87,7 +87,7 @@ export class EveryNode<T> {
     return values;
   }
 
-  /** What was asked longest ago is dropped first. */
+  /** The answers that were asked for longest ago are dropped first. */
   private answersTo(key: string): Answers<T> {
     const answers = this.known.get(key) ?? { lists: [], values: [] };
     this.known.delete(key);

@@ -17,7 +17,7 @@ export class TopologyCounts {
   private constructor(
     private readonly base: Counts,
     private readonly changes: Counts,
-    /** Of all counts. */
+    /** The sum of all counts. */
     readonly total: number,
   ) {}
 

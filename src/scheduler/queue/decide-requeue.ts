@@ -17,7 +17,10 @@ export interface Refusal {
   readonly pendingOn: ReadonlySet<string>;
 }
 
-/** What helps the pods that a plug-in has refused, by the plug-in's name; of one that is not here, any change does. */
+/**
+ * The events that help the pods that a plug-in has refused, by the plug-in's name; of one that is not here, any change
+ * does.
+ */
 export type HintsByPlugin = ReadonlyMap<string, readonly ClusterEventWithHint[]>;
 
 /**

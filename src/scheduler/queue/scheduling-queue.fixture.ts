@@ -35,7 +35,7 @@ const Gates: SchedulerPlugin = {
   preEnqueue: ({ spec }) => ((spec.schedulingGates ?? []).length > 0 ? unresolvable('gated') : undefined),
 };
 
-/** What helps: `Cpu` room on nodes, `Taints` their taints, `Slow` what its hint says. */
+/** The events that help: `Cpu` room on nodes, `Taints` their taints, `Slow` what its hint says. */
 const HINTS = new Map<string, readonly ClusterEventWithHint[]>([
   ['Cpu', [{ event: { resource: 'nodes', actions: ['add', 'update-node-allocatable'] } }]],
   ['Taints', [{ event: { resource: 'nodes', actions: ['add', 'update-node-taints'] } }]],

@@ -15,7 +15,7 @@ import { aQueue, nodeChange, refusedBy, waitingPod } from './scheduling-queue.fi
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const name = fc.constantFrom(...NAMES);
-/** Which of the attempts that are under way. */
+/** The number of one of the attempts that are under way. */
 const nth = fc.nat(9);
 const plugin = fc.constantFrom('Cpu', 'Taints');
 const step = fc.oneof(

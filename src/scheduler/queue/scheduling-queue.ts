@@ -15,7 +15,7 @@ import { noSchedulingQueueMetrics } from './queue-metrics.js';
 import type { FailedAttempt, Instant, QueueEntry } from './queued-pod.js';
 import { afterAttempt, newEntry, queueKeyOf } from './queued-pod.js';
 
-/** What the queue needs to know of a profile. */
+/** The parts of a profile that the queue needs. */
 export interface QueueProfile {
   /** Asked in order before a pod may be tried. */
   readonly preEnqueue: readonly SchedulerPlugin[];

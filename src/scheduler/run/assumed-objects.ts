@@ -19,7 +19,7 @@ interface Expected {
   untilMs: number;
 }
 
-/** What the cache has not shown by then was deleted before it could. */
+/** An object that the cache has not shown by then was deleted before it could. */
 const SHOWN_WITHIN_MS = 120_000;
 /** With fewer assumed objects there is no need to look for those that are shown. */
 const FEWEST_SWEPT = 64;

@@ -35,7 +35,7 @@ export interface ClaimParts {
   readonly eventsOf: (schedulerName: string) => EventRecorder;
 }
 
-/** What is taken for a pod until it is bound. */
+/** The devices that are taken for a pod until it is bound. */
 interface Taken {
   /** Those of its claims that are to change, as they are to become. */
   readonly changed: readonly ResourceClaim[];

@@ -28,7 +28,7 @@ export interface VolumeParts {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly assumed: AssumedObjects;
-  /** Of claims. */
+  /** The changes of claims. */
   readonly claimChanges: ChangeSignal;
   /** The pod is going to this node, which others should know while it waits. */
   readonly expectNode: (pod: ReadablePod, node: string, signal: AbortSignal) => void;

@@ -17,13 +17,13 @@ export interface ClusterCachesOptions {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** What plug-ins read beside pods and nodes, as far as it is served. */
+  /** The resources that plug-ins read beside pods and nodes, as far as they are served. */
   readonly served: ReadonlyMap<ViewedResource, ResourceType>;
   /** Caches of whole objects that run already, to be shared. @default none */
   readonly given?: { readonly pods: Informer<Pod>; readonly nodes: Informer<Node> };
 }
 
-/** Of these only the selectors are read. */
+/** The resources of which only the selectors are read. */
 const SELECTING: ReadonlySet<ViewedResource> = new Set<ViewedResource>([
   'services',
   'replicationcontrollers',

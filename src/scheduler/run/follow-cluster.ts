@@ -116,7 +116,7 @@ function leaveQueue(pod: ReadablePod, is: Place, { cache, onGone, queue }: Clust
   if (isNominated || (isPlaced && is === 'nowhere')) queue.move(changeOf('pods', pod, undefined));
 }
 
-/** What of a pod on a node counts for others: not what its kubelet reports all the time. */
+/** The part of a pod on a node that counts for others: not what its kubelet reports all the time. */
 function countedOf({ metadata, spec, status }: ReadablePod): unknown {
   const reported = new Set(['Ready', 'ContainersReady', 'Initialized', 'PodReadyToStartContainers']);
   const { conditions = [], containerStatuses = [], phase, startTime } = status ?? {};

@@ -5,7 +5,7 @@ import { QUEUE_NAMES, noSchedulingQueueMetrics } from '../queue/queue-metrics.js
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
-/** What a scheduler counts. Durations in milliseconds. */
+/** The measurements of a scheduler. Durations in milliseconds. */
 export interface SchedulerMetrics {
   readonly queue: SchedulingQueueMetrics;
   /** An attempt has ended: with the binding where there was one. */

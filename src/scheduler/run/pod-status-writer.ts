@@ -10,7 +10,7 @@ import { isConflict, isInvalid, isNotFound } from '@rollkeeper/runtime';
 import type { ReadablePod } from '../framework/node-info.js';
 import { queueKeyOf } from '../queue/queued-pod.js';
 
-/** What an attempt says of its pod. */
+/** The news of an attempt about its pod. */
 export interface PodNews {
   /** PodScheduled is false. @default the condition stays */
   readonly refusal?: { readonly reason: 'Unschedulable' | 'SchedulerError'; readonly message: string };
@@ -75,7 +75,7 @@ export class PodStatusWriter {
         const delayMs = doublingDelayMs(failures++, RETRY);
         const facts = { pod: nameOf(pod), error: errorMessage(error), delayMs };
         this.parts.logger.warn('could not write the status of a pod; trying again', facts);
-        // What the server finds invalid stays so.
+        // A status that the server finds invalid stays so.
         if (isInvalid(error)) continue;
         if (!this.pending.has(key)) this.pending.set(key, next);
         await pause(this.parts.clock, delayMs, signal);

@@ -61,7 +61,7 @@ export interface SchedulerOptions {
   readonly compileDeviceSelector?: CompileDeviceSelector;
   /** In its place: called once, when the cluster has its first devices. CEL takes memory that most clusters have no use for. */
   readonly loadDeviceSelector?: () => Promise<CompileDeviceSelector>;
-  /** Of devices that several claims share. @default random UUIDs */
+  /** Ids of devices that several claims share. @default random UUIDs */
   readonly newShareId?: () => string;
   /** Throws once another may schedule: asked before each binding is sent. @default never */
   readonly assertMayWrite?: () => void;
@@ -296,7 +296,7 @@ export class Scheduler {
     };
   }
 
-  /** What binds a pod to its claims of devices. */
+  /** The parts that bind a pod to its claims of devices. */
   private claimParts(caches: ClusterCaches, assumed: AssumedObjects, statuses: PodStatusWriter) {
     const { client, clock, eventsOf, logger, newShareId = randomUUID } = this.options;
     const shared = { client, claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type, assumed };

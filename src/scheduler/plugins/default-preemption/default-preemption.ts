@@ -22,7 +22,7 @@ export const defaultPreemption: PluginFactory = (args) => {
   const options = compileArgs(defaultPreemptionArgs, args);
   return {
     name: 'DefaultPreemption',
-    // What the victims leave helps by the plug-ins that refused the pod; this one refuses none.
+    // The room that victims leave helps by the plug-ins that refused the pod; this one refuses none.
     eventsToRegister: [],
     postFilter(context) {
       const obstacle = obstacleOf(context);

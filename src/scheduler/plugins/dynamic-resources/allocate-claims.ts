@@ -16,7 +16,7 @@ import type { ReadableClaim, ReadableSlice } from './resource-api.js';
 import type { Consumed } from './shared-capacity.js';
 import { SharedCapacity } from './shared-capacity.js';
 
-/** What a claim gets on a node. */
+/** The devices that a claim gets on a node. */
 export interface ClaimAllocation {
   readonly claim: ReadableClaim;
   readonly node: string;

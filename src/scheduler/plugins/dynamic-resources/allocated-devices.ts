@@ -2,7 +2,7 @@ import { nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { ResourceClaim } from './resource-api.js';
 
-/** What claims have of devices: whole ones, and shares of those that can be shared. */
+/** The devices that claims have: whole ones, and shares of those that can be shared. */
 export interface AllocatedDevices {
   readonly whole: ReadonlySet<string>;
   /** In billionths, by device and capacity. */

@@ -39,7 +39,10 @@ function resultOf(
   };
 }
 
-/** Of the classes first, each once; then the claim's own, as far as it concerns what was taken. None named means all requests. */
+/**
+ * The configuration of the classes comes first, each once; then the claim's own, as far as it concerns what was taken.
+ * None named means all requests.
+ */
 function configOf({ claim, requests, taken }: ClaimAllocation): Config[] {
   const chosen = requests.map(({ alternatives }, index) => alternatives[taken[index] ?? 0]);
   const byClass = new Map<string, { names: string[]; config: readonly DeviceConfig[] }>();
@@ -62,7 +65,10 @@ function configOf({ claim, requests, taken }: ClaimAllocation): Config[] {
   );
 }
 
-/** Where the devices can be used: on the one node that has one of them, or where all their selectors agree. */
+/**
+ * The nodes on which the devices can be used: the one node that has one of them, or those where all their selectors
+ * agree.
+ */
 function nodeSelectorOf({ devices, node }: ClaimAllocation): NodeSelector | undefined {
   const matchFields: NonNullable<NodeSelector['nodeSelectorTerms'][number]['matchFields']>[number][] = [];
   const matchExpressions: typeof matchFields = [];

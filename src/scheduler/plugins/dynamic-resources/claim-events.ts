@@ -7,7 +7,9 @@ import type { ResourceClaim } from './resource-api.js';
 
 const CLAIMS = 'resource.k8s.io/resourceclaims';
 
-/** What may help a pod with claims: they come or change, devices become free or are added, a class is there. */
+/**
+ * The events that may help a pod with claims: they come or change, devices become free or are added, a class is there.
+ */
 export function claimEvents(view: ClusterView): readonly ClusterEventWithHint[] {
   return [
     onObjects<ResourceClaim>(CLAIMS, ['add', 'update', 'delete'], (pod, before, after) => {

@@ -4,7 +4,7 @@ import { deviceKey } from './allocated-devices.js';
 import type { Pool } from './gather-pools.js';
 import type { Device } from './resource-api.js';
 
-/** What is left of the counters that partitions of devices share, in billionths. */
+/** The rest of the counters that partitions of devices share, in billionths. */
 export class Counters {
   private readonly left = new Map<Pool, Map<string, bigint>>();
 

@@ -17,7 +17,7 @@ export interface Alternative {
   readonly wanted: WantedDevices;
   readonly deviceClass: DeepReadonly<DeviceClass>;
   readonly count: number;
-  /** Which devices, where all are wanted. */
+  /** The devices, if all are wanted. */
   readonly all?: readonly PooledCandidate[];
 }
 

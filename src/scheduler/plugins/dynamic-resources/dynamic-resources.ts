@@ -34,17 +34,17 @@ const MOST_ALTERNATIVES = 8;
 
 export interface ClaimsState {
   readonly claims: readonly ReadableClaim[];
-  /** Where the claims that are allocated can be used. */
+  /** The nodes on which the allocated claims can be used. */
   readonly places: readonly { readonly claim: ReadableClaim; readonly isReachable: NodeMatcher }[];
   /** The pod asks for extended resources that device classes provide. */
   readonly wantsResources: boolean;
   /** The claim that an earlier attempt made for these. What it was given may be of no use any more. */
   readonly left?: ReadableClaim;
-  /** What a node has for the pod, or why it has not; worked out once. */
+  /** The offer of a node to the pod, or why there is none; worked out once. */
   readonly offerOn: (node: NodeInfo) => DeviceOffer | Status;
 }
 
-/** What the claims that are not allocated would get on a node. */
+/** The devices that claims without an allocation would get on a node. */
 export interface DeviceOffer {
   readonly allocations: readonly ClaimAllocation[];
   /** The claim of the pod's extended resources, if devices serve any on the node: the last of the allocations is its. */

@@ -9,12 +9,15 @@ import type { DeviceRequest, ReadableClaim, ResourceClaim } from './resource-api
 
 /** On the claim that the scheduler makes of a pod's extended resources. */
 const EXTENDED_CLAIM = 'resource.kubernetes.io/extended-resource-claim';
-/** What the claim is called until it is created. It is no name of an object. */
+/** The name of the claim until it is created. It is no name of an object. */
 const NOT_CREATED = '<extended-resources>';
-/** What leaves room for five random characters in a name of 63. */
+/** The longest base that leaves room for five random characters in a name of 63. */
 const LONGEST_BASE = 58;
 
-/** Which request of the claim serves a resource of a container, as `status.extendedResourceClaimStatus` of the pod says it. */
+/**
+ * The request of the claim that serves a resource of a container, as `status.extendedResourceClaimStatus` of the pod
+ * says it.
+ */
 export interface RequestMapping {
   readonly containerName: string;
   readonly resourceName: string;
@@ -151,7 +154,7 @@ interface Wanted {
   readonly reusable: readonly DeviceRequest[];
 }
 
-/** What a container needs beyond the devices that it may use of others, and which requests serve it. */
+/** The devices that a container needs beyond those that it may use of others, and the requests that serve it. */
 function requestOf(
   { container, place }: Placed,
   { deviceClass, resource, reusable }: Wanted,

@@ -87,7 +87,7 @@ function decide(pod: ReadablePod, world: World) {
   });
 }
 
-/** What the claim of the pod's extended resources asks for, and the mappings as `container resource: request`. */
+/** The requests in the claim of the pod's extended resources, and the mappings as `container resource: request`. */
 function claimOf(pod: ReadablePod, node = aNode('a')) {
   const found = extendedClaimFor(podInfoOf(pod), nodeInfoOf(node), viewIn({}));
   if (!found || 'code' in found) return found;

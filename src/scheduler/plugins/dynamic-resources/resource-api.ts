@@ -75,7 +75,7 @@ export interface Allocation {
   readonly allocationTimestamp?: string;
 }
 
-/** What a driver reports of a device that a claim has. */
+/** The status that a driver reports of a device that a claim has. */
 interface DeviceStatus {
   readonly driver: string;
   readonly pool: string;

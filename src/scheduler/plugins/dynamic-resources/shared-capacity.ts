@@ -15,7 +15,10 @@ export class SharedCapacity {
     return this.allocated.shares.has(key) || this.taken.has(key);
   }
 
-  /** What the request would take of the device; undefined where that much is not there, or may not be asked for. */
+  /**
+   * The capacity that the request would take of the device; undefined if that much is not there, or may not be asked
+   * for.
+   */
   consumptionOf(key: string, device: Device, wanted: WantedDevices): Consumed | undefined {
     const requests = wanted.capacity?.requests ?? {};
     if (Object.keys(requests).some((name) => !Object.hasOwn(device.capacity ?? {}, name))) return undefined;

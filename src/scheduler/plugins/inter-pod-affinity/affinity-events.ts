@@ -7,7 +7,10 @@ import { podInfoOf } from '../../node/pod-info.js';
 import { isOnNode, onNodes, onPods } from '../hints.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
 
-/** What may help: a pod comes that is wanted near, one goes that kept the pod away, a node has a domain that terms are about. */
+/**
+ * The events that may help: a pod comes that is wanted near, one goes that kept the pod away, a node has a domain that
+ * terms are about.
+ */
 export function affinityEvents(view: ClusterView): readonly ClusterEventWithHint[] {
   return [
     onPods(['add', 'update-pod-labels', 'delete'], (pod, before, after) => {

@@ -10,7 +10,7 @@ import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
 
 export interface PreferredOptions {
-  /** What a required term of another pod counts that selects this one. */
+  /** The weight of another pod's required term that selects this one. */
   readonly hardPodAffinityWeight: number;
   /** Leaves out what other pods prefer where this one prefers nothing. */
   readonly ignorePreferredTermsOfExistingPods: boolean;
@@ -22,7 +22,7 @@ const NO_WEIGHTS: Weights = new Map();
 
 /** How many pods of a node a term selects. */
 const selected = new EveryNode<number>(({ pods }) => pods);
-/** What the terms of a node's pods say of one kind of pod, by topology key. */
+/** The weights that the terms of a node's pods give one kind of pod, by topology key. */
 const opinions = new EveryNode<Weights>(({ podsWithAffinity }) => podsWithAffinity);
 
 /** Weights per domain. @returns undefined where nothing was weighed */

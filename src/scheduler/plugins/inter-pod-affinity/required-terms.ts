@@ -15,11 +15,11 @@ const OTHERS_ANTI_AFFINITY = unschedulable("node(s) didn't satisfy existing pods
 
 /** Pods per domain that matter for the pod's required terms and for those of others. */
 export interface RequiredState {
-  /** Of pods that all of the pod's affinity terms select. */
+  /** Counts of pods that all of the pod's affinity terms select. */
   readonly affinity: TopologyCounts;
-  /** Of pods that one of the pod's anti-affinity terms selects. */
+  /** Counts of pods that one of the pod's anti-affinity terms selects. */
   readonly anti: TopologyCounts;
-  /** Of pods with an anti-affinity term that selects this pod. */
+  /** Counts of pods with an anti-affinity term that selects this pod. */
   readonly othersAnti: TopologyCounts;
   readonly namespaceLabels: NamespaceLabels;
 }

@@ -12,7 +12,7 @@ import { changeDomains, countDomains, filterSpread } from './hard-constraints.js
 import type { SoftSpread } from './soft-constraints.js';
 import { favourFewest, scoreSpread, weighDomains } from './soft-constraints.js';
 
-/** What holds for pods that state no constraints. */
+/** The constraints of pods that state none. */
 const SYSTEM_DEFAULTS: readonly DefaultConstraint[] = [
   { topologyKey: HOSTNAME, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
   { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },

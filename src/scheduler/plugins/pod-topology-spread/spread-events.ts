@@ -5,7 +5,7 @@ import { isOnNode, isSamePod, onNodes, onPods } from '../hints.js';
 import type { Constraint } from './constraint.js';
 import { hasAllKeys } from './constraint.js';
 
-/** What may make room in a domain: pods that its constraints count, and nodes that are in their domains. */
+/** The events that may make room in a domain: pods that its constraints count, and nodes that are in their domains. */
 export function spreadEvents(
   constraintsOf: (pod: ReadablePod) => readonly Constraint[],
 ): readonly ClusterEventWithHint[] {

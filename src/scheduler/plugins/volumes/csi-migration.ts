@@ -17,7 +17,7 @@ export interface CsiSource {
 
 type PodVolume = NonNullable<ReadablePod['spec']['volumes']>[number];
 type Spec = Volume['spec'];
-/** Where volumes of Kubernetes' own, before CSI, are named: in a PersistentVolume, or in a pod. */
+/** The sources of Kubernetes' own volumes, before CSI: in a PersistentVolume, or in a pod. */
 type InTreeSources = Pick<
   Spec | PodVolume,
   'awsElasticBlockStore' | 'azureDisk' | 'cinder' | 'gcePersistentDisk' | 'portworxVolume'
@@ -90,7 +90,7 @@ export class CsiMigration {
     return spec.csi ?? this.migrated(spec, metadata.labels);
   }
 
-  /** Of a volume that a pod names itself. */
+  /** The source of a volume that a pod names itself. */
   inlineSourceOf(volume: PodVolume): CsiSource | undefined {
     return this.migrated(volume, undefined);
   }
@@ -137,7 +137,7 @@ export function mayBeMigrated(volume: PodVolume): boolean {
   );
 }
 
-/** Of `aws://ZONE/VOLUME`, or the volume alone. */
+/** The volume of `aws://ZONE/VOLUME`, or the volume alone. */
 function ebsVolume(id: string): string | undefined {
   if (!id.startsWith('aws://')) return id;
   const [, ...path] = id.slice('aws://'.length).split('/');

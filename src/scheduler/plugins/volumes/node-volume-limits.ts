@@ -106,7 +106,7 @@ function count(attached: Attached, source: CsiSource | undefined): void {
   if (source) attached.set(`${source.driver}/${source.volumeHandle}`, source.driver);
 }
 
-/** What is attached though no pod of the node uses it any more counts too. */
+/** A volume that is attached counts too if no pod of the node uses it any more. */
 function attachByAttachments(attached: Attached, node: string, counting: Counting): void {
   for (const { spec } of counting.view.list<VolumeAttachment>('storage.k8s.io/volumeattachments'))
     if (spec?.nodeName === node) count(attached, ofVolume(spec.source?.persistentVolumeName, counting));

@@ -17,7 +17,7 @@ import { volumeNamed } from './pod-claims.js';
 import type { SortedClaims } from './sort-claims.js';
 import { hasCapacity } from './storage-capacity.js';
 
-/** What has to be done for a pod's claims if it is to run on a node. */
+/** The work that a pod's claims need if it is to run on a node. */
 export interface VolumePlan {
   readonly bind: readonly { readonly claim: Claim; readonly volume: Volume }[];
   /** Claims whose volumes must be provisioned for this node. */

@@ -62,7 +62,7 @@ export const volumeZone: PluginFactory = () => {
   return plugin;
 };
 
-/** Of the volumes that the pod's claims are bound to. */
+/** The topologies of the volumes that the pod's claims are bound to. */
 function topologiesOf(pod: ReadablePod, view: ClusterView): readonly VolumeTopology[] | Status {
   const topologies: VolumeTopology[] = [];
   for (const { claim, isEphemeral, name } of claimedVolumesOf(pod, view)) {

@@ -60,7 +60,7 @@ const aPod = (name: string, claims: readonly string[], parts: Parts = {}): Reada
 
 type Objects = Partial<Record<ViewedResource, readonly KubernetesObject[]>>;
 
-/** What the plug-in alone says of a pod on the only node: its reasons, or none. */
+/** The plug-in's reasons against a pod on the only node, or none. */
 function ask(
   plugin: string,
   pod: ReadablePod,
