@@ -1,10 +1,15 @@
 import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
 import { partOf, ReplicationController } from '@rollkeeper/runtime';
+import type { PartialKind } from '@rollkeeper/runtime';
 import type { ReplicatedKind } from '../replicaset/index.js';
 
 /** ReplicationControllers in the form of ReplicaSets: only their selectors are written differently. */
-export const AS_REPLICA_SETS = partOf(ReplicationController, 'as-replica-sets', toReplicaSet);
+export const AS_REPLICA_SETS: PartialKind<ReplicaSet> = partOf(
+  ReplicationController,
+  'as-replica-sets',
+  toReplicaSet,
+);
 
 export const REPLICATION_CONTROLLER_KIND: ReplicatedKind = {
   kind: ReplicationController,
