@@ -30,7 +30,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
   'resource.k8s.io/DeviceClass': 'devices are allocated by the scheduler alone; no driver prepares them',
-  'resource.k8s.io/ResourceClaimTemplate': 'no claims are made of it',
+  'resource.k8s.io/ResourceClaimTemplate': 'claims are made of it by the `resourceclaim` controller',
   'storage.k8s.io/VolumeAttachment': 'nothing is attached',
   'storage.k8s.io/VolumeAttributesClass': 'volumes are not changed by it',
 };
