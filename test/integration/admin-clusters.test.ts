@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { FakeClock } from '../../src/machinery/clock/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import type { AdminPorts, AdminServer } from '../../src/rollkeeper/admin/index.js';
 import { AdminModule, startAdminServer } from '../../src/rollkeeper/admin/index.js';
 import type { ConsoleCluster } from '../../src/rollkeeper/clusters/index.js';
+import { RedisSingleUses } from '../../src/rollkeeper/admin-pages/single-uses.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
 import { OtherClusters } from '../../src/rollkeeper/clusters/index.js';
 import type { AccessQuestion, AskingOne } from '../../src/rollkeeper/delegated-access/index.js';
 import { anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
@@ -35,13 +38,18 @@ describe('the consoles of two clusters', () => {
   const closings: (() => Promise<unknown>)[] = [];
 
   /** With users of its own: tokens of one are worth nothing to the other. */
-  const install = async (name: string, clusters: () => readonly ConsoleCluster[]): Promise<Installation> => {
+  const install = async (
+    name: string,
+    clusters: () => readonly ConsoleCluster[],
+    more: Pick<AdminPorts, 'singleUses'> = {},
+  ): Promise<Installation> => {
     const askedAs: AskingOne[] = [];
     const judged: AccessQuestion[] = [];
     const health = new HealthRegistry();
     const adminToken = `the-admin-token-of-${name}`;
     const known: { current?: OtherClusters } = {};
     const ports = anAdminPorts({
+      ...more,
       token: adminToken,
       client: new FakeCluster(),
       clientAs: (who) => {
@@ -188,6 +196,34 @@ describe('the consoles of two clusters', () => {
       expect([path, response.status]).toEqual([path, 403]);
     }
     expect((await send(there, 'GET', '/admin/problems', { token: session })).status).toBe(200);
+  });
+
+  it('take a ticket once, also when another replica with the same Redis took it before', async () => {
+    const prefix = `test-${randomUUID()}`;
+    const redis = createRedisConnection({ url: inject('redisUrl'), connectionName: 'test' });
+    closings.push(async () => redis.disconnect());
+    const replica = () => install('us', () => [], { singleUses: new RedisSingleUses(redis, prefix) });
+    const [first, second] = [await replica(), await replica()];
+    const use = async (at: Installation, ticket: unknown) =>
+      (await send(at, 'POST', '/admin/sign-in/take-over', { body: { ticket } })).status;
+    const ticket = async () => (await handOver('team-of-us')).body['ticket'];
+    const [one, other] = [await ticket(), await ticket()];
+    expect([await use(first, one), await use(second, one), await use(first, one)]).toEqual([200, 401, 401]);
+    expect(await use(second, other)).toBe(200);
+    expect(await redis.pttl((await redis.keys(`${prefix}:used:*`))[0] ?? '')).toBeGreaterThan(0);
+    // Without a Redis each replica remembers for itself.
+    const alone = await ticket();
+    expect([await use(there, alone), await use(there, alone)]).toEqual([200, 401]);
+  });
+
+  it('refuse a ticket while nobody knows whether it was used', async () => {
+    const singleUses = { isFirst: () => Promise.reject(new Error('redis.internal is down')) };
+    const broken = await install('us', () => [], { singleUses });
+    const { body } = await handOver('team-of-us');
+    const refused = await send(broken, 'POST', '/admin/sign-in/take-over', {
+      body: { ticket: body['ticket'] },
+    });
+    expect(refused).toEqual({ status: 503, body: { error: 'the store of this console does not answer' } });
   });
 
   it('know each other’s sessions, tokens and tickets not at all', async () => {

@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { Node, PersistentVolumeClaim, Pod } from '../../src/machinery/kubernetes/index.js';
+import { Node, PersistentVolumeClaim, Pod, ServiceAccount } from '../../src/machinery/kubernetes/index.js';
+import { replicaProblems } from '../../src/rollkeeper/diagnose/index.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
+
+/** A replica that hangs, as the others see it. */
+const HUNG = replicaProblems([{ identity: 'rk-2', adminUrl: '', reachable: false }]);
 
 interface Answered {
   readonly problems: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[];
   readonly notes: readonly string[];
 }
+
+const HELD = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/hold'] };
 
 /** Two namespaces with a claim that lost its volume in each, and a node that is silent. */
 function troubled(): FakeCluster {
@@ -30,10 +36,11 @@ function seed(
   name: string,
   namespace: string | undefined,
   fields: object,
+  metadata: object = {},
 ): void {
   cluster.seed(type, {
     ...{ apiVersion: type.version, kind: type.kind },
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
+    metadata: { name, ...metadata, ...(namespace !== undefined && { namespace }) },
     ...fields,
   });
 }
@@ -41,14 +48,16 @@ function seed(
 describe('problems of the admin API', () => {
   let server: AdminServer;
   let cluster: FakeCluster;
+  let ofTeam: FakeCluster;
   const asked: string[] = [];
 
   beforeEach(async () => {
     asked.length = 0;
     cluster = troubled();
-    const asTeam = asTheTeam(troubled());
+    ofTeam = troubled();
+    const asTeam = asTheTeam(ofTeam);
     server = await startTeamsAdmin({
-      client: cluster,
+      ...{ client: cluster, besides: { find: async () => HUNG } },
       clientAs: ({ token = '' }) => {
         asked.push(token);
         return asTeam;
@@ -68,6 +77,7 @@ describe('problems of the admin API', () => {
     const { body } = await get('/admin/problems');
     expect(namesOf(body)).toEqual([
       'Node n1',
+      'Replica rk-2',
       'PersistentVolumeClaim shop-data',
       'PersistentVolumeClaim secret-data',
     ]);
@@ -83,8 +93,18 @@ describe('problems of the admin API', () => {
     expect(namesOf(own.body)).toEqual(['PersistentVolumeClaim shop-data']);
     expect(own.body.notes[0]).toMatch(/^You may not list .*nodes/);
     const all = await get('/admin/problems', TEAM_TOKEN);
-    expect(JSON.stringify(all.body)).not.toMatch(/secret|n1/);
+    expect(JSON.stringify(all.body)).not.toMatch(/secret|n1|rk-2/);
     expect(new Set(asked)).toEqual(new Set([TEAM_TOKEN]));
+  });
+
+  it('are objects of any kind that a finalizer holds as well, for those who may list them', async () => {
+    for (const namespace of ['shop', 'secret'])
+      for (const each of [cluster, ofTeam])
+        seed(each, ServiceAccount, `${namespace}-held`, namespace, {}, HELD);
+    expect(namesOf((await get('/admin/problems')).body)).toContain('ServiceAccount secret-held');
+    const own = await get('/admin/problems?namespace=shop', TEAM_TOKEN);
+    expect(namesOf(own.body)).toContain('ServiceAccount shop-held');
+    expect(JSON.stringify((await get('/admin/problems', TEAM_TOKEN)).body)).not.toContain('secret-held');
   });
 
   it('are explained one by one, with the same rights', async () => {

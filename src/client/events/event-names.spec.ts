@@ -20,6 +20,18 @@ describe('the names of Events', () => {
     expect(a?.next('web')).not.toBe(b?.next('web'));
   });
 
+  it.each([
+    ['web-1.shop', 'web-1.shop'],
+    ['system:node', 'system-node'],
+    ['the API server’s certificate', 'the-api-server-s-certificate'],
+    ['rk_2', 'rk-2'],
+    ['-a..b-', '0a.00.b0'],
+  ])('are names of objects, also where that of %j is none', (name, part) => {
+    const made = new EventNames(new FakeClock(), new SeededRandom(1)).next(name);
+    expect(made).toMatch(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/);
+    if (!name.includes('..')) expect(made.startsWith(`${part}.`)).toBe(true);
+  });
+
   it('fit into the name of an object, however long that of theirs is', () => {
     expect(
       new EventNames(new FakeClock(), new SeededRandom(1)).next('w'.repeat(253)).length,

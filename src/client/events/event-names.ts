@@ -22,10 +22,18 @@ export class EventNames {
     const ms = BigInt(Math.floor(this.clock.now())) * BigInt(MILLISECOND_NS);
     const isSame = this.last >= ms && this.last < ms + BigInt(MILLISECOND_NS);
     this.last = isSame ? this.last + this.below(APART_NS) + 1n : ms + this.below(MILLISECOND_NS);
-    return `${objectName.slice(0, MAX_NAME_PREFIX)}.${this.last.toString(16)}`;
+    return `${partOfName(objectName).slice(0, MAX_NAME_PREFIX)}.${this.last.toString(16)}`;
   }
 
   private below(count: number): bigint {
     return BigInt(Math.floor(this.random.next() * count));
   }
+}
+
+/** The name itself, where it is that of an object of the API. Events may be about what has other names, such as a process. */
+function partOfName(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .replaceAll(/(?<=^|\.)[.-]|[.-](?=\.|$)/g, '0');
 }

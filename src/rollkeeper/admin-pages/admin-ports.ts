@@ -40,7 +40,7 @@ export interface AdminPortParts {
   readonly manager: ExtendedManager;
   readonly decisions: DecisionLog;
   readonly running: RunningSyncs;
-  readonly peers: PeerRegistry;
+  readonly peers: PeerRegistry & Pick<AdminPorts, 'singleUses'>;
   readonly traces: AdminPorts['traces'];
   /** @default none is measured */
   readonly objectives?: AdminPorts['objectives'];
@@ -48,6 +48,8 @@ export interface AdminPortParts {
   readonly clientAs?: AdminPorts['clientAs'];
   /** @default none */
   readonly oidc?: AdminPorts['oidc'];
+  /** @default none is looked for */
+  readonly besides?: AdminPorts['besides'];
   /** @default unknown */
   readonly consoleUrl?: AdminPorts['consoleUrl'];
   /** @default none */
@@ -88,9 +90,11 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     traces: parts.traces,
     lease: () => readLease(manager.election, clock),
     peers,
+    ...(peers.singleUses && { singleUses: peers.singleUses }),
     client: manager.client,
     ...(parts.objectives && { objectives: parts.objectives }),
     ...(parts.clientAs && { clientAs: parts.clientAs }),
+    ...(parts.besides && { besides: parts.besides }),
     ...(parts.oidc && { oidc: parts.oidc }),
     ...(parts.clusters && { clusters: parts.clusters }),
     ...(parts.consoleUrl !== undefined && { consoleUrl: parts.consoleUrl }),

@@ -1,10 +1,12 @@
-import type { Peer, PeerRegistry } from '../admin/index.js';
+import type { Peer, PeerRegistry, SingleUses } from '../admin/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 import { LuaScript, createRedisConnection } from '@rollkeeper/redis/connection';
+
+import { RedisSingleUses } from './single-uses.js';
 
 export interface RedisPeerRegistryOptions {
   readonly redisUrl: string;
@@ -28,6 +30,8 @@ const FORGET_AFTER_MS = 600_000;
  * depends on it.
  */
 export class RedisPeerRegistry implements PeerRegistry {
+  /** For the admin pages, on the same connection. */
+  readonly singleUses: SingleUses;
   private readonly redis: RedisConnection;
   private readonly key: string;
   private self: Peer | undefined;
@@ -38,6 +42,7 @@ export class RedisPeerRegistry implements PeerRegistry {
     const { keyPrefix, logger, redisUrl: url } = options;
     this.key = `${keyPrefix}:replicas`;
     this.redis = createRedisConnection({ url, logger, connectionName: 'rollkeeper-replicas' });
+    this.singleUses = new RedisSingleUses(this.redis, keyPrefix);
   }
 
   /** Announces this address, at once if it runs. */

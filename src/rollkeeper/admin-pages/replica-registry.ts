@@ -1,10 +1,12 @@
 import type { Runnable } from '@rollkeeper/runtime/manager';
-import type { Peer, PeerRegistry } from '../admin/index.js';
+import type { Peer, PeerRegistry, SingleUses } from '../admin/index.js';
 import type { RedisPeerRegistryOptions } from './redis-peer-registry.js';
 import { RedisPeerRegistry } from './redis-peer-registry.js';
 
 /** Where this replica is announced, and the others are found. */
 export interface ReplicaRegistry extends PeerRegistry, Runnable {
+  /** Absent: there is no shared store. */
+  readonly singleUses?: SingleUses;
   announceAs(self: Peer): void;
   close(): void;
 }

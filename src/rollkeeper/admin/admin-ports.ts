@@ -3,6 +3,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AccessJudge, AskingOne } from '../delegated-access/index.js';
 import type { OtherClusters } from '../clusters/index.js';
+import type { Diagnosis } from '../diagnose/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '@rollkeeper/client/informer';
 import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -32,6 +33,17 @@ export interface Peer {
 export interface PeerRegistry {
   /** All replicas that announced themselves and did not stop, including this one; those that fell silent for some minutes more. */
   peers(): Promise<readonly Peer[]>;
+}
+
+/** Remembers what may be used once, such as a ticket. */
+export interface SingleUses {
+  /**
+   * Whether this is the first use; from now on it is not.
+   * @param digest of what is used
+   * @param rememberedMs as long as it could be used at all, milliseconds
+   * @throws what the shared store answers, if it is in one
+   */
+  isFirst(digest: string, rememberedMs: number): Promise<boolean>;
 }
 
 /** The shared store. */
@@ -112,4 +124,8 @@ export abstract class AdminPorts {
   abstract readonly clusters?: OtherClusters;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
+  /** Shared by the replicas. Absent: this replica remembers for itself. */
+  abstract readonly singleUses?: SingleUses;
+  /** Problems beside the objects of the cluster: of replicas, of certificates. Absent: none is looked for. */
+  abstract readonly besides?: { find(): Promise<readonly Diagnosis[]> };
 }

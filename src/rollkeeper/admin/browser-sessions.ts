@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AskingOne, UserInfo } from '../delegated-access/index.js';
 import { isReservedUser } from '../oidc/index.js';
 import { SealedBox, SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
+import type { SingleUses } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
+import { MemorySingleUses } from './memory-single-uses.js';
 
 /** How a request shows its user. */
 export type ShownIdentity =
@@ -33,9 +36,11 @@ export class BrowserSessions {
   readonly codes: SignInCodes;
   readonly sessions: SealedSessions;
   private readonly tickets: SealedBox<HandedOver>;
+  private readonly uses: SingleUses;
 
   constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {
-    const { clock, token } = ports;
+    const { clock, singleUses, token } = ports;
+    this.uses = singleUses ?? new MemorySingleUses(clock, TICKET_LASTS_MS);
     this.codes = new SignInCodes(clock);
     this.sessions = new SealedSessions(clock, token);
     this.tickets = new SealedBox(clock, { purpose: 'console hand-over', prefix: 'rkh1.', secret: token });
@@ -47,10 +52,14 @@ export class BrowserSessions {
     return this.tickets.seal(handedOver, this.ports.clock.now() + TICKET_LASTS_MS);
   }
 
-  /** Undefined: the ticket is too old, or not ours. */
-  sessionFor(ticket: string): { readonly session: string; readonly endsMs: number } | undefined {
+  /** Undefined: the ticket is too old, was used, or is not ours. @throws what the shared store answers */
+  async sessionFor(
+    ticket: string,
+  ): Promise<{ readonly session: string; readonly endsMs: number } | undefined> {
     const handedOver = this.tickets.open(ticket);
     if (!handedOver) return undefined;
+    const digest = createHash('sha256').update(ticket).digest('base64url');
+    if (!(await this.uses.isFirst(digest, TICKET_LASTS_MS))) return undefined;
     const { sessionEndsMs, who } = handedOver;
     return this.sessions.seal(who, {
       onlyReads: HANDED_OVER_READS,

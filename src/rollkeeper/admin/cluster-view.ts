@@ -10,6 +10,7 @@ import type { ObjectiveReport, Samples } from '../rollout-objectives/index.js';
 import { reportObjectives } from '../rollout-objectives/index.js';
 import type { PeerAnswer } from './peer-client.js';
 import { PeerClient } from './peer-client.js';
+import { hasEnded, silenceOf } from './seen-replicas.js';
 import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
@@ -141,9 +142,9 @@ export class ClusterView implements BeforeApplicationShutdown {
     const answer: PeerAnswer<LocalView> = isSelf
       ? { answer: await this.local() }
       : await this.client.ask<LocalView>(peer, '/admin/local');
-    if (peer.silentMs !== undefined && answer.isRefused) return undefined;
+    if (hasEnded(answer, peer)) return undefined;
     const { answer: local } = answer;
-    const problem = problemOf(answer, peer);
+    const problem = silenceOf(answer, peer);
     const halfWayMs = (beganMs + clock.now()) / 2;
     // A replica of an older release has none of them.
     const { certificateEndsAtMs, nowMs, optionsDigest }: Partial<LocalView> = local ?? {};
@@ -172,10 +173,4 @@ export class ClusterView implements BeforeApplicationShutdown {
     const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
     return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   }
-}
-
-function problemOf({ problem }: PeerAnswer<LocalView>, { silentMs }: Peer): string | undefined {
-  if (problem === undefined || silentMs === undefined) return problem;
-  const seconds = Math.round(silentMs / 1000);
-  return `its process hangs, or its machine is unreachable: it has not announced itself for ${seconds} s (${problem})`;
 }

@@ -1,11 +1,12 @@
 export { AdminModule } from './admin.module.js';
 export type { AdminModuleOptions } from './admin.module.js';
 export { AdminPorts } from './admin-ports.js';
-export type { DeploymentCaches, LeaseView, Peer, PeerRegistry } from './admin-ports.js';
+export type { DeploymentCaches, LeaseView, Peer, PeerRegistry, SingleUses } from './admin-ports.js';
 export { LOCAL_READS } from './decide-access.js';
 export type { LocalReads } from './decide-access.js';
 export type { DeploymentGlance } from './explain.controller.js';
-export { proofOf } from './peer-client.js';
+export { PeerClient, proofOf } from './peer-client.js';
+export { seenReplicas } from './seen-replicas.js';
 export type { ClusterSnapshot, ReplicaView } from './cluster-view.js';
 export { startAdminServer } from './nest-admin-server.js';
 export type { AdminServer } from './nest-admin-server.js';

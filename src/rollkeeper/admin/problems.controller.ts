@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, NotFoundException, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import type { KindDiagnosis, Problems } from '../diagnose/index.js';
+import type { Diagnosis, KindDiagnosis, Problems } from '../diagnose/index.js';
 import { findProblems, kindNamed } from '../diagnose/index.js';
 import type { ExplainedObject } from '../explain-pod/explain-object.js';
 import { explainObject } from '../explain-pod/explain-object.js';
@@ -9,6 +9,7 @@ import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, readerOf } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { parseName, parseScope } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 
@@ -29,6 +30,7 @@ export class ProblemsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   @Get('problems')
@@ -83,13 +85,19 @@ export class ProblemsController {
     const known = this.looks.get(key);
     if (known) return known.found;
     const found = findProblems(client, {
-      nowMs,
+      ...{ nowMs, ofEveryKind: true },
       ...readerOf(caller),
-      ...(namespace !== undefined && { namespace }),
+      ...(namespace === undefined ? { beside: () => this.beside(caller) } : { namespace }),
     });
     this.looks.set(key, { atMs: nowMs, found });
     found.catch(() => this.looks.delete(key));
     return found;
+  }
+
+  /** Replicas and certificates are of all namespaces: users who see only some of them are shown none. */
+  private async beside(caller: CallerApi): Promise<readonly Diagnosis[]> {
+    const { besides } = this.ports;
+    return besides && (await this.sights.of(caller).sees('')) ? besides.find() : [];
   }
 }
 

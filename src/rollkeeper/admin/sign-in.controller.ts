@@ -10,6 +10,7 @@ import {
   Query,
   Req,
   Res,
+  ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -104,11 +105,16 @@ export class SignInController {
   @Post('take-over')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
-  takeOver(@Body() body: unknown, @Req() request: Request): BrowserSession {
+  async takeOver(@Body() body: unknown, @Req() request: Request): Promise<BrowserSession> {
     const { ticket } = parseBody(TAKE_OVER, body);
-    const sealed = this.browsers.sessionFor(ticket);
+    const sealed = await this.browsers.sessionFor(ticket).catch((error: unknown) => {
+      this.ports.logger.warn('whether a ticket was used is not known', { error });
+      throw new ServiceUnavailableException({ error: 'the store of this console does not answer' });
+    });
     if (!sealed)
-      throw new UnauthorizedException({ error: 'this ticket is older than a minute; sign in there again' });
+      throw new UnauthorizedException({
+        error: 'this ticket was used, or is older than a minute; sign in there again',
+      });
     this.ports.logger.info('another console was let read problems', { from: request.socket.remoteAddress });
     return { session: sealed.session, ends: toRfc3339(sealed.endsMs) };
   }

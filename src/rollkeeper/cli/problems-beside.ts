@@ -5,41 +5,19 @@ import type { Diagnosis } from '../diagnose/index.js';
 import { askAdmin, knowsReplica } from './admin-client.js';
 import { consoleOfRun } from './console-url.js';
 
-/**
- * Problems beside the objects of a cluster: replicas that hang, if `up` runs this cluster from the data folder, and the certificate
- * and the authority of the API server, if they end within a day. A certificate of a user may be made for a day each day. What
- * cannot be asked is left out.
- */
+/** Problems beside the objects of a cluster; of replicas, if `up` runs this cluster from the data folder. */
 export async function problemsBeside(
   dataDir: string,
   connection: ClusterConnection,
   nowMs: number,
 ): Promise<readonly Diagnosis[]> {
-  const { replicaProblems } = await import('../diagnose/index.js');
-  const isOfRun = (await consoleOfRun(dataDir, connection.serverUrl)) !== undefined;
-  const [snapshot, certificates] = await Promise.all([
-    isOfRun ? replicasOf(dataDir) : undefined,
-    endingCertificates(connection, nowMs),
-  ]);
-  return [...replicaProblems(snapshot?.replicas ?? []), ...certificates];
-}
-
-async function endingCertificates(
-  connection: ClusterConnection,
-  nowMs: number,
-): Promise<readonly Diagnosis[]> {
-  const { certificateProblems } = await import('../diagnose/index.js');
-  const { certificatesOf, readCertificates } = await import('../doctor/index.js');
+  const { findProblemsBeside } = await import('../problems-beside/index.js');
   const { FIRST_ANSWER_MS } = await import('../first-answer.js');
-  try {
-    const { clientEndsAtMs: _ofUser, ...facts } = await readCertificates(
-      connection,
-      AbortSignal.timeout(FIRST_ANSWER_MS),
-    );
-    return certificateProblems(certificatesOf(facts), nowMs);
-  } catch {
-    return [];
-  }
+  const isOfRun = (await consoleOfRun(dataDir, connection.serverUrl)) !== undefined;
+  return findProblemsBeside({
+    ...{ connection, nowMs, withinMs: FIRST_ANSWER_MS },
+    replicas: async () => (isOfRun ? ((await replicasOf(dataDir))?.replicas ?? []) : []),
+  });
 }
 
 async function replicasOf(dataDir: string): Promise<ClusterSnapshot | undefined> {

@@ -51,13 +51,16 @@ export function certificateProblems(
   });
 }
 
+/** What is no object of the API has a version all the same, so that Events can be about it. */
+const BESIDE = 'rollkeeper.dev/v1';
+
 function problemOf(
   { cause, kind, name }: { readonly kind: string; readonly name: string; readonly cause: DiagnosisCause },
   summary: string,
   unblockedBy: readonly string[],
 ): Diagnosis {
   return {
-    ...{ kind, name, cause, unblockedBy },
+    ...{ apiVersion: BESIDE, kind, name, cause, unblockedBy },
     state: 'degraded',
     sentence: `Degraded: ${summary}.`,
     waitsFor: [{ cause, severity: 'blocked', summary, unblockedBy }],

@@ -12,11 +12,15 @@ import { deletionFindings } from './findings.js';
 const AT_ONCE = 6;
 /** A controller that runs removes its finalizer sooner. */
 const IS_HELD_AFTER_MS = 10_000;
+/** How long a refused list is not asked for again, milliseconds: rights change seldom, and each refusal is in an audit log. */
+const REFUSED_MS = 600_000;
 
 export interface DeletingOptions {
   readonly namespace?: string | undefined;
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** See `FindProblemsOptions`. @default each list is asked for */
+  readonly refused?: Map<string, number> | undefined;
   /** Kinds that are diagnosed by themselves. */
   readonly except: readonly ResourceType[];
 }
@@ -28,7 +32,7 @@ export interface DeletingOptions {
  */
 export async function findHeldObjects(
   client: Pick<ApiClient, 'discover' | 'list'>,
-  { except, namespace, nowMs, signal }: DeletingOptions,
+  { except, namespace, nowMs, refused = new Map(), signal }: DeletingOptions,
 ): Promise<readonly Diagnosis[]> {
   const known = new Set([...except.map(qualifiedResource), 'events', 'events.events.k8s.io']);
   const { resources } = await client.discover(signal && { signal });
@@ -37,23 +41,33 @@ export async function findHeldObjects(
       type.verbs.includes('list') &&
       type.verbs.includes('delete') &&
       !known.has(qualifiedResource(type)) &&
+      (refused.get(refusalKey(type, namespace)) ?? 0) <= nowMs &&
       (namespace === undefined || type.namespaced),
   );
   const limit = new ConcurrencyLimit(AT_ONCE);
   const lists = await Promise.all(
     types.map((type) =>
-      limit.run(async () => heldOf(type, await readable(client, type, namespace, signal), nowMs)),
+      limit.run(async () => {
+        const objects = await readable(client, type, namespace, signal);
+        if (!objects) refused.set(refusalKey(type, namespace), nowMs + REFUSED_MS);
+        return heldOf(type, objects ?? [], nowMs);
+      }),
     ),
   );
   return lists.flat();
 }
 
+function refusalKey(type: ResourceType, namespace = ''): string {
+  return `${qualifiedResource(type)}/${namespace}`;
+}
+
+/** Undefined: the list was refused, or is not served. */
 async function readable(
   client: Pick<ApiClient, 'list'>,
   type: DiscoveredResource,
   namespace: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<readonly KubernetesObject[]> {
+): Promise<readonly KubernetesObject[] | undefined> {
   try {
     return await listAll<KubernetesObject>(client, type, {
       ...(namespace !== undefined && { namespace }),
@@ -63,7 +77,7 @@ async function readable(
   } catch (error) {
     // Forbidden, no longer served, or of another server that does not answer, which is a problem of its APIService.
     if (apiStatusOf(error) === undefined) throw error;
-    return [];
+    return undefined;
   }
 }
 

@@ -190,6 +190,21 @@ describe('problems beside those of a kind', () => {
     expect(found.problems[0]?.unblockedBy[0]).toContain('a.example/b');
   });
 
+  it('do not ask again for a list of another kind that was refused, for ten minutes', async () => {
+    const cluster = new FakeCluster(clock);
+    cluster.discovered = [{ ...CONFIG_MAPS, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
+    let asked = 0;
+    cluster.intercept = ({ type }) => {
+      if (type.resource !== CONFIG_MAPS.resource) return undefined;
+      asked++;
+      return new ApiStatusError({ code: 403, message: 'no' });
+    };
+    const refused = new Map<string, number>();
+    for (const laterMs of [0, 30_000, 599_000, 600_000])
+      await findProblems(cluster, { nowMs: clock.now() + laterMs, ofEveryKind: true, kinds: [], refused });
+    expect(asked).toBe(2);
+  });
+
   it('are ReplicaSets that a finalizer holds, although a Deployment has them', async () => {
     const cluster = new FakeCluster(clock);
     seed(cluster, REPLICA_SETS, 'web-1', 'shop', {

@@ -44,6 +44,11 @@ export interface FindProblemsOptions extends DiagnoseOptions {
   readonly areChangesOld?: boolean;
   /** Whether objects of all other kinds are looked at as well, for those that a finalizer holds: reads many lists. @default false */
   readonly ofEveryKind?: boolean;
+  /**
+   * Until when a list of another kind that was refused is not asked for again, epoch milliseconds, by its type. For one that looks again
+   * and again.
+   */
+  readonly refused?: Map<string, number>;
   /** Problems beside the objects of the API: of replicas, of certificates. @default none */
   readonly beside?: () => Promise<readonly Diagnosis[]>;
   /** Which Deployments are looked at. @default those of apps/v1 */

@@ -14,13 +14,16 @@ export async function lookForProblems(
   options: Omit<FindProblemsOptions, 'namespace'>,
 ): Promise<Problems> {
   if (namespaces.length === 0) return findProblems(client, options);
+  const { beside, ...ofNamespaces } = options;
   const all: Problems[] = [];
   // One after the other: no list is asked for sooner than the one before has been answered.
   for (const namespace of namespaces)
-    all.push(await findProblems(client, { ...options, namespace, staysInNamespace: true }));
+    all.push(await findProblems(client, { ...ofNamespaces, namespace, staysInNamespace: true }));
+  // Once, and not once in each of them.
+  const besides = (await beside?.()) ?? [];
   return {
-    problems: all.flatMap(({ problems }) => problems),
-    looked: sum(all.map(({ looked }) => looked)),
+    problems: [...all.flatMap(({ problems }) => problems), ...besides],
+    looked: sum(all.map(({ looked }) => looked)) + besides.length,
     notes: [...new Set(all.flatMap(({ notes }) => notes))],
     reads: {
       api: sum(all.map(({ reads }) => reads.api)),

@@ -67,7 +67,7 @@ function summaryOf(message: string): string {
   return summary === message ? summary : summary.replace(/\.$/, '');
 }
 
-/** What an Event is about. Undefined: not an object of the API. */
+/** What an Event is about; a replica or a certificate has no UID. Undefined: nothing that an Event can name. */
 export function objectOf({
   apiVersion,
   kind,
@@ -75,8 +75,11 @@ export function objectOf({
   namespace,
   uid,
 }: WatchedProblem): DeepReadonly<KubernetesObject> | undefined {
-  if (apiVersion === undefined || uid === undefined) return undefined;
-  return { apiVersion, kind, metadata: { name, uid, ...(namespace !== undefined && { namespace }) } };
+  if (apiVersion === undefined) return undefined;
+  return {
+    ...{ apiVersion, kind },
+    metadata: { name, ...(uid !== undefined && { uid }), ...(namespace !== undefined && { namespace }) },
+  };
 }
 
 /** The fields of a recorded Event that matter here. */

@@ -3,6 +3,8 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
+import type { Diagnosis } from '../diagnose/index.js';
+import { replicaProblems } from '../diagnose/index.js';
 import { lookForProblems, readReportedProblems } from './look-for-problems.js';
 import type { LookResult } from './problem-watch.js';
 import { ProblemWatch } from './problem-watch.js';
@@ -20,10 +22,12 @@ function aWatch(namespaces: readonly string[] = []) {
     });
   let leads = true;
   const events: string[] = [];
+  const besides: Diagnosis[] = [];
   const looks: LookResult[] = [];
   const stop = new AbortController();
   const watch = new ProblemWatch({
-    look: (signal) => lookForProblems(cluster, namespaces, { nowMs: clock.now(), signal }),
+    look: (signal) =>
+      lookForProblems(cluster, namespaces, { nowMs: clock.now(), signal, beside: async () => besides }),
     reported: (signal) => readReportedProblems(cluster, namespaces, signal),
     events: {
       record: ({ kind, metadata }, { message, reason, type }) =>
@@ -37,10 +41,39 @@ function aWatch(namespaces: readonly string[] = []) {
     stop.abort();
     await running;
   };
-  return { clock, cluster, claim, watch, events, looks, end, lead: (now: boolean) => void (leads = now) };
+  return {
+    besides,
+    clock,
+    cluster,
+    claim,
+    watch,
+    events,
+    looks,
+    end,
+    lead: (now: boolean) => void (leads = now),
+  };
 }
 
+/** A replica that hangs, as the others see it. */
+const HUNG = replicaProblems([{ identity: 'rk_2', adminUrl: '', reachable: false, problem: 'no answer' }]);
+
 describe('the watch for problems', () => {
+  it('reports and counts a replica that hangs as it does objects, once for all namespaces', async () => {
+    const { besides, clock, end, events, watch } = aWatch(['shop', 'bank']);
+    besides.push(...HUNG);
+    await clock.advance(INTERVAL_MS * 5);
+    expect(events).toEqual([
+      expect.stringMatching(
+        /^Replica rk_2: Warning ReplicaSilent it does not answer: no answer\. What helps: /,
+      ),
+    ]);
+    expect(watch.counts()).toMatchObject([{ kind: 'Replica', cause: 'replica-silent', count: 1 }]);
+    besides.length = 0;
+    await clock.advance(INTERVAL_MS * 3);
+    expect(events[1]).toMatch(/^Replica rk_2: Normal ProblemSolved ReplicaSilent is over/);
+    await end();
+  });
+
   it('reports a problem once, counts it while it stands, and reports its end', async () => {
     const { claim, clock, end, events, watch } = aWatch();
     claim('data', 'shop', 'Lost');

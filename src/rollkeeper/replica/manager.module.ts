@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import type { ControllerDefinition } from '@rollkeeper/runtime';
 import { RollkeeperModule } from '@rollkeeper/nest';
 import { webhookServer } from '@rollkeeper/webhooks';
+import { BesidesModule } from './besides.module.js';
 import { EvictionWebhook } from './eviction-webhook.service.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
@@ -14,7 +15,7 @@ import { RolloutTiming } from './rollout-timing.service.js';
 
 /** The replica's manager with its controllers, created with the public kit. */
 @Module({
-  imports: [KubernetesApiModule, ObservationModule],
+  imports: [KubernetesApiModule, ObservationModule, BesidesModule],
   providers: [RolloutTiming, RolloutEventSending, ProblemWatching],
 })
 export class ManagerModule {

@@ -13,6 +13,7 @@ import {
   lookForProblems,
   readReportedProblems,
 } from '../problem-watch/index.js';
+import { ReplicaBesides } from './besides.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
@@ -29,6 +30,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
     @Inject(ControllerManager) private readonly manager: ControllerManager,
     @Inject(SystemClock) private readonly clock: SystemClock,
     @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
+    @Inject(ReplicaBesides) private readonly besides: ReplicaBesides,
   ) {}
 
   onModuleInit(): void {
@@ -46,10 +48,14 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
       reader: 'This replica',
       cached,
       deploymentTypes: deploymentTypes.length > 0 ? deploymentTypes : [Deployment],
-      ...(problems === 'deployments' && { kinds: [] }),
+      ...(problems === 'deployments' ? { kinds: [] } : { ofEveryKind: true, refused: new Map() }),
     };
     const watch = new ProblemWatch({
-      look: (signal) => lookForProblems(client, namespaces, { ...look, nowMs: clock.now(), signal }),
+      look: (signal) =>
+        lookForProblems(client, namespaces, {
+          ...{ ...look, nowMs: clock.now(), signal },
+          beside: () => this.besides.find(signal),
+        }),
       // With Deployments alone, no right to list Events is asked for.
       reported: async (signal) =>
         problems === 'all' ? readReportedProblems(client, namespaces, signal) : [],

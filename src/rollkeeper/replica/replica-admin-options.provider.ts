@@ -7,6 +7,7 @@ import { OtherClusters } from '../clusters/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import { OidcSignIn, OpenIdProvider } from '../oidc/index.js';
 import { AdminCredentials } from './admin-credentials.js';
+import { ReplicaBesides } from './besides.service.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import { Observation } from './observation.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -25,6 +26,7 @@ export class ReplicaAdminOptions {
     @Inject(Observation) private readonly observation: Observation,
     @Inject(AdminCredentials) private readonly credentials: AdminCredentials,
     @Inject(ControllerManager) private readonly manager: ControllerManager,
+    @Inject(ReplicaBesides) private readonly besides: ReplicaBesides,
   ) {}
 
   create(): AdminModuleOptions {
@@ -44,6 +46,7 @@ export class ReplicaAdminOptions {
         oidc: this.identityProvider(),
         consoleUrl: options['console-url'],
         clusters: this.otherClusters(),
+        besides: this.besides,
         ...{
           certificate,
           clock,

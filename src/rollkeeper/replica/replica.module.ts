@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { AdminModule } from '../admin/index.js';
+import { BesidesModule } from './besides.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';
 import { ObservationModule } from './observation.module.js';
@@ -22,7 +23,7 @@ export class ReplicaModule {
         ObservationModule,
         ManagerModule.forRoot(options),
         AdminModule.forRootAsync({
-          imports: [KubernetesApiModule, ObservationModule],
+          imports: [KubernetesApiModule, ObservationModule, BesidesModule],
           useClass: ReplicaAdminOptions,
         }),
       ],

@@ -1,0 +1,2 @@
+export { findProblemsBeside } from './problems-beside.js';
+export type { BesideSources } from './problems-beside.js';
