@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import type { ControllerManager } from '../../src/runtime/index.js';
 import {
   ConfigMap,
@@ -13,6 +13,8 @@ import {
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import type { WebhookServer } from './support/webhook-server.js';
+import { startWebhookServer } from './support/webhook-server.js';
 
 const LEVEL = 'pod-security.kubernetes.io/enforce';
 
@@ -123,4 +125,71 @@ it('are tried again as soon as the policy that refused them lets them pass', asy
   await refusedIn('closed');
   await cluster.delete('validatingadmissionpolicybinding/no-pods');
   await podIn('closed');
+});
+
+describe('by a webhook', () => {
+  let webhook: WebhookServer;
+  const configuration = 'validatingwebhookconfiguration/check-pods';
+  const selected = { matchLabels: { checked: 'yes' } };
+
+  /** For pods in namespaces with a label. @param fields in place of those */
+  const check = (fields: object = {}) =>
+    cluster.apply({
+      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
+      metadata: { name: 'check-pods' },
+      webhooks: [
+        {
+          ...{ name: 'check.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+          clientConfig: { url: `https://${webhook.address}/check`, caBundle: webhook.caBundle },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+          namespaceSelector: selected,
+          ...fields,
+        },
+      ],
+    });
+
+  beforeAll(async () => {
+    webhook = await startWebhookServer([], (review) => ({
+      text: JSON.stringify({
+        ...{ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' },
+        response: { uid: (review['request'] as { uid: string }).uid, allowed: false },
+      }),
+    }));
+  });
+  beforeEach(() => check());
+  afterAll(() => webhook.stop());
+
+  const refusedByIt = async (namespace: string): Promise<void> => {
+    await namespaceNamed(namespace, { checked: 'yes' });
+    await want(namespace);
+    await refusedIn(namespace);
+  };
+
+  it.each<[string, string, () => Promise<unknown>]>([
+    ['its configuration is gone', 'deleted', () => cluster.delete(configuration)],
+    [
+      'it no longer selects the namespace',
+      'unselected',
+      () => check({ namespaceSelector: { matchLabels: { checked: 'other' } } }),
+    ],
+    [
+      'it no longer selects the object',
+      'unlabelled',
+      () => check({ objectSelector: { matchLabels: { checked: 'yes' } } }),
+    ],
+    [
+      'the namespace has lost the label that it selects',
+      'released',
+      () =>
+        cluster.client.patch(
+          Namespace,
+          { name: 'released' },
+          { type: 'merge', body: { metadata: { labels: { checked: null } } } },
+        ),
+    ],
+  ])('are tried again as soon as %s', async (_what, namespace, end) => {
+    await refusedByIt(namespace);
+    await end();
+    await podIn(namespace);
+  });
 });
