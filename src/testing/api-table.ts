@@ -2,7 +2,7 @@ import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../apiserver/discover
 import type { KindDefinition, KindRegistry } from '../apiserver/kinds/index.js';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
-/** What a genuine server does with objects of a kind and this one does not, by group and kind. */
+/** The verbs of a genuine server for objects of a kind that this one does not have, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   '/Node': '`proxy` answers 503, as nothing runs',
   '/PersistentVolume': 'not attached, mounted or recycled',

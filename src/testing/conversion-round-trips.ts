@@ -14,7 +14,7 @@ import { convertObject } from '@rollkeeper/webhooks';
 /** Makes a random object of one version; the parts that it has and lacks are its own business. */
 export type ObjectGenerator = (random: RandomSource) => Omit<KubernetesObject, 'apiVersion' | 'kind'>;
 
-/** Of {@link checkConversionRoundTrips}. */
+/** The options of {@link checkConversionRoundTrips}. */
 export interface RoundTripOptions {
   /** By version, `v1beta1`; at least the hub. Versions without one are only passed through on the way back. */
   readonly objects: Readonly<Record<string, ObjectGenerator>>;

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 
-/** What of {@link aDeployment} is other than usual. */
+/** The unusual properties of {@link aDeployment}. */
 export interface DeploymentShape {
   readonly replicas?: number;
   readonly image?: string;

@@ -139,7 +139,7 @@ function deploymentSchema(registry: SchemaRegistry): Schema {
   return { ...schema, required: ['spec'] };
 }
 
-/** What apps/v1 defaults and validates beyond its schema. */
+/** Adds the defaults and the validation of apps/v1 beyond its schema. */
 function refineSpec(spec: Schema): void {
   const fields = propertiesOf(spec);
   for (const name of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])

@@ -64,7 +64,7 @@ class PausableClock implements Clock {
   }
 }
 
-/** What all processes of an election share: time, the lease, a witness, and a queue that leaders add to. */
+/** The world that all processes of an election share: time, the lease, a witness, and a queue that leaders add to. */
 export class ElectionWorld {
   readonly clock = new FakeClock();
   readonly lease = new MemoryLease(this.clock);

@@ -5,7 +5,7 @@ import { waitFor } from './wait-for.js';
 export interface HolderWitnessesUnderTest {
   /** Returns a process's witness; all are in one election. */
   readonly witness: (identity: string) => HolderWitness;
-  /** What the kernel does when the process dies. */
+  /** Does what the kernel does when the process dies. */
   readonly kill: (identity: string) => void;
   /** Breaks its connections; it reconnects. */
   readonly breakLinks: (identity: string) => void;

@@ -69,7 +69,7 @@ export const LATER = {
 const CHANGE: Coming = { cause: 'change', priority: 'high' };
 const RETRY: Coming = { cause: 'retry', priority: 'normal' };
 
-/** Which events are possible when a key is in which part of its life, and which part follows. */
+/** The parts of a key's life: they decide which events are possible, and which part follows. */
 type Part = 'idle' | 'waiting' | 'running' | 'running, and once more';
 
 export function partOf({ next, running }: KeyState): Part {

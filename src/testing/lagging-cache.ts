@@ -17,7 +17,7 @@ const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
 export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
   private readonly objects = new Map<string, UnstructuredObject>();
   private readonly behind: ClusterEvent[] = [];
-  /** Of the newest event that it shows. */
+  /** The resourceVersion of the newest event that it shows. */
   resourceVersion: string | undefined;
 
   constructor(cluster: FakeCluster, type: ResourceType) {

@@ -1,6 +1,6 @@
 import type { Pod, PodSpec, PodStatus } from '@rollkeeper/machinery/kubernetes';
 
-/** What of {@link aPod} is other than usual. */
+/** The unusual properties of {@link aPod}. */
 export interface PodTraits {
   readonly name?: string;
   readonly uid?: string;

@@ -7,7 +7,7 @@ import { JudgedRollout } from './judged-rollout.js';
 import { MovedClock } from './moved-clock.js';
 import { WORLD_NOW_MS } from './rollout-world.js';
 
-/** What the names of the policies' annotations begin with. */
+/** The prefix of the policies' annotations. */
 export const P = 'rollkeeper.dev/';
 export const MINUTE_MS = 60_000;
 /** Later than the progress deadline of {@link aDeployment}. */

@@ -40,7 +40,7 @@ export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 /** An image whose pods never become ready. */
 export const BROKEN_IMAGE = 'app:broken';
 
-/** What the Deployment controller writes. */
+/** The kinds that the Deployment controller writes. */
 const WRITTEN: ReadonlySet<string> = new Set(
   [Deployment, ReplicaSet, Service, PodDisruptionBudget].map(({ resource }) => resource),
 );
@@ -62,13 +62,13 @@ export interface WorldOptions {
  */
 export class RolloutWorld {
   readonly api: GenerationApi;
-  /** Which images have pods that never become ready. */
+  /** Tells which images have pods that never become ready. */
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
   /** The node of the pod of this number. @default none */
   nodeOf: (pod: number) => string | undefined = () => undefined;
   /** The zone of a node: under the policy `zones` a ReplicaSet chooses by it which pods go first. */
   zoneOf: (node: string) => string = () => '';
-  /** What the node of a pod says of a resize: the condition PodResizePending. @default it is carried out at once */
+  /** The answer of a pod's node to a resize: the condition PodResizePending. @default it is carried out at once */
   resizeAnswer: (pod: Pod) => { readonly reason: 'Deferred' | 'Infeasible' } | undefined = () => undefined;
   /** Pods whose end takes longer than a test. */
   lingers: (pod: Pod) => boolean = () => false;

@@ -1,6 +1,6 @@
 import { SURFACE_DIFFERENCES } from './conformance/surface-differences.js';
 
-/** What a genuine server measures and ours does as well, under the same name and with the same type. */
+/** The metrics that a genuine server measures and ours does as well, under the same name and with the same type. */
 export const METRICS_LIKE_THERE: readonly string[] = [
   'apiserver_current_inflight_requests',
   'apiserver_longrunning_requests',

@@ -1,4 +1,4 @@
-/** Of {@link waitFor}. */
+/** The options of {@link waitFor}. */
 export interface WaitForOptions {
   /** Shorter than the timeout of the test around it, whose message says less. @default 60000 */
   timeoutMs?: number;

@@ -278,7 +278,7 @@ export function runWorkQueueContract(
         const queue = await setUp();
         await queue.addAfter('ns/done', 60_000, { reason: 'requeue' });
         await queue.addAfter('ns/change', 60_000, { reason: 'child-change' });
-        // Of several, the earliest counts: here that of a run, which a change joins or is joined by.
+        // The earliest of several counts: here that of a run, which a change joins or is joined by.
         await queue.addAfter('ns/joined', 30_000, { reason: 'requeue' });
         await queue.addAfter('ns/joined', 60_000, { reason: 'child-change' });
         await queue.addAfter('ns/joining', 60_000, { reason: 'child-change' });
@@ -678,7 +678,7 @@ export function runWorkQueueContract(
         const queue = await setUp();
         const { cpuMs } = harness;
         if (!cpuMs) return;
-        /** Of adding so many keys and taking them one by one: the least of three. */
+        /** The cost of adding so many keys and taking them one by one: the least of three. */
         const costOf = async (count: number): Promise<number> => {
           const costs: number[] = [];
           for (let round = 0; round < 3; round++) {

@@ -24,9 +24,9 @@ export interface RegistryContext {
   readonly events: SharedEvents;
   /** Issues the tokens of service accounts. */
   readonly tokens: ServiceAccountTokens;
-  /** The guard of one request. @default nothing is refused @default nothing is refused */
+  /** The guard of one request. @default nothing is refused */
   readonly guard?: WriteGuard;
-  /** The judge of one request. @default @default nothing is refused */
+  /** The judge of one request. @default nothing is refused */
   readonly judge?: WriteJudge;
   /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
   readonly converter?: VersionConverter;

@@ -6,13 +6,13 @@ import type {
   TypedResource,
 } from '@rollkeeper/machinery/kubernetes';
 
-/** Which part of a container's log, as `kubectl logs` has it. */
+/** The part of a container's log to read, as `kubectl logs` has it. */
 export interface LogOptions {
   /** @default the pod's only one */
   container?: string;
   /** Stream the log until the container ends. @default false */
   follow?: boolean;
-  /** Of the container's life before this one. @default false */
+  /** Reads the log of the container's life before this one. @default false */
   previous?: boolean;
   timestamps?: boolean;
   sinceSeconds?: number;
@@ -25,7 +25,7 @@ export interface LogOptions {
 export interface ExecOptions {
   /** @default the pod's only one */
   container?: string;
-  /** What the command reads; it ends where this ends. @default nothing */
+  /** The input of the command; it ends where this ends. @default nothing */
   stdin?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   /** With a terminal, on which standard error is part of standard output. @default false */
   tty?: boolean;
@@ -78,11 +78,11 @@ export interface ReadOptions {
 export interface GetOptions extends ReadOptions {
   /** For example `scale`, which returns another kind. @default the object itself */
   subresource?: string;
-  /** What a subresource takes in its query. @default nothing */
+  /** The query of a subresource. @default nothing */
   query?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a list holds, and how it is read. */
+/** The selection of a list, and how it is read. */
 export interface ListOptions extends ReadOptions {
   /** Absent: all namespaces. */
   namespace?: string;
@@ -95,7 +95,7 @@ export interface ListOptions extends ReadOptions {
   resourceVersion?: string;
 }
 
-/** What a watch follows, and from where. */
+/** The selection of a watch, and its beginning. */
 export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
@@ -126,7 +126,7 @@ export type WatchEvent<T> =
       readonly endsInitialEvents?: boolean;
     };
 
-/** Of creations, updates and patches. */
+/** The options of creations, updates and patches. */
 export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
@@ -159,7 +159,7 @@ export interface DeleteCollectionOptions extends Omit<DeleteOptions, 'preconditi
   fieldSelector?: string;
 }
 
-/** Of a deletion; names are those of the API. */
+/** The options of a deletion; names are those of the API. */
 export interface DeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
@@ -243,7 +243,7 @@ export interface ApiClient {
   verifiesNames(options?: { signal?: AbortSignal }): Promise<boolean>;
 }
 
-/** Of {@link ApiClient.discover}. */
+/** The options of {@link ApiClient.discover}. */
 export interface DiscoverOptions {
   /** @default false: for a resource in several versions, only the server's preferred one */
   readonly everyVersion?: boolean;

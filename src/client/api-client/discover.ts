@@ -91,7 +91,7 @@ export interface DiscoveryBody {
   items?: AggregatedGroup[];
   /** Of the core group. */
   versions?: string[];
-  /** Of the list of the other groups. */
+  /** The resources in the list of one version. */
   groups?: { name: string; versions?: { version: string }[]; preferredVersion?: { version: string } }[];
   /** Of the list of one version. */
   resources?: {

@@ -8,11 +8,11 @@ import { toError } from '@rollkeeper/machinery/errors';
 import { listeningAddress } from '@rollkeeper/machinery/listening';
 import type { ApiClient } from './api-client.js';
 
-/** Of {@link forwardPort}. */
+/** The options of {@link forwardPort}. */
 export interface ForwardPortOptions {
-  /** Of this machine. @default chosen by the system */
+  /** The port of this machine. @default chosen by the system */
   readonly localPort?: number;
-  /** Where it listens. @default 127.0.0.1 */
+  /** The address at which it listens. @default 127.0.0.1 */
   readonly host?: string;
   /** Closes it. @default never */
   readonly signal?: AbortSignal;
@@ -22,7 +22,7 @@ export interface ForwardPortOptions {
 
 /** A port of this machine that leads to a pod. */
 export interface ForwardedPort extends AsyncDisposable {
-  /** Of this machine. */
+  /** The port of this machine. */
   readonly port: number;
   /** Ends all connections. */
   close(): Promise<void>;

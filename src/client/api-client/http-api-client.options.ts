@@ -9,7 +9,7 @@ import { noApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { RetryLimits } from './decide-retry.js';
 
-/** Of {@link createHttpApiClient}. */
+/** The options of {@link createHttpApiClient}. */
 export interface HttpApiClientOptions {
   connection: ClusterConnection;
   /** For example `rollkeeper/0.1.0 (controller)`. */

@@ -60,7 +60,7 @@ const LONGEST_PAUSE_IN_LOGS_MS = 30_000;
 const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
-/** What a server says of itself. */
+/** The facts that a server tells of itself. */
 export interface ServerInfo {
   /** `v1.36.0` */
   readonly version: string;
@@ -68,7 +68,7 @@ export interface ServerInfo {
   readonly dateMs?: number;
 }
 
-/** What a server says of its own readiness. */
+/** The readiness that a server reports. */
 export interface Readiness {
   /** HTTP status of `/readyz`: 200, 500 if a check fails; 401, 403 or 404 where it is not shown. */
   readonly status: number;

@@ -8,7 +8,7 @@ import { TokenFileCredentials } from './credentials.js';
 import { proxyFromEnvironment } from './proxy.js';
 import { TlsFiles } from './tls-files.js';
 
-/** Where the kubelet mounts a pod's service account. */
+/** The folder in which the kubelet mounts a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**

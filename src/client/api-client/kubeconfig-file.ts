@@ -100,7 +100,7 @@ export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** What a context consists of. */
+/** The parts of a context. */
 export interface SelectedContext {
   readonly name: string;
   readonly context: KubeconfigContext;

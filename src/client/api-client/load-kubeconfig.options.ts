@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
-/** Of {@link loadKubeconfig}. */
+/** The options of {@link loadKubeconfig}. */
 export interface LoadKubeconfigOptions {
   /** @default the files in `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
   path?: string;

@@ -69,7 +69,7 @@ export class PodChannels {
     });
   }
 
-  /** What the server has chosen. */
+  /** The protocol that the server has chosen. */
   get protocol(): string {
     return this.socket.protocol;
   }

@@ -90,7 +90,7 @@ function tooLarge(name: string): ApiProtocolError {
   return new ApiProtocolError(message, { tooLarge: true });
 }
 
-/** What a command writes, unless the caller takes it piece by piece. */
+/** The output of a command, unless the caller takes it piece by piece. */
 class Collected {
   private readonly chunks: Buffer[] = [];
   private length = 0;

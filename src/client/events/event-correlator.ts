@@ -27,13 +27,13 @@ export interface EventSeries {
   isCombined?: boolean;
   /** It has the name under which all recorders write it. */
   isNamed?: boolean;
-  /** What the server has of it, as far as known. */
+  /** The Event that the server has, as far as known. */
   stored?: StoredEvent;
   /** Writes whose answers have not come: one of them may have been carried out. */
   attempts: readonly AttemptedWrite[];
 }
 
-/** What a write of the next occurrences starts from. */
+/** The state that a write of the next occurrences starts from. */
 export interface StoredEvent {
   readonly count: number;
   /** Absent from servers that do not say it; the Event is then written regardless of what others wrote. */
@@ -42,7 +42,7 @@ export interface StoredEvent {
 
 export interface AttemptedWrite {
   readonly occurrences: number;
-  /** What the Event has if it was carried out. */
+  /** The count of the Event if it was carried out. */
   readonly count: number;
   readonly lastTimestamp: string;
 }

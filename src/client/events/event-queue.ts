@@ -13,7 +13,7 @@ interface Lane {
  * not wait for each other.
  */
 export class EventQueue {
-  /** Of all objects, oldest first. */
+  /** The waiting series of all objects, oldest first. */
   private readonly waiting = new Set<EventSeries>();
   private readonly lanes = new Map<string, Lane>();
   /** Lanes with something to write, longest waiting first. */

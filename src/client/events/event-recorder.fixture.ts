@@ -18,12 +18,12 @@ export function note(message = 'Created pod: a', reason = 'SuccessfulCreate'): E
   return { type: 'Normal', reason, message };
 }
 
-/** What several recorders have in common. */
+/** The parts that several recorders share. */
 interface Shared {
   readonly clock: FakeClock;
   readonly cluster: FakeCluster;
   readonly ledger: EventLedger;
-  /** Of the names that this one makes up. */
+  /** The seed of the names that this one makes up. */
   readonly seed: number;
 }
 

@@ -3,13 +3,13 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 /** `Warning` for what a person may have to look at. */
 export type EventType = 'Normal' | 'Warning';
 
-/** What happened to an object, in words for people. */
+/** An occurrence of an object, in words for people. */
 export interface EventNote {
   readonly type: EventType;
   /** UpperCamelCase word: the machine-readable cause. */
   readonly reason: string;
   readonly message: string;
-  /** What the recorder was doing, for example `Binding`. @default none */
+  /** The action of the recorder, for example `Binding`. @default none */
   readonly action?: string;
 }
 

@@ -15,7 +15,7 @@ import { StreamingLists } from './streaming-lists.js';
 import type { ContentTrim, Trim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
-/** Which objects of one type to cache; unset means all. */
+/** The objects of one type to cache; unset means all. */
 export interface InformerSelection {
   labelSelector?: string;
   fieldSelector?: string;

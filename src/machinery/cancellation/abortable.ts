@@ -18,7 +18,7 @@ export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promi
   });
 }
 
-/** What `signal` was aborted with, as it is. Typed as an Error, which every abort gives as its reason. */
+/** The reason that `signal` was aborted with, as it is. Typed as an Error, which every abort gives as its reason. */
 export function reasonOf(signal: AbortSignal): Error {
   return signal.reason as Error;
 }

@@ -30,7 +30,7 @@ const REFERENCE = new RegExp(
 const LOOKS_LIKE_HOST = /^(?:[^/.:A-Z]*[.:A-Z][^/]*|localhost)\//;
 /** How the path of a repository begins in a name without any slash. */
 const LIBRARY = 'library/';
-/** Of the path of a repository. */
+/** The longest path of a repository. */
 const MAX_PATH_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 1024;
 

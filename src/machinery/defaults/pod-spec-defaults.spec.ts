@@ -42,7 +42,7 @@ describe('defaults of a pod spec', () => {
     ['localhost:5000/a/nginx:1', 'IfNotPresent'],
     [`nginx@sha256:${DIGEST}`, 'IfNotPresent'],
     [`nginx:latest@sha256:${DIGEST}`, 'Always'],
-    // What is no reference has no tag.
+    // A text that is no reference has no tag.
     ['nginx:latest@sha256:abc', 'IfNotPresent'],
     ['x'.repeat(247), 'Always'],
     ['x'.repeat(248), 'IfNotPresent'],

@@ -47,7 +47,10 @@ export function defaultPodTemplate(owner: { template?: Decoded<PodTemplateSpec> 
   defaultPodSpec(spec);
 }
 
-/** What only a pod itself gets: requests follow limits, service links are on, ports of the host are its own. */
+/**
+ * Sets the defaults that only a pod itself gets: requests follow limits, service links are on, ports of the host are
+ * its own.
+ */
 export function defaultPodOnly(spec: Decoded<PodSpec>): void {
   spec.enableServiceLinks ??= true;
   for (const container of containersOf(spec)) {

@@ -2,7 +2,7 @@ import type { DeepReadonly, Pod } from './objects.js';
 import { containerAnnotation } from './pods.js';
 import { parseQuantity } from './quantity.js';
 
-/** What something uses, in billionths of a CPU and of a byte. */
+/** The usage of something, in billionths of a CPU and of a byte. */
 export interface Usage {
   readonly cpu: bigint;
   readonly memory: bigint;
@@ -34,7 +34,7 @@ const IDLE: Readonly<Record<Resource, bigint>> = {
 
 const SHARE = /^(\d{1,6})%$/;
 
-/** What each container of the pod that runs uses; none: nothing is measured. */
+/** The usage of each running container of the pod; none: nothing is measured. */
 export function containerUsages(pod: DeepReadonly<Pod>): ContainerUsage[] {
   return runningContainers(pod).map((container) => ({
     name: container.name,
@@ -43,7 +43,10 @@ export function containerUsages(pod: DeepReadonly<Pod>): ContainerUsage[] {
   }));
 }
 
-/** What each container of the pod that runs uses of its node's `memory` or `ephemeral-storage`, in billionths of a byte. */
+/**
+ * The usage of its node's `memory` or `ephemeral-storage` by each running container of the pod, in billionths of a
+ * byte.
+ */
 export function usagesOfNode(
   pod: DeepReadonly<Pod>,
   resource: 'memory' | 'ephemeral-storage',
@@ -78,7 +81,7 @@ export function totalUsage(usages: readonly Usage[]): Usage {
   );
 }
 
-/** What says nothing that can be read counts as if it were not there. */
+/** An annotation that cannot be read counts as if it were not there. */
 function usageOf({ metadata }: DeepReadonly<Pod>, container: Container, resource: Resource): bigint {
   const text = (containerAnnotation(metadata, ANNOTATIONS[resource], container.name) ?? '').trim();
   const share = SHARE.exec(text)?.[1];

@@ -17,7 +17,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** What Go does not print as it is: all but letters, marks, numbers, punctuation, symbols and the plain space. */
+/**
+ * The characters that Go does not print as they are: all but letters, marks, numbers, punctuation, symbols and the
+ * plain space.
+ */
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 /** A text in double quotes, as `%q` and `strconv.Quote` show it. */
@@ -51,7 +54,7 @@ const IN_JSON: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** What Go's JSON escapes beyond the need, so that it can be put into HTML. */
+/** Escapes the characters that Go's JSON escapes beyond the need, so that it can be put into HTML. */
 export function goJsonEscapes(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (char) => IN_JSON[char] ?? char);
 }

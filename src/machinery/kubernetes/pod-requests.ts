@@ -21,7 +21,7 @@ export interface AmountArithmetic<T> {
   readonly none: T;
   /** Both at once. */
   readonly add: (one: T, other: T) => T;
-  /** Of each resource the larger of both. */
+  /** Returns the larger of both for each resource. */
   readonly greater: (one: T, other: T) => T;
 }
 
@@ -70,7 +70,7 @@ function withOwnRequests(spec: DeepReadonly<PodSpec>, requests: Amounts): Readab
   return spec.resources ? { ...spec, resources: { ...spec.resources, requests } } : spec;
 }
 
-/** What its node has allocated to a pod; what it asks for where nothing is written about it yet. */
+/** The requests that its node has allocated to a pod; those that it asks for if nothing is written about it yet. */
 export function requestsAllocated(pod: ReadablePod): Amounts {
   const statuses = statusesByName(pod);
   const { spec, status } = pod;
@@ -87,7 +87,7 @@ function statusesByName({
   return new Map(all.map((one) => [one.name, one]));
 }
 
-/** What can be changed of a pod while it runs. */
+/** The resources of a pod that can be changed while it runs. */
 const RESIZABLE = ['cpu', 'memory'] as const;
 
 /** Names of the resources whose request or limit differs, among those that can be changed while a pod runs. */

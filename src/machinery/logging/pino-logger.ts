@@ -10,7 +10,7 @@ import { redactFields, redactText } from './redact.js';
 /** `pretty` is for terminals. */
 export type LogFormat = 'json' | 'pretty';
 
-/** Of {@link createPinoLogger}. */
+/** The options of {@link createPinoLogger}. */
 export interface PinoLoggerOptions {
   /** The level of the whole process from now on: see {@link setLogLevel}. @default 'info' */
   level?: LogLevel;

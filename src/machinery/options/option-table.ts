@@ -5,9 +5,9 @@
  */
 
 interface Common {
-  /** What it does, in one line. */
+  /** The description of the option, in one line. */
   readonly help: string;
-  /** What the help and the docs say of the default in place of its value, or where there is no value. */
+  /** The text that the help and the docs show in place of the default, or if there is none. */
   readonly shownDefault?: string;
   /** Placeholder of the value in the help, for example `file`. */
   readonly value?: string;
@@ -29,9 +29,9 @@ export interface ChartValue {
 export interface TextOption extends Common {
   readonly kind: 'text';
   readonly default?: string;
-  /** What is said when it is missing; without it, it may be. */
+  /** The message when it is missing; without it, it may be. */
   readonly required?: string;
-  /** What is said when it is empty; without it, it may be. */
+  /** The message when it is empty; without it, it may be. */
   readonly notEmpty?: string;
   readonly maxLength?: number;
   readonly pattern?: { readonly matches: RegExp; readonly says: string };
@@ -61,7 +61,7 @@ export interface SwitchOption extends Common {
 
 /** `Value` is what the option compiles to. */
 export type TableOption<Value = unknown> = (TextOption | NumberOption | ChoiceOption | SwitchOption) & {
-  /** Of the type alone; there is no such property. */
+  /** A property of the type alone; there is none at run time. */
   readonly compilesTo?: readonly [Value];
 };
 
@@ -72,14 +72,14 @@ type OptionalNames<Table> = {
   [Name in keyof Table]: undefined extends ValueOf<Table[Name]> ? Name : never;
 }[keyof Table];
 
-/** What the options of a table compile to: those without a default may be absent. */
+/** The compiled form of the options of a table: those without a default may be absent. */
 export type CompiledTable<Table extends OptionTable> = {
   readonly [Name in Exclude<keyof Table, OptionalNames<Table>>]: ValueOf<Table[Name]>;
 } & {
   readonly [Name in OptionalNames<Table>]?: ValueOf<Table[Name]>;
 };
 
-/** What may be given: values, or text as it was typed. */
+/** The input for a table: values, or text as it was typed. */
 export type GivenOptions<Table extends OptionTable> = {
   readonly [Name in keyof Table]?: ValueOf<Table[Name]> | string | undefined;
 };
@@ -142,7 +142,7 @@ export function onOrOff(spec: Omit<SwitchOption, 'kind' | 'takesValue' | 'value'
   return { kind: 'switch', takesValue: true, value: 'bool', ...spec };
 }
 
-/** What is said of the default; undefined where there is nothing to say. */
+/** The words for the default; undefined if there are none. */
 export function describeDefault(option: TableOption): string | undefined {
   if (option.shownDefault !== undefined) return option.shownDefault;
   if (option.default === undefined || option.default === false || option.default === '') return undefined;

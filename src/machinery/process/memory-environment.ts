@@ -3,7 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 /** The operator's setting of the young generation's size takes precedence over ours. */
 const YOUNG_GENERATION = '--max-semi-space-size';
 
-/** What a process should save: memory, as in a container with a limit, or time, as when people wait for it. */
+/**
+ * The resource that a process should save: memory, as in a container with a limit, or time, as when people wait for it.
+ */
 export type Favour = 'memory' | 'time';
 
 /** MiB; V8's own limit is 16. */

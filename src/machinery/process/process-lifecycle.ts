@@ -61,7 +61,7 @@ export function expectReaderToLeave(
   for (const stream of streams) stream.on('error', onError);
 }
 
-/** Of the first write without a reader, and of those that follow. */
+/** The errors of the first write without a reader, and of those that follow. */
 const CLOSED: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /** A process with nothing left to do exits by itself before this. */

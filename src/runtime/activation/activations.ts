@@ -11,7 +11,7 @@ import type {
 } from '../work-queue/index.js';
 import type { Activation, WorkLimit } from './activation.js';
 
-/** What becomes of a key after its run. */
+/** The fate of a key after its run. */
 export type ActivationOutcome =
   | { readonly action: 'done' }
   | { readonly action: 'requeue-after'; readonly delayMs: number }
@@ -39,7 +39,7 @@ export interface TakenKey {
   complete(outcome: ActivationOutcome): Promise<{ readonly parked: boolean }>;
 }
 
-/** Of {@link Activations.run}. */
+/** The options of {@link Activations.run}. */
 export interface TakeOptions extends ConsumeOptions {
   /** Aborted: runs in progress are cancelled, and their keys are handed over. @default never */
   readonly endNow?: AbortSignal;

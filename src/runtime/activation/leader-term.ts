@@ -17,9 +17,9 @@ const LONGEST_BACKOFF_MS = 500;
 /** A queue that has lost its keys is refilled after about this time. */
 const CHECK_EVERY_MS = 2000;
 
-/** Where a term has to begin before its work does. */
+/** The place at which a term has to begin before its work does. */
 export interface TermTarget<Begun> {
-  /** Of a queue, for messages. */
+  /** The name of a queue, for messages. */
   readonly name: string;
   beginTerm(term: LeaderTerm): Promise<Begun>;
 }

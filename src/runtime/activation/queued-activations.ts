@@ -22,7 +22,7 @@ export interface OneStepAdds extends BegunTerm {
   addWithCauses?(key: string, causes: ResourceVersions, options?: AddOptions): Promise<void>;
 }
 
-/** What a queue adds to an item if it asks for the actor's lock in the step that starts the run. */
+/** The fields that a queue adds to an item if it asks for the actor's lock in the step that starts the run. */
 export interface StartedLock {
   readonly early?: EarlyAcquisition;
 }

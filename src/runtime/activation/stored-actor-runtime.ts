@@ -209,7 +209,7 @@ class StoredActivation implements Activation {
   readonly key: string;
   readonly token: number;
   readonly unanswered: readonly UnansweredWrite[];
-  /** Of this activation. */
+  /** The unanswered writes of this activation. */
   readonly unansweredNow: UnansweredWrite[] = [];
   mustHaveSeen: ResourceVersions;
   ownWrites: ResourceVersions = {};
@@ -254,7 +254,7 @@ class StoredActivation implements Activation {
   }
 
   clearIntentsOnRelease(): void {
-    // What looks settled may depend on writes that were refused.
+    // A write that looks settled may depend on writes that were refused.
     if (this.signal.aborted || this.isOver) return;
     this.clearIntents = true;
     this.currentIntents = undefined;

@@ -138,14 +138,14 @@ export interface BuiltController {
 /** A key with a due sync. */
 export interface DueWork {
   readonly ref: ObjectRef;
-  /** Of the object that shows it. */
+  /** The resourceVersion of the object that shows it. */
   readonly resourceVersion: string | undefined;
 }
 
 /** Under it a definition keeps how the controller is made: that is `defineController`'s business, and no one else's. */
 export const CONSTRUCT: unique symbol = Symbol('rollkeeper:construct');
 
-/** What a controller writes of a kind, for the roles that it needs. */
+/** The writes of a controller to a kind, for the roles that it needs. */
 export interface WriteRight {
   readonly kind: ResourceType;
   /** @default all of them */
@@ -199,7 +199,7 @@ export interface ControllerDefinition {
    * @default 'everywhere'
    */
   readonly byDefault?: 'everywhere' | 'standalone';
-  /** Which parts of a type its caches keep, by `qualifiedResource`, if not the shared default. @default none */
+  /** The parts of a type that its caches keep, by `qualifiedResource`, if not the shared default. @default none */
   readonly trims?: ReadonlyMap<string, ContentTrim>;
   /** Absent: not known. */
   readonly [RIGHTS]?: () => readonly {

@@ -33,7 +33,7 @@ export interface ControllerOptions {
   readonly name: string;
   /** The work on one key. */
   readonly sync: SyncKey;
-  /** Where its keys come from, and where they go back to. */
+  /** The place from which its keys come, and to which they go back. */
   readonly activations: Pick<Activations, 'isConsuming' | 'run'>;
   readonly clientFor: ActivationClient;
   readonly informerOf: InformerByResource;
@@ -265,7 +265,7 @@ export class Controller {
   }
 }
 
-/** What Go would call a panic: a bug rather than an expected failure. */
+/** Tells whether an error is what Go would call a panic: a bug rather than an expected failure. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 }

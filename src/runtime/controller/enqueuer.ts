@@ -33,7 +33,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 
 export interface EnqueuerOptions {
   readonly controller: string;
-  /** Of our term. */
+  /** The adds of our term. */
   readonly adds: Pick<ActivationAdds, 'add' | 'addWithCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;

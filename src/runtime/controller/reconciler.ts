@@ -12,7 +12,7 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
-/** What a sync has decided, and what carries it out. */
+/** A decision of a sync, and the plan that carries it out. */
 export interface Decided<Plan = unknown> {
   readonly decision: Decision;
   /** Handed to `act`. */

@@ -23,7 +23,7 @@ const READS_AT_ONCE = 8;
 
 type Found = Pick<KubernetesObject, 'metadata'> | undefined;
 
-/** What an object shows about an unanswered write. */
+/** The evidence that an object gives of an unanswered write. */
 export type Settlement =
   /** The write can have no further effect; the version, if any, is what a cache must show. */
   | { readonly settled: true; readonly resourceVersion?: string }
@@ -50,7 +50,7 @@ function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): bo
   return replaces === undefined || replaces === found.metadata.resourceVersion;
 }
 
-/** Where the store does not know how old a write is, by the clocks of the replicas, of which one may be wrong. */
+/** If the store does not know how old a write is, the clocks of the replicas tell, of which one may be wrong. */
 function leftOf(durationMs: number, { ageMs, notedAtMs }: UnansweredWrite, nowMs: number): number {
   return durationMs - (ageMs ?? nowMs - notedAtMs);
 }

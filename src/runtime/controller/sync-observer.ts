@@ -5,7 +5,7 @@ import type { Decision } from './reconciler.js';
 export interface BegunSync {
   readonly controller: string;
   readonly key: string;
-  /** What the caches have under the key at the moment of the call. */
+  /** The cached object under the key at the moment of the call. */
   readonly object: () => DeepReadonly<KubernetesObject> | undefined;
 }
 

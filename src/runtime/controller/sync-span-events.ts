@@ -9,7 +9,7 @@ import type { Decision } from './reconciler.js';
  * cost of the span.
  */
 const EVENTS = {
-  /** What the caches show, at which resourceVersion. */
+  /** The resourceVersions that the caches show. */
   read: 'read caches',
   /** Inputs, branch and outcome of a decision. */
   decided: 'decided',

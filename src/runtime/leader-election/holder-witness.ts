@@ -10,7 +10,7 @@ export type Sighting = 'present' | 'absent' | 'unknown';
  * machine are still `present`: these are only detected when the lease expires.
  */
 export interface HolderWitness {
-  /** Where others can see us now; empty: nowhere. Stored in the lease with each request. */
+  /** The place at which others can see us now; empty: nowhere. Stored in the lease with each request. */
   readonly place: string;
   /** Keeps us visible until aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;

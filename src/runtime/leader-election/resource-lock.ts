@@ -8,7 +8,7 @@ export interface LeaderElectionRecord {
   readonly renewTime: string;
   /** Grows each time another holder takes over: the fencing epoch. */
   readonly leaderTransitions: number;
-  /** Where the holder can be seen, see `HolderWitness`; empty: nowhere. */
+  /** The place at which the holder can be seen, see `HolderWitness`; empty: nowhere. */
   readonly witness: string;
 }
 
@@ -24,7 +24,7 @@ export type DeposedHolder = Pick<LeaderElectionRecord, 'holderIdentity' | 'leade
 
 export interface LeaseRequest {
   readonly signal?: AbortSignal | undefined;
-  /** Where we can be seen, for the record; kept until our next request. @default nowhere */
+  /** The place at which we can be seen, for the record; kept until our next request. @default nowhere */
   readonly witness?: string | undefined;
   /**
    * Take the lease from this holder, provided that it is still in this very epoch and has not changed where it can be

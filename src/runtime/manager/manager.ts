@@ -87,7 +87,7 @@ export interface ManagerOptions {
    * @default 'all'
    */
   readonly reconcileOn?: 'all' | 'leader';
-  /** What this replica has to take over before it leads, and leaves behind after it. @default nothing */
+  /** The work that this replica has to take over before it leads, and leaves behind after it. @default nothing */
   readonly handover?: Handover;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -320,7 +320,10 @@ export class Manager {
   }
 }
 
-/** What ends the rest of the leading work. In a term that was refused, no key may run on: another leader may have it. */
+/**
+ * Returns the error that ends the rest of the leading work. In a term that was refused, no key may run on: another
+ * leader may have it.
+ */
 function whyFailed(cause: unknown): Error {
   if (hasCode(cause, 'SUPERSEDED')) return new LeaseLostError('the term does not count any more', { cause });
   return new ShutdownError('the leading work has failed', { cause });

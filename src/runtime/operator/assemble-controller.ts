@@ -20,7 +20,7 @@ import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
 import type { Coordination } from './coordination.js';
 
-/** What the controllers of a replica share. */
+/** The parts that the controllers of a replica share. */
 export interface SharedParts {
   /** This replica's name, for spans. */
   readonly identity: string;
@@ -43,7 +43,7 @@ export interface SharedParts {
   readonly caughtUpTimeoutMs: number;
   /** Watch the controllers at work. @default none */
   readonly observers?: readonly SyncObserver[];
-  /** Which replicas process keys. @default 'all' */
+  /** The replicas that process keys. @default 'all' */
   readonly reconcileOn?: 'all' | 'leader';
   /** Receives the keys that the API server refuses. @default they are not reported */
   readonly obstructedKeysOf?: (queue: ControllerQueue) => ObstructedKeys;

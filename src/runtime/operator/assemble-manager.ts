@@ -149,7 +149,7 @@ function queuePartsOf(
   };
 }
 
-/** What every controller is given, but for what depends on the election. */
+/** The parts that every controller is given, but for those that depend on the election. */
 function sharedParts(
   definitions: readonly ControllerDefinition[],
   parts: ManagerParts,

@@ -13,7 +13,7 @@ import type { ClusterClaims } from './coordination.js';
 export interface ClusterGuardOptions {
   readonly claims: ClusterClaims;
   readonly client: Pick<ApiClient, 'get'>;
-  /** Of the installation; for messages. */
+  /** The prefix of the installation's keys, for messages. */
   readonly keyPrefix: string;
   /** The cluster's identity. @default the UID of its namespace `kube-system` */
   readonly identity?: string | undefined;

@@ -132,7 +132,7 @@ export class ControllerManager {
     return replicaOf(this.assembly?.election.leader ?? '');
   }
 
-  /** Which replicas process keys. */
+  /** The replicas that process keys. */
   get reconcileOn(): 'all' | 'leader' {
     return this.parts.reconcileOn;
   }

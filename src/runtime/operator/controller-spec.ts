@@ -40,7 +40,7 @@ export interface ReconcileContext<T extends KubernetesObject = KubernetesObject>
   readonly events: EventRecorder;
   /** With the controller and the key in every line. */
   readonly logger: Logger;
-  /** Of this sync: for attributes and events of one's own. */
+  /** The span of this sync: for attributes and events of one's own. */
   readonly span: Span;
   readonly clock: Clock;
 }
@@ -69,11 +69,11 @@ export type DecidingReconciler<
   Plan = unknown,
 > = SyncSteps<Seen, Plan, ReconcileContext<T>>;
 
-/** Which keys a controller processes, if not all of them. */
+/** The keys that a controller processes, if not all of them. */
 export interface KeyLimit {
   /** One that is not included is neither queued nor synced, and what it has stored of intents is dropped. Must be cheap. */
   includes(key: string): boolean;
-  /** What a sync must have seen for `includes` to say the same there. @default nothing */
+  /** The resourceVersions that a sync must have seen for `includes` to say the same there. @default nothing */
   restsOn?(key: string): NonNullable<EnqueueRequest['mustHaveSeen']>;
 }
 
@@ -94,9 +94,12 @@ export function indexBy<T extends KubernetesObject>(
   return { kind, name, valuesOf: valuesOf as IndexFunction<KubernetesObject> };
 }
 
-/** What wakes a controller; see `defineController`. */
+/** The changes that wake a controller; see `defineController`. */
 export interface ControllerWatches<T extends KubernetesObject> {
-  /** Which changes of the objects of `for` count: all of these must let one pass. @default every change, the own status writes included */
+  /**
+   * The changes of the objects of `for` that count: all of these must let one pass. @default every change, the own
+   * status writes included
+   */
   readonly predicates?: readonly Predicate<T>[];
   /**
    * How soon such a change becomes a sync; undefined: not at all.
@@ -118,7 +121,7 @@ export interface ControllerWatches<T extends KubernetesObject> {
   readonly whileLeading?: (enqueue: Enqueue) => () => void;
 }
 
-/** What else a controller has a say in. Each is left out by most. */
+/** Further choices of a controller. Each is left out by most. */
 export interface ControllerExtras<T extends KubernetesObject = KubernetesObject> {
   /**
    * Whether the object alone shows that a sync is due (`observedGeneration` is behind, say). The leader checks from
@@ -139,11 +142,14 @@ export interface ControllerExtras<T extends KubernetesObject = KubernetesObject>
    * wakes. @default the cached object of `for`
    */
   readonly objectOf?: (key: string) => DeepReadonly<T> | undefined;
-  /** What runs beside the keys where the replica leads: caches that are too big for every replica, say. @default nothing */
+  /**
+   * The work that runs beside the keys on the replica that leads: caches that are too big for every replica, say.
+   * @default nothing
+   */
   readonly leading?: LeadingWork;
   /** The informers that syncs wait for, by qualified resource, where `leading` has its own. @default the named caches */
   readonly informerOf?: BuiltController['informerOf'];
-  /** What it would read, cannot, and does without. @default what cannot be listed of the named kinds */
+  /** The kinds that it would read, cannot, and does without. @default what cannot be listed of the named kinds */
   readonly unreadable?: BuiltController['unreadable'];
   /** Numbers about itself for `/admin/status`. @default none */
   readonly figures?: BuiltController['figures'];
@@ -178,7 +184,7 @@ export type ControllerBehaviour<
   Plan = unknown,
 > = ControllerWatches<T> & ControllerExtras<T> & ControllerWork<T, Seen, Plan>;
 
-/** What is known of a controller before it is built. */
+/** The facts of a controller that are known before it is built. */
 export interface ControllerTraits<T extends KubernetesObject = KubernetesObject> extends Pick<
   ControllerDefinition,
   | 'aliases'
@@ -204,7 +210,10 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
    * @default false
    */
   readonly pausable?: boolean;
-  /** What it writes, for `rollkeeper generate rbac`: `[{ kind: Website, verbs: ['patch'], subresources: ['status'] }]`. @default nothing */
+  /**
+   * The writes of the controller, for `rollkeeper generate rbac`: `[{ kind: Website, verbs: ['patch'], subresources:
+   * ['status'] }]`. @default nothing
+   */
   readonly writes?: readonly WriteRight[];
 }
 

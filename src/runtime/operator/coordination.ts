@@ -18,7 +18,7 @@ export interface ClusterClaims {
   replace(former: string, cluster: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Of {@link Coordination.activationsOf}. */
+/** The options of {@link Coordination.activationsOf}. */
 export interface ActivationsOptions {
   /** How failures come back; the same on all replicas. @default the defaults of a queue */
   readonly tuning?: QueueTuning;
@@ -26,7 +26,9 @@ export interface ActivationsOptions {
   readonly waitsIn?: 'shared' | 'local';
 }
 
-/** What the replicas of one installation share: the activations of their controllers, and the leader's lease. */
+/**
+ * The state that the replicas of one installation share: the activations of their controllers, and the leader's lease.
+ */
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
   readonly name: string;
@@ -72,7 +74,7 @@ export interface Coordination {
   close(): Promise<void>;
 }
 
-/** What a manager makes its coordination of. */
+/** The parts from which a manager makes its coordination. */
 export interface CoordinationParts {
   /** Separates installations. */
   readonly keyPrefix: string;
@@ -99,5 +101,5 @@ export interface CoordinationFactory {
   readonly reach?: CoordinationReach;
 }
 
-/** Which processes a coordination connects. */
+/** The processes that a coordination connects. */
 export type CoordinationReach = 'network' | 'process';

@@ -48,7 +48,7 @@ export interface CreateManagerOptions {
   readonly identity?: string;
   /** Prefix of all keys in Redis. @default the name */
   readonly prefix?: string;
-  /** What to cache. @default all objects of the kinds that controllers name, without managedFields */
+  /** The objects to cache. @default all objects of the kinds that controllers name, without managedFields */
   readonly cache?: Pick<
     InformerFactoryOptions,
     'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
@@ -73,9 +73,12 @@ export interface CreateManagerOptions {
      * @default 'redis'; 'leases' with coordination: 'leases'; 'none' with coordination: 'local'
      */
     readonly lock?: 'redis' | 'leases' | 'none';
-    /** Of that Lease; events about leadership refer to it wherever the lease is. @default 'default' */
+    /**
+     * The namespace of that Lease; events about leadership refer to it, whatever store the lease is in. @default
+     * 'default'
+     */
     readonly namespace?: string;
-    /** Of that Lease. @default the operator's */
+    /** The name of that Lease. @default the operator's */
     readonly name?: string;
     /**
      * The API server's coordinator assigns that Lease, to the oldest release (KEP-4355).
@@ -93,7 +96,7 @@ export interface CreateManagerOptions {
    * see other processes (`memoryCoordination()`), because two would both lead. @default false
    */
   readonly onlyProcess?: boolean;
-  /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
+  /** The address at which `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
   readonly probes?: ProbeServerOptions;
   /** How long keys in progress may continue after a stop, milliseconds. @default 3000 */
   readonly drainTimeoutMs?: number;
@@ -114,7 +117,7 @@ export interface CreateManagerOptions {
   readonly background?: readonly Runnable[];
   /** Watch every sync of the controllers: what is decided, and how it ends. @default none */
   readonly observers?: readonly SyncObserver[];
-  /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
+  /** Parts that live beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
   readonly extensions?: readonly ManagerExtensionFactory[];
   /** Replaces the one made from the kubeconfig. The caller closes it. */
   readonly client?: ApiClient;

@@ -32,7 +32,7 @@ export interface PrinterColumn {
   readonly priority?: number;
 }
 
-/** What a definition says of a kind beside its schema. */
+/** The properties of a kind in its definition, beside its schema. */
 export interface CustomKindTraits {
   /** @default the object's age */
   readonly columns?: readonly PrinterColumn[];
@@ -52,13 +52,13 @@ export interface CustomKindTraits {
   readonly description?: string;
 }
 
-/** Of {@link defineCustomKind}. */
+/** The options of {@link defineCustomKind}. */
 export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType>
   extends KindOptions, CustomKindTraits {
   readonly spec: Spec;
   /** With it the kind has a status subresource. @default no status */
   readonly status?: Status;
-  /** Of the whole object. Rules of a part are said there, by {@link withRules}. @default none */
+  /** Rules for the whole object. Rules of a part are said there, by {@link withRules}. @default none */
   readonly rules?: readonly ValidationRule[];
 }
 
@@ -73,7 +73,9 @@ export interface CustomKind<T extends KubernetesObject = KubernetesObject> exten
   readonly [VERSION_OF_DEFINITION]: DefinitionVersion;
 }
 
-/** What one version adds to a CustomResourceDefinition. Found by tools that have another copy of this module. */
+/**
+ * The fields that one version adds to a CustomResourceDefinition. Found by tools that have another copy of this module.
+ */
 const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version');
 
 interface DefinitionVersion {
@@ -118,11 +120,13 @@ export function defineCustomKind<Spec extends ZodType, Status extends ZodType = 
   });
 }
 
-/** What a definition says of one version. */
+/** The properties of one version in a definition. */
 export interface DefinitionOptions extends CustomKindTraits {
-  /** Of the object, without those that every object has. With `status` the kind has a status subresource. */
+  /**
+   * The properties of the object, without those that every object has. With `status` the kind has a status subresource.
+   */
   readonly properties: Readonly<Record<string, StructuralSchema>>;
-  /** Of these. */
+  /** The names of those that are required. */
   readonly required: readonly string[];
   /** Rules about the whole object. @default none */
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[];

@@ -46,7 +46,7 @@ function writeRules({ kind, subresources = [], verbs = WRITE }: WriteRight): Pol
   return [
     ...(verbs.length > 0 ? [rule(kind, kind.resource, verbs)] : []),
     ...subresources.map((name) =>
-      // What is posted, as `kubectl drain` does it, is created.
+      // A posted subresource, as `kubectl drain` posts it, is created.
       rule(kind, `${kind.resource}/${name}`, name === 'eviction' || name === 'binding' ? ['create'] : CHANGE),
     ),
   ];

@@ -24,7 +24,7 @@ export function dependent<T extends KubernetesObject>(kind: Kind<T>, object: App
   return { kind, object };
 }
 
-/** Of {@link applyDependents}. */
+/** The options of {@link applyDependents}. */
 export interface DependentsOptions {
   /** See `serverSideApply`; must never change. */
   readonly fieldManager: string;
@@ -32,7 +32,7 @@ export interface DependentsOptions {
   readonly kinds?: readonly Kind[];
 }
 
-/** What was done, each as `configmaps default/web`. */
+/** The writes that were made, each as `configmaps default/web`. */
 export interface DependentsOutcome {
   readonly applied: readonly string[];
   readonly pruned: readonly string[];

@@ -7,7 +7,7 @@ import type { ReconcileResult } from '../controller/index.js';
 
 type Step<T> = (object: DeepReadonly<T>) => Promise<ReconcileResult | void>;
 
-/** Of {@link withFinalizer}. */
+/** The steps of {@link withFinalizer}. */
 export interface FinalizerSteps<T extends KubernetesObject> {
   /** `domain/name`: `example.com/bucket`. */
   readonly name: string;

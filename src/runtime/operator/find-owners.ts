@@ -12,7 +12,10 @@ import { SELECTOR_INDEX, selectorIndexValuesFor } from './selector-index.js';
 type Readable = DeepReadonly<KubernetesObject>;
 type OwnerType = Pick<ResourceType, 'group' | 'kind' | 'namespaced'>;
 
-/** Whose a child says that it is, where that is an object of `type`: the object itself may not be cached, or be another one by now. */
+/**
+ * The owner that a child names, if it is an object of `type`: the object itself may not be cached, or be another one by
+ * now.
+ */
 export function ownerRefOf(child: Readable, { group, kind, namespaced }: OwnerType): OwnerRef | undefined {
   const { apiVersion = '', kind: ownersKind, name, uid } = controllerOf(child) ?? {};
   if (name === undefined || uid === undefined) return undefined;

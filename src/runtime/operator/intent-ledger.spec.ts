@@ -189,7 +189,7 @@ describe('intents that are kept in the API', () => {
     await a.lead(1);
     const many = Array.from({ length: 40 }, (_, index) => ({ controller: 'replicaset', key: `ns/${index}` }));
     await Promise.all(many.map((id) => a.intend(id, [id.key])));
-    // Of each of four ConfigMaps: the first, and all that came meanwhile.
+    // Each of four ConfigMaps is written at first, and once for all that came meanwhile.
     expect(writes().length).toBeLessThanOrEqual(8);
     const b = new Replica('b');
     await b.lead(2);
@@ -318,7 +318,7 @@ describe('intents that are kept in the API', () => {
       activation.recordOwnWrite('pods', '8');
       activation.clearIntentsOnRelease();
     });
-    // What they were about is known as long as they are stored.
+    // Their objects are known as long as they are stored.
     await b.lead(2);
     expect((await b.look(WEB)).intents).toEqual({ creates: ['web-x'] });
 

@@ -15,12 +15,12 @@ export interface IntentLedgerOptions {
   readonly client: LedgerClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of the Lease; the ConfigMaps are beside it: `<name>-intents-0`, … */
+  /** The namespace of the Lease; the ConfigMaps are beside it: `<name>-intents-0`, … */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What the former leader left behind, by actor. */
+/** The state that the former leader left behind, by actor. */
 export interface Inheritance {
   readonly intents: readonly (readonly [ActorId, unknown])[];
   readonly unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[];
@@ -45,7 +45,7 @@ const HAND_OVER_WITHIN_MS = 1000;
  */
 export class IntentLedger {
   private readonly shards: readonly IntentShard[];
-  /** Of former leaders, by namespace. */
+  /** The resourceVersions of former leaders, by namespace. */
   private inherited = new Map<string, ResourceVersions>();
   private timer: TimerHandle | undefined;
   private isOpen = false;

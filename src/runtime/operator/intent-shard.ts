@@ -10,7 +10,7 @@ import { WrittenVersions } from './written-versions.js';
 
 export type LedgerClient = Pick<ApiClient, 'get' | 'create' | 'update'>;
 
-/** What one leader leaves for the next. By actor: `controller key`. */
+/** The state that one leader leaves for the next. By actor: `controller key`. */
 export interface LedgerContent {
   readonly intents: Map<string, unknown>;
   /** Written by a clean stop only: see {@link IntentShard.handOver}. */
@@ -80,7 +80,7 @@ export class IntentShard {
 
   private async beginNow(term: LeaderTerm, signal: AbortSignal): Promise<LedgerContent> {
     signal.throwIfAborted();
-    // Of an earlier term of this process.
+    // A write of an earlier term of this process may be under way.
     await abortable(this.writing, signal);
     this.term = term;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
@@ -237,7 +237,7 @@ function writtenIn(stored: StoredLedger | undefined): ReadonlyMap<string, Resour
   return mapIn(stored, 'seen');
 }
 
-/** What cannot be read counts as nothing: a ConfigMap that a person has changed must not stop every replica. */
+/** A value that cannot be read counts as nothing: a ConfigMap that a person has changed must not stop every replica. */
 function mapIn<T>(stored: StoredLedger | undefined, field: string): Map<string, T> {
   try {
     const value = parseJson(stored?.data?.[field] ?? '{}');

@@ -11,7 +11,7 @@ export interface PartialKind<T extends KubernetesObject = KubernetesObject> exte
   readonly part: ObjectPart;
 }
 
-/** What a controller can have a cache of. */
+/** A kind of which a controller can have a cache. */
 export type CachedKind<T extends KubernetesObject = KubernetesObject> = Kind<T> | PartialKind<T>;
 
 /**
@@ -33,7 +33,7 @@ export function partOf<T extends KubernetesObject, Kept extends KubernetesObject
 /** The objects of a kind: `ObjectOf<typeof Website>`. */
 export type ObjectOf<K extends Kind> = K extends Kind<infer T> ? T : never;
 
-/** Of {@link defineKind}: the place of a kind in the API. */
+/** The options of {@link defineKind}. */
 export interface KindOptions {
   /** API group, `example.com`; empty for the core group. */
   readonly group: string;

@@ -18,7 +18,7 @@ import { localActivations } from './local-activations.js';
 export interface LeaseCoordinationOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
-  /** Of the Lease. */
+  /** The namespace of the Lease. */
   readonly namespace: string;
   readonly name: string;
 }

@@ -11,7 +11,7 @@ import type { Metrics } from '../telemetry/index.js';
 import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 
-/** What an extension may know of its manager before there is one. */
+/** The facts that an extension may know of its manager before there is one. */
 export interface ManagerExtensionContext {
   readonly name: string;
   readonly identity: string;

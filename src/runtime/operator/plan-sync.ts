@@ -20,7 +20,7 @@ export interface PlannedWrite extends ApiWrite {
   readonly body?: unknown;
 }
 
-/** What a sync of a key would do now. */
+/** The writes that a sync of a key would make now. */
 export interface SyncPlan {
   readonly decisions: readonly Decision[];
   readonly writes: readonly PlannedWrite[];

@@ -6,7 +6,7 @@ import { listeningAddress } from '@rollkeeper/machinery/listening';
 import type { HealthCheck, HealthRegistry } from '../health/index.js';
 import type { Metrics } from '../telemetry/index.js';
 
-/** Where probes and metrics are served. */
+/** The address at which probes and metrics are served. */
 export interface ProbeServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
@@ -23,7 +23,7 @@ interface ProbedParts {
 interface CheckResult {
   readonly name: string;
   readonly problem?: string;
-  /** Of a healthy check. */
+  /** A note of a healthy check. */
   readonly note?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubernetesObject, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 
-/** What selects others by their labels. */
+/** An object that selects others by their labels. */
 export interface LabelSelecting extends KubernetesObject {
   spec: { selector?: LabelSelector };
 }

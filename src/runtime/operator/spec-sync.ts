@@ -26,7 +26,10 @@ export interface SpecSyncParts<T extends KubernetesObject> {
   readonly pausable: boolean;
 }
 
-/** What the controller calls for each key: gives the author's steps the rest of their context, and runs them. */
+/**
+ * Returns the function that the controller calls for each key: it gives the author's steps the rest of their context,
+ * and runs them.
+ */
 export function syncOf<T extends KubernetesObject>(parts: SpecSyncParts<T>): SyncKey {
   const { limit } = parts.behaviour;
   return async (request, access, decide) => {
@@ -92,5 +95,5 @@ function contextOf<T extends KubernetesObject>(
   };
 }
 
-/** Where tracing is off: takes everything and keeps nothing. */
+/** The span if tracing is off: it takes everything and keeps nothing. */
 const NO_SPAN = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };

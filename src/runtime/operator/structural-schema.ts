@@ -14,7 +14,7 @@ const KEPT = [
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'multipleOf'],
   ...['minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'],
 ];
-/** What zod calls otherwise than Kubernetes. */
+/** The formats that zod calls otherwise than Kubernetes. */
 const FORMATS: Readonly<Record<string, string>> = { 'date-time': 'date-time', uri: 'uri', email: 'email' };
 
 /**
@@ -131,7 +131,7 @@ function typeOf(values: readonly unknown[], at: string): string {
   return type;
 }
 
-/** What may be said of a value of any type. */
+/** The facts that may be stated of a value of any type. */
 function metaOf(json: Fields): Fields {
   return Object.fromEntries(
     Object.entries(json).filter(

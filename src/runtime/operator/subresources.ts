@@ -29,7 +29,7 @@ export function scale(
   );
 }
 
-/** Of {@link evict}. */
+/** The options of {@link evict}. */
 export type EvictOptions = Pick<DeleteOptions, 'gracePeriodSeconds' | 'preconditions'> & {
   readonly dryRun?: boolean;
 };

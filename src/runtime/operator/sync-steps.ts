@@ -1,6 +1,6 @@
 import type { Decided, DecideStep, ReconcileRequest, ReconcileResult } from '../controller/index.js';
 
-/** What carrying out a plan came to. */
+/** The result of carrying out a plan. */
 export interface ActResult<Seen> extends ReconcileResult {
   /**
    * The current state, if `act` found that what was seen is outdated, after a conflict for example. `decide` runs again

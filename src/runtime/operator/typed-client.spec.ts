@@ -25,7 +25,7 @@ export function typesOf(client: ApiClient, deployment: Deployment): void {
   expectTypeOf(client.list(Pod)).resolves.toHaveProperty('items').toEqualTypeOf<readonly Pod[]>();
   expectTypeOf(client.patch(Website, ref, { type: 'merge', body: {} })).resolves.toEqualTypeOf<Website>();
   expectTypeOf(client.create(Deployment, deployment)).resolves.toEqualTypeOf<Deployment>();
-  // Of a type without objects, the caller says which they are.
+  // The caller names the type of the objects of a type without them.
   expectTypeOf(client.get(untyped(Deployment), ref)).resolves.toEqualTypeOf<KubernetesObject>();
   expectTypeOf(client.get<Deployment>(untyped(Deployment), ref)).resolves.toEqualTypeOf<Deployment>();
   expectTypeOf(client.create(untyped(Deployment), deployment)).resolves.toEqualTypeOf<Deployment>();

@@ -14,7 +14,10 @@ export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => List
 /** How soon a change becomes a sync, and as what it counts there. @default at once, as `child-change` */
 export type Urgency = Pick<EnqueueRequest, 'priority' | 'reason' | 'delayMs' | 'onlyIfNeeded'>;
 
-/** What an object is to a child that has changed: its owner now or before, or one whose selector selects the orphan that it is. */
+/**
+ * The relation of an object to a child that has changed: its owner now or before, or one whose selector selects the
+ * orphan that it is.
+ */
 export type OwnerRelation = 'owner' | 'former-owner' | 'adopter';
 
 /** A kind whose changes wake the object that controls the changed one. */
@@ -39,7 +42,7 @@ export interface OwnedKind {
   ): Urgency | undefined;
 }
 
-/** Of {@link own}. */
+/** The options of {@link own}. */
 export interface OwnOptions<
   Owned extends KubernetesObject = KubernetesObject,
   T extends KubernetesObject = KubernetesObject,

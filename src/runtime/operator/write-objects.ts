@@ -38,7 +38,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
   return { object: await client.update(kind, next), did: 'updated' };
 }
 
-/** Of {@link serverSideApply}. */
+/** The options of {@link serverSideApply}. */
 export interface ApplyOptions {
   /**
    * Controls the object: it is deleted with its owner, and wakes it. Of the same namespace, or of none. @default the
@@ -115,7 +115,7 @@ export function patchStatus<T extends KubernetesObject & { status?: object }>(
   );
 }
 
-/** Of {@link retryOnConflict}. */
+/** The options of {@link retryOnConflict}. */
 export interface RetryOnConflictOptions {
   /** Attempts altogether. @default 5 */
   readonly attempts?: number;

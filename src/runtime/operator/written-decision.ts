@@ -28,7 +28,7 @@ export async function runTellingWrites(
   let writes: ApiWrite[] = [];
   const noting = new WriteInterceptingClient(client, async (write, send) => {
     const object = await send();
-    // Of an answer that is no object (a Status) there is no metadata.
+    // An answer that is no object (a Status) has no metadata.
     const answer: Partial<KubernetesObject> | undefined = object;
     const name = answer?.metadata?.name || write.ref.name;
     writes.push({ ...write, ref: { ...write.ref, name } });

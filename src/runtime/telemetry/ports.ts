@@ -8,7 +8,7 @@ export interface Metrics {
   shutdown(): Promise<void>;
 }
 
-/** Where the spans of syncs and requests go. */
+/** The receiver of the spans of syncs and requests. */
 export interface Tracing {
   readonly tracer: Tracer;
   readonly enabled: boolean;

@@ -44,7 +44,7 @@ describe('turns of namespaces', () => {
         const quiet = line.add('quiet', 'normal');
         let runsBefore = 0;
         while (line.take() !== quiet) runsBefore += 1;
-        // Of each other namespace one ordinary key and eight user changes, and those that are placed where it is.
+        // Each other namespace has one ordinary key and eight user changes, and those that are placed where it is.
         expect(runsBefore).toBeLessThanOrEqual(3 * 10);
       }),
       { verbose: 1 },

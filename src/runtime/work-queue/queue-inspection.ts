@@ -51,7 +51,7 @@ export interface WorkQueueView {
   readonly parked: readonly ParkedKey[];
 }
 
-/** What a queue knows of one key. */
+/** The state of one key in a queue. */
 export interface KeyView {
   readonly failures: number;
   /** Whether a run of it is due or in progress. */

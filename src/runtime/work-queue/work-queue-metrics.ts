@@ -21,9 +21,9 @@ export interface WorkQueueMetrics {
 
 /** Reported every `maintenanceIntervalMs` by a consuming replica. */
 export interface WorkQueueGauges {
-  /** Of the whole queue, over all replicas. */
+  /** The number of keys of the whole queue, over all replicas. */
   readonly depth: number;
-  /** Of the whole queue, over all replicas. */
+  /** The number of parked keys of the whole queue, over all replicas. */
   readonly parked: number;
   /** Sum of the ages of this replica's running handlers. */
   readonly unfinishedWorkMs: number;

@@ -35,7 +35,7 @@ export interface WorkQueueOptions {
   strayAfterMs?: number;
 }
 
-/** What a controller may have a say in: how its failures come back. */
+/** The options of a queue that a controller may set: how its failures come back. */
 export type QueueTuning = Pick<
   WorkQueueOptions,
   'maxRetries' | 'parkedRetryMs' | 'backoffBaseMs' | 'backoffMaxMs' | 'bucketRatePerSecond' | 'bucketBurst'

@@ -9,10 +9,10 @@ import type { CompiledTestClusterOptions } from './test-cluster.options.js';
 import { TestScheduler } from './test-scheduler.js';
 import { Workloads } from './workloads.js';
 
-/** What the workloads of a cluster depend on. */
+/** The place that the workloads of a cluster depend on. */
 export interface WorkloadsPlace {
   readonly client: ApiClient;
-  /** Of the nodes. @default `client` */
+  /** The client of the nodes. @default `client` */
   readonly nodeClient?: ApiClient;
   readonly coordination: Coordination;
   /** The cluster's wall time with the machine's durations. */

@@ -14,7 +14,7 @@ import { ResourceNames } from './resource-names.js';
 import type { WaitCondition } from './wait-conditions.js';
 import { conditionOf, describeState } from './wait-conditions.js';
 
-/** Which objects {@link TestCluster.list} returns. */
+/** The objects that {@link TestCluster.list} returns. */
 export interface ListFilter {
   /** @default all namespaces */
   readonly namespace?: string;
@@ -24,7 +24,7 @@ export interface ListFilter {
   readonly fieldSelector?: string;
 }
 
-/** Of {@link TestCluster.waitFor}. */
+/** The options of {@link TestCluster.waitFor}. */
 export interface WaitOptions {
   /** By the machine's clock, milliseconds. @default 30000 */
   readonly timeoutMs?: number;
@@ -44,7 +44,7 @@ export interface ClusterObjectsDependencies {
   readonly onApplied?: (object: KubernetesObject) => Promise<void>;
 }
 
-/** What a wait has seen. */
+/** The objects that a wait has seen. */
 interface Seen<T extends KubernetesObject> {
   any: boolean;
   last?: DeepReadonly<T> | undefined;

@@ -32,7 +32,7 @@ export interface ClusterUsersDependencies {
   /** Writes a kubeconfig that the cluster removes when it stops. */
   readonly accessWith: (name: string, token: string) => Promise<ClusterAccess>;
   readonly connect: (token: string) => HttpApiClient;
-  /** What a user's `client` is of a connection. @default the connection itself */
+  /** Makes a user's `client` of a connection. @default the connection itself */
   readonly clientOf?: (client: ApiClient) => ApiClient;
 }
 

@@ -31,7 +31,7 @@ import type { Workloads } from './workloads.js';
 export class ExistingTestCluster implements TestCluster {
   private readonly machine = new SystemClock();
   private readonly random: RandomSource = new SystemRandom();
-  /** Of this test, where others may run on the same cluster. */
+  /** The id of this test, in case others run on the same cluster. */
   private readonly id = randomBytes(4).toString('hex');
   /** Aborts with the reason once the cluster is no longer usable. */
   private readonly ended = new AbortController();
@@ -43,9 +43,9 @@ export class ExistingTestCluster implements TestCluster {
   private noting!: ApiClient;
   private objects!: ClusterObjects;
   private users!: ClusterUsers;
-  /** What the test makes. Its removal may need all that runs here. */
+  /** The objects that the test makes. Its removal may need all that runs here. */
   private made!: MadeObjects;
-  /** What the simulated nodes are: they would come again while they run. */
+  /** The objects of the simulated nodes: they would come again while they run. */
   private furniture!: MadeObjects;
   /** The UIDs of what manifests have made. */
   private readonly own = new Set<string | undefined>();
@@ -62,7 +62,7 @@ export class ExistingTestCluster implements TestCluster {
     private readonly existing: ExistingClusterPlace,
   ) {}
 
-  /** Of the configurations of its webhooks. */
+  /** The name of the configurations of its webhooks. */
   private get name(): string {
     return `test-cluster-${this.id}`;
   }

@@ -155,7 +155,7 @@ const OWN_NOTHING_GROUPS: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io',
 ]);
 
-/** What an operator needs in order to clean up behind its objects is not among these, and goes after them. */
+/** The objects that an operator needs in order to clean up behind its own are not among these, and go after them. */
 function mayOwn({ type }: MadeObject): boolean {
   return !OWN_NOTHING.has(qualifiedResource(type)) && !OWN_NOTHING_GROUPS.has(type.group);
 }

@@ -21,7 +21,7 @@ import type { TestUser } from './cluster-users.js';
 import type { Manifests } from './manifests.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 
-/** Of {@link startTestCluster} (docs/TESTING.md#options). */
+/** The options of {@link startTestCluster}. */
 export interface TestClusterOptions {
   /**
    * Runs the test on a cluster that exists, and removes from it what the test has made (docs/TESTING.md#on-a-cluster-of-your-own).
@@ -102,7 +102,7 @@ export interface TestClusterOptions {
   logger?: Logger;
 }
 
-/** Of the option `existingCluster`. */
+/** The form of the option `existingCluster`. */
 export interface ExistingClusterOptions {
   /** @default the files in `KUBECONFIG`, else `~/.kube/config` */
   readonly kubeconfig?: string;

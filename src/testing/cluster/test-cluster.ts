@@ -9,7 +9,7 @@ import type { ObjectName, ResourceName } from './resource-names.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 import type { WaitCondition } from './wait-conditions.js';
 
-/** Of {@link TestCluster.settled}. */
+/** The options of {@link TestCluster.settled}. */
 export interface SettleOptions {
   /** By the machine's clock, milliseconds. @default 30000 */
   readonly timeoutMs?: number;

@@ -14,7 +14,7 @@ export interface TestSchedulerParts extends CompiledTestScheduler {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** Whose caches it shares. @default its own */
+  /** The nodes whose caches it shares. @default its own */
   readonly nodes?: SimulatedNodes;
 }
 

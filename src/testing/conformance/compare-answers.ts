@@ -3,7 +3,7 @@ import type { ServerAnswer } from './answer-server.js';
 import type { Json, JsonObject } from './conformance-format.js';
 import { isJsonObject, mapStrings } from './conformance-format.js';
 
-/** What a genuine server answered to a request. */
+/** The answer of a genuine server to a request. */
 export interface GenuineAnswer {
   readonly id: string;
   readonly method: string;
@@ -153,7 +153,7 @@ export function normalObject(answer: JsonObject, keepsStatus: boolean, genuine: 
   const { metadata, status, details, ...rest } = mapStrings(answer, (text) =>
     text.replace(GENERATED, '$1-R'),
   ) as JsonObject;
-  // Of success, recordings have what it is about.
+  // Recordings of a success have what it is about.
   if (kind === 'Status')
     return { kind, status, ...(isJsonObject(details) && { details: omit(details, ['uid']) }) };
   const meta = withoutIdentity(metadata, genuine.metadata);

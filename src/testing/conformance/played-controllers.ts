@@ -2,7 +2,7 @@ import type { AnswerServer } from './answer-server.js';
 import type { Json, JsonObject } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
 
-/** What a controller, which does not run here, has made of an object of the set-up. */
+/** The change that a controller, which does not run here, has made in an object of the set-up. */
 interface Played {
   readonly path: string;
   readonly change: (object: JsonObject) => JsonObject;

@@ -71,7 +71,7 @@ export class RecordedDefaults implements ConformanceFormat {
   }
 }
 
-/** What explains all the differences of an object; nothing if anything is left. */
+/** The rules that explain all the differences of an object; none if anything is left. */
 function rulesOf(
   differing: Readonly<Partial<Record<DefaultsPart, readonly string[]>>>,
   { body }: ServerAnswer,

@@ -150,7 +150,7 @@ function podDifferences(
   ];
 }
 
-/** What the recordings of 1.36 have and older ones lack. */
+/** The fields that the recordings of 1.36 have and older ones lack. */
 function differencesSince136(
   expect: ReplicaSetCase['expect'],
   createdPods: readonly string[],

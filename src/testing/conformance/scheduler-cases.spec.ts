@@ -16,7 +16,7 @@ const recordings = gunzipSync(await readFile(FILE))
 
 const run = (recorded: SchedulerCase) => schedulerCases.run(recorded as unknown as RecordedCase);
 
-/** What a difference is in: the word before its colon, without the plug-in. */
+/** The category of a difference: the word before its colon, without the plug-in. */
 const categoryOf = (line: string): string => /^[^.:]*/.exec(line)?.[0] ?? '';
 
 describe('the scheduler held against recordings of kube-scheduler 1.36', () => {

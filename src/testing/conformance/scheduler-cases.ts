@@ -133,7 +133,7 @@ function differencesOfRefused(recorded: SchedulerCase, decision: Refused): strin
     ...difference('message', message, decision.message),
     ...difference('nominated', isPreempting ? nominated : undefined, decision.nomination?.node),
     ...difference('victims', victims, leaving.map(({ key }) => key).sort()),
-    // Where all of them were leaving already nothing is evicted, and none is counted.
+    // If all of them were leaving already, nothing is evicted, and none is counted.
     ...difference('victimCount', victimCount ?? 0, leaving.length > 0 ? decision.victims.length : 0),
   ];
 }

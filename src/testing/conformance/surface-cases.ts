@@ -10,7 +10,7 @@ import { shownDefinition, shownOperation } from './surface-openapi.js';
 import { get, objectAt, textAt } from './surface-requests.js';
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-/** What a server has for reasons of its own: its processes' memory, its own address, its own objects. */
+/** The bodies that a server has for reasons of its own: its processes' memory, its own address, its own objects. */
 const OWN_BODIES: ReadonlySet<string> = new Set([
   '/metrics/slis',
   '/debug/pprof/',
@@ -189,7 +189,7 @@ function inOrder(probes: readonly [string, Json][]): readonly [string, Json][] {
   return [...probes].sort(([a], [b]) => Number(changesThings(a)) - Number(changesThings(b)));
 }
 
-/** Of long texts the recording has the beginning. */
+/** The recording has the beginning of long texts. */
 const CUT_LENGTH = 1500;
 
 function bodyLike(text: string, expected: Json | undefined): Json {

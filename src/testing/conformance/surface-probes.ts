@@ -61,7 +61,7 @@ export function changesThings(name: string): boolean {
   return !READING.has(name.split(' ')[0] ?? '') && name !== 'headers list';
 }
 
-/** What is on the wire of one server: probes that change nothing, and then those of the scenario. */
+/** The traffic of one server: probes that change nothing, and then those of the scenario. */
 export class WireProbes {
   private scenario: Promise<Answers> | undefined;
 
@@ -151,12 +151,12 @@ function comparable(name: string, value: Json | undefined): Json | undefined {
   return Object.fromEntries(Object.entries(value as JsonObject).filter(([field]) => !OF_RECORDER.has(field)));
 }
 
-/** Of long texts the recording has the beginning. */
+/** The recording has the beginning of long texts. */
 function cutLike(found: Json, expected: Json | undefined): Json {
   return typeof found === 'string' && typeof expected === 'string' ? found.slice(0, expected.length) : found;
 }
 
-/** Of texts, which hold names and times, only the first bytes are compared. */
+/** Only the first bytes of texts, which hold names and times, are compared. */
 function shownAccept(expected: Json | undefined): Json {
   const kind = objectAt(expected, 'kind');
   const shown = typeof kind === 'string' ? kind.slice(0, 5) : kind;

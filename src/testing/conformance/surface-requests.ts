@@ -18,7 +18,7 @@ export interface SentRequest {
   readonly body?: JsonObject | string | Buffer;
 }
 
-/** Where requests go, and as whom. */
+/** The server and the user of requests. */
 export interface Target {
   readonly url: string;
   readonly token: string;

@@ -10,9 +10,9 @@ export interface FaultRecord {
   readonly atMs: number;
   /** `status 500 after`, `cut before`, `watch held`, `lease taken`, … */
   readonly fault: string;
-  /** What it hit: `create pods in shop`. */
+  /** The target that it hit: `create pods in shop`. */
   readonly what: string;
-  /** Of the request, if it hit one. */
+  /** The request, if it hit one. */
   readonly request?: SeenRequest;
   /** Whether it came by chance, as the seed decides. */
   readonly byChance: boolean;

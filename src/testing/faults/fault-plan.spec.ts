@@ -23,7 +23,7 @@ const aRequest = (request: Partial<SeenRequest> = {}): SeenRequest => ({
   ...request,
 });
 
-/** Which of a hundred equal requests are hit. */
+/** The numbers of those of a hundred equal requests that are hit. */
 const hitsOf = (plan: FaultPlan, request = aRequest()): number[] =>
   Array.from({ length: 100 }, (_, index) => index).filter(() => plan.decide(request));
 

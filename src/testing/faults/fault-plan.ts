@@ -5,7 +5,7 @@ import type { SeenRequest } from './request-match.js';
 import { isMatch, isWrite, requestText } from './request-match.js';
 import { SeededChance } from './seeded-chance.js';
 
-/** What hits one request. */
+/** The fault of one request. */
 export interface ChosenFault {
   readonly fault: AnswerFault;
   /** It was asked for; absent: it came by chance. */
@@ -44,7 +44,7 @@ export class FaultPlan {
     this.planned.clear();
   }
 
-  /** What was asked for comes first, in its order; then chance, which leaves the beginning of watches alone. */
+  /** Requested faults come first, in their order; then chance, which leaves the beginning of watches alone. */
   decide(request: SeenRequest): ChosenFault | undefined {
     for (const planned of this.planned) if (planned.takes(request)) return { fault: planned.fault, planned };
     if (request.verb === 'watch' || !this.isOpenToChance(request)) return undefined;

@@ -28,7 +28,7 @@ export interface FaultRates {
   readonly watchDelay?: number;
 }
 
-/** Of {@link startFaults}. */
+/** The options of {@link startFaults}. */
 export interface FaultsOptions {
   /** Faults by chance are the same with the same seed. @default a new one; it is in `faults.seed` and in the log */
   readonly seed?: number;
@@ -36,11 +36,11 @@ export interface FaultsOptions {
   readonly rates?: FaultRates;
   /** Faults by chance are for these alone: plurals, `pods` or `deployments.apps`. @default all but leases */
   readonly resources?: readonly string[];
-  /** What answers with 429 say, where `failNext` does not. @default 1 */
+  /** The `Retry-After` of answers with 429, unless `failNext` names one. @default 1 */
   readonly retryAfterSeconds?: number;
   /** How late an event is by the rate `watchDelay`, milliseconds. @default 250 */
   readonly watchDelayMs?: number;
-  /** Of 127.0.0.1; 0 lets the system choose. @default 0 */
+  /** The port of 127.0.0.1; 0 lets the system choose. @default 0 */
   readonly port?: number;
   /** For delays, and behind `faults.clock`. @default the system's */
   readonly clock?: Clock;

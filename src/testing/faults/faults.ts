@@ -20,7 +20,7 @@ export interface Faults extends ClusterAccess, AsyncDisposable {
   readonly env: { readonly KUBECONFIG: string };
   /** The API as a client sees it through the faults. */
   readonly client: ApiClient;
-  /** What has happened, in its order. */
+  /** The faults that have happened, in their order. */
   readonly log: readonly FaultRecord[];
   /**
    * One or several of the next requests fail. What was asked for first comes first.

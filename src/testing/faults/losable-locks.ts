@@ -13,7 +13,7 @@ import type {
 import type { Coordination, CoordinationFactory } from '@rollkeeper/runtime/operator/coordination';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 
-/** Which syncs. */
+/** The syncs that lose their locks. */
 export interface LockMatch {
   /** @default any */
   readonly controller?: string;

@@ -4,7 +4,7 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { RequestMatch, SeenRequest } from './request-match.js';
 import { isMatch } from './request-match.js';
 
-/** What becomes of a request's answer. */
+/** The fault of a request's answer. */
 export type AnswerFault =
   | {
       readonly kind: 'status';
@@ -19,7 +19,7 @@ export type AnswerFault =
   /** Nothing comes, and the connection stays. */
   | { readonly kind: 'silence'; readonly when: 'before' | 'after' };
 
-/** Which of the next requests fail, and how: `code`, or `connection` in its place. */
+/** The next requests that fail, and how: `code`, or `connection` in its place. */
 export interface NextFault extends RequestMatch {
   /** The status of the answer, 400 to 599. */
   readonly code?: number;
@@ -27,7 +27,7 @@ export interface NextFault extends RequestMatch {
   readonly connection?: 'cut' | 'silent';
   /** `after`: the server has done what was asked. A request that it refuses does not count. @default 'before' */
   readonly when?: 'before' | 'after';
-  /** Of the status. @default the usual one of the code */
+  /** The reason of the status. @default the usual one of the code */
   readonly reason?: string;
   /** @default for 429 the option `retryAfterSeconds`, otherwise none */
   readonly retryAfterSeconds?: number;

@@ -1,7 +1,7 @@
 import { attributesOf, parseResourcePath } from '@rollkeeper/apiserver';
 import type { IncomingMessage } from 'node:http';
 
-/** What a request of a client asks for, as an authoriser would see it. */
+/** A request of a client, as an authoriser would see it. */
 export interface SeenRequest {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb: string;
@@ -16,7 +16,7 @@ export interface SeenRequest {
   readonly name: string;
 }
 
-/** Which requests: those with all that is named. */
+/** The requests with all that is named. */
 export interface RequestMatch {
   /** One or several. @default any */
   readonly verb?: string | readonly string[];

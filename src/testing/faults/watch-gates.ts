@@ -19,7 +19,7 @@ class Gate implements Held {
   }
 }
 
-/** Which watches show nothing new for now, and which show it late. */
+/** The watches that show nothing new for now, and those that show it late. */
 export class WatchGates {
   private readonly holds = new Set<Gate>();
   private readonly delays = new Set<{ readonly match: WatchMatch; readonly delayMs: number }>();

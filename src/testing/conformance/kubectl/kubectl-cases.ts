@@ -84,7 +84,7 @@ export class KubectlCases implements ConformanceFormat {
     return Promise.resolve(reason === undefined ? [] : [reason]);
   }
 
-  /** What takes longer shows in what the next command prints. */
+  /** A change that takes longer shows in what the next command prints. */
   private async settle(): Promise<void> {
     try {
       await this.cluster?.settled({ timeoutMs: SETTLE_MS });

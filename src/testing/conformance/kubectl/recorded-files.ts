@@ -88,7 +88,7 @@ spec:
 `,
 });
 
-/** What the recorded cluster held before the first command, and shows in lists of all namespaces. */
+/** The objects that the recorded cluster held before the first command, and shows in lists of all namespaces. */
 export const RECORDED_SURROUNDINGS = `
 {apiVersion: v1, kind: Namespace, metadata: {name: validation}}
 ---
@@ -143,7 +143,7 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `;
 
-/** What was in the namespace of the commands beside what they put there: quotas count it. */
+/** The objects in the namespace of the commands beside what they put there: quotas count them. */
 export const RECORDED_NAMESPACE = {
   createdBy: 'kubectl create ns kc',
   contents: '{apiVersion: v1, kind: ConfigMap, metadata: {name: of-another, namespace: kc}}',
@@ -164,7 +164,7 @@ spec:
 `;
 }
 
-/** Of CN=kcuser, PEM in base64. */
+/** The request of CN=kcuser, PEM in base64. */
 function certificateRequest(): string {
   const pem = `-----BEGIN CERTIFICATE REQUEST-----
 MIHLMHMCAQAwETEPMA0GA1UEAwwGa2N1c2VyMFkwEwYHKoZIzj0CAQYIKoZIzj0D

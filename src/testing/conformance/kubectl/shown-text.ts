@@ -46,7 +46,7 @@ function narrow(line: string): string {
 /** Type, resource, minimum, maximum, two defaults and a ratio. */
 const LIMIT = /^ ?(Container|Pod|PersistentVolumeClaim)(?: {2}\S+){6}$/;
 
-/** Of lines in a row that have the same, any order is right; undefined: theirs is. */
+/** Any order is right of lines in a row that have the same; undefined: theirs is. */
 function sortOf(line: string): string | undefined {
   return /-HASH|-RANDOM/.test(line) ? 'generated' : LIMIT.exec(line)?.[1];
 }
