@@ -17,7 +17,7 @@ import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
 import { equalIgnoringHash } from './kubernetes/pod-template.js';
 import type { DeploymentPlan } from './pass-plan.js';
 import type { ReplicaSetWrite } from './kubernetes/plan.js';
-import { SIZES } from './policies/names.js';
+import { SIZES } from './policies/history/settings.js';
 import { hasProgressDeadline } from './kubernetes/progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';

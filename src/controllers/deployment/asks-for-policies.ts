@@ -2,8 +2,8 @@ import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { Annotations } from './kubernetes/annotations.js';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { PROGRESS_REASONS } from './kubernetes/reasons.js';
-import { PREFIX } from './policies/names.js';
-import type { Surroundings } from './policies/pass.js';
+import { PREFIX } from './policies/common/names.js';
+import type { Surroundings } from './policies/policies.js';
 
 /** The conditions that Kubernetes writes. */
 const CONDITIONS: ReadonlySet<string> = new Set(['Available', 'Progressing', 'ReplicaFailure']);

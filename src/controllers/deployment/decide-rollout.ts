@@ -3,9 +3,9 @@ import type { RolloutDraft } from './kubernetes/draft.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
 import { playSyncs } from './kubernetes/sync-deployment.js';
 import { tellTimeoutCause } from './kubernetes/timeout-cause.js';
-import { ANNOTATION_RULES } from './policies/names.js';
-import type { DecidedPolicies, PolicyContext } from './policies/play.js';
-import { playUnderPolicies } from './policies/play.js';
+import { ANNOTATION_RULES } from './policies/known-names.js';
+import type { DecidedPolicies, PolicyContext } from './policies/decide-policies.js';
+import { decideUnderPolicies } from './policies/decide-policies.js';
 import { decideRemoval, handOverRemoval, refuseRemoval } from './policies/remove-pods/remove-pods.js';
 
 export interface DecisionContext extends PolicyContext {
@@ -19,7 +19,7 @@ export interface DecisionContext extends PolicyContext {
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   draft.limit({ annotationRules: ANNOTATION_RULES });
   const decided = mayBeUnderPolicies(draft, context.namespaceAnnotations, context.surroundings)
-    ? decideUnderPolicies(draft, context)
+    ? decideWithPolicies(draft, context)
     : decideAlone(draft, context);
   tellTimeoutCause(draft, context.podsOf);
   return decided;
@@ -30,10 +30,10 @@ function decideAlone(draft: RolloutDraft, context: DecisionContext): DecidedPoli
   return { writes: { pods: [], services: [] } };
 }
 
-function decideUnderPolicies(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
+function decideWithPolicies(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   const removal = decideRemoval(draft, context.podsOf, (scratch) => decideRollout(scratch, context));
   if (removal?.kind === 'refused') refuseRemoval(draft, removal.why);
-  const decided = playUnderPolicies(draft, context, () => playSyncs(draft, context));
+  const decided = decideUnderPolicies(draft, context, () => playSyncs(draft, context));
   if (removal && removal.kind !== 'refused') handOverRemoval(draft, removal);
   return decided;
 }

@@ -52,6 +52,7 @@ import {
   selectingServices,
   watchSelectingServices,
 } from './policies/blue-green/selecting-services.js';
+import { servicesUsedBy } from './policies/services-used-by.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './namespace-defaults.js';
 import type { Turns } from './policies/turns/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
@@ -156,7 +157,12 @@ function policySources(
     surroundings: {
       ...{ configuration, budgets },
       services: blueGreen
-        ? selectingServices(informers, { deployments: listers, replicaSets, pods }, defaultsOf)
+        ? selectingServices(
+            informers,
+            { deployments: listers, replicaSets, pods },
+            defaultsOf,
+            servicesUsedBy,
+          )
         : ('off' as const),
       turns: turnSource(maxRollouts, all),
       nodes: zones ? nodeLabels(informers) : ('off' as const),

@@ -5,7 +5,7 @@ import { OWN_RULES } from './kubernetes/rollout-rules.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './kubernetes/limits.js';
 import type { DeploymentPlan } from './pass-plan.js';
 import type { ReplicaSetWrite } from './kubernetes/plan.js';
-import type { PolicyOutcome } from './policies/outcome.js';
+import type { PolicyOutcome } from './policies/policies.js';
 
 /** The decision of a pass and its inputs, for people. */
 export function describeDecision(

@@ -10,7 +10,8 @@ import { ROLLBACK_DONE } from './kubernetes/reasons.js';
 import type { ReplicaSetDraft } from './kubernetes/replica-set-draft.js';
 import { stepRollback } from './kubernetes/rollback.js';
 import { OWN_RULES } from './kubernetes/rollout-rules.js';
-import type { Standing } from './policies/outcome.js';
+import type { Standing } from './policies/common/outcome.js';
+import { ANNOTATION_RULES } from './policies/known-names.js';
 import { decideRemoval } from './policies/remove-pods/remove-pods.js';
 
 /** The objects of a rollout, as they are now. */
@@ -76,6 +77,7 @@ export function foreseeRollback(
     }
   | { readonly refused: string } {
   const draft = draftOf({ ...objects, nowMs: 0 });
+  draft.limit({ annotationRules: ANNOTATION_RULES });
   stepRollback(draft, rolloutSetsOf(draft), revision, OWN_RULES);
   const outcome = draft.notes.at(-1);
   if (outcome?.reason !== ROLLBACK_DONE) return { refused: outcome?.message ?? 'nothing to roll back to' };

@@ -38,7 +38,7 @@ export {
   wordsOf,
 } from './record/index.js';
 export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
-export { historyKeptForMs } from './policies/history/history-setting.js';
+export { historyKeptForMs } from './policies/history/settings.js';
 export { createTurnsController } from './turns-controller.js';
 export { placeInQueue, queuedRollout } from './policies/turns/turns.js';
 export type { QueuedRollout } from './policies/turns/turns.js';
@@ -72,32 +72,26 @@ export type { CheckRun, Measurement } from './policies/checks/check-results.js';
 export type { CheckVerdict } from './policies/checks/check-verdict.js';
 export { mayBecomeGood } from './policies/failure/may-become-good.js';
 export type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
-export { readFailures } from './policies/failed-templates.js';
-export type { FailedTemplate } from './policies/failed-templates.js';
+export { readFailures } from './policies/common/failed-templates.js';
+export type { FailedTemplate } from './policies/common/failed-templates.js';
 export { needsGoodRevisions } from './policies/failure/good-revisions.js';
 export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history/history.js';
-export { shownAgain, shownName, trustInNames } from './policies/requester.js';
-export type { NameTrust } from './policies/requester.js';
+export { shownAgain, shownName, trustInNames } from './policies/common/requester.js';
+export type { NameTrust } from './policies/common/requester.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
 export { NAMESPACE_POLICIES } from './namespace-defaults.js';
-export type { LivePods } from './policies/pass.js';
-export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
-export { compilePolicy } from './policies/policy.js';
+export type { LivePods } from './policies/resize/live-pods.js';
+export type { Standing, StandingCode } from './policies/common/outcome.js';
+export type { PolicyOutcome } from './policies/policies.js';
+export { compilePolicy } from './policies/compile-policy.js';
 export { readPosition } from './policies/steps/stages.js';
 export { renderStep } from './policies/steps/steps.js';
-export {
-  ABORT,
-  APPROVE,
-  REMOVE_PODS,
-  GOOD_SINCE,
-  RETRY,
-  annotationOf,
-  SWITCHED,
-  TOLD,
-} from './policies/names.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, annotationOf, TOLD } from './policies/common/names.js';
+export { REMOVE_PODS } from './policies/remove-pods/settings.js';
+export { SWITCHED } from './policies/blue-green/settings.js';
 export type { SelectingService, Services } from './policies/blue-green/selecting-services.js';
-export type { ServiceWrite } from './policies/service-write.js';
-export { completeSinceMs, isGood } from './policies/revisions.js';
+export type { ServiceWrite } from './policies/common/service-write.js';
+export { completeSinceMs, isGood } from './policies/common/revisions.js';
 export {
   CHECK_FAILED,
   CHECK_NOT_POSSIBLE,
@@ -114,7 +108,7 @@ export {
   WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   isRolledOut,
-} from './policies/tell.js';
+} from './policies/common/tell.js';
 export { changesOfTemplate, renderChange, withoutSecrets } from './policies/history/template-changes.js';
 export type { TemplateChange } from './policies/history/template-changes.js';
 export { failureSentence } from './policies/failure/tell-failure.js';

@@ -3,7 +3,7 @@ import { NAMESPACE_INDEX, Namespace, partOf, watch } from '@rollkeeper/runtime';
 import type { Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './kubernetes/annotations.js';
-import { isKnown, isPolicyAnnotation, isSetting, nearestSetting } from './policies/names.js';
+import { isKnown, isPolicyAnnotation, isSetting, nearestSetting } from './policies/known-names.js';
 
 /** Of a Namespace what may be a default of its Deployments: some bytes each, and for most nothing but the name. */
 export const NAMESPACE_POLICIES = partOf(Namespace, 'rollout-policies', keepPolicies);

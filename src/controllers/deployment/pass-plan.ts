@@ -2,8 +2,8 @@ import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubern
 import type { PodDisruptionBudget } from '../shared/index.js';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
-import type { PolicyWrites } from './policies/policy-writes.js';
-import type { ServiceWrite } from './policies/service-write.js';
+import type { PolicyWrites } from './policies/common/policy-writes.js';
+import type { ServiceWrite } from './policies/common/service-write.js';
 
 /** The result of a pass as writes. */
 export interface DeploymentPlan extends RolloutPlan {

@@ -14,6 +14,7 @@ import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery
 import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
+import { compilePolicy } from './policies/compile-policy.js';
 import { asksForPolicies } from './asks-for-policies.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
 import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
@@ -25,9 +26,9 @@ import { recheckNamedPods } from './policies/remove-pods/remove-pods.js';
 import type { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
-import { readTemplateManager } from './policies/managers.js';
+import { readTemplateManager } from './policies/history/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
-import { hasRequest, trustInNames } from './policies/requester.js';
+import { hasRequest, trustInNames } from './policies/common/requester.js';
 import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
@@ -81,7 +82,11 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const { namespace } = deployment.metadata;
     const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
     await recheckNamedPods(deployment, isCached, client, signal);
-    const templateManager = await readTemplateManager(deployment, defaults, client, signal);
+    const keepsHistory = (): boolean => {
+      const compiled = compilePolicy(deployment.metadata.annotations, defaults);
+      return compiled.kind !== 'none' && compiled.policy.history;
+    };
+    const templateManager = await readTemplateManager(deployment, keepsHistory, client, signal);
     const names = hasRequest(deployment) ? await trustInNames(client, signal) : undefined;
     const managed = {
       ...seen,

@@ -6,17 +6,18 @@ import { defineController, indexBy, watch } from '@rollkeeper/runtime';
 import type { DeploymentApi } from './kubernetes/deployment-api.js';
 import { deploymentTypeOf } from './kubernetes/deployment-api.js';
 import { NAMESPACE_POLICIES, namespaceDefaults } from './namespace-defaults.js';
-import { TURN, annotationOf } from './policies/names.js';
+import { TURN } from './policies/turns/settings.js';
+import { annotationOf } from './policies/common/names.js';
 import type { QueuedRollout } from './policies/turns/turns.js';
 import {
   TURN_INDEX,
   decideTurns,
-  parseMaxRollouts,
   queuedIn,
   readTurn,
   renderTurn,
   turnIndex,
 } from './policies/turns/turns.js';
+import { parseMaxRollouts } from './policies/turns/settings.js';
 
 export interface TurnsControllerOptions {
   readonly apis: readonly DeploymentApi[];

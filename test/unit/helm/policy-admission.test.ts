@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { KNOWN, SETTINGS } from '../../../src/controllers/deployment/policies/names.js';
-import { valueProblem } from '../../../src/controllers/deployment/policies/policy.js';
+import { KNOWN, SETTINGS } from '../../../src/controllers/deployment/policies/known-names.js';
+import { valueProblem } from '../../../src/controllers/deployment/policies/compile-policy.js';
 import { CHART } from '../support/helm.js';
 
 interface Annotations {

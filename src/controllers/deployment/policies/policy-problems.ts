@@ -2,9 +2,10 @@ import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../kubernetes/annotations.js';
 import { isRollingUpdate } from '../kubernetes/limits.js';
 import { shortenedTo } from '../../shared/index.js';
-import { annotationOf, SETTINGS } from './names.js';
-import { compilePolicy, valueProblem } from './policy.js';
-import type { PolicyProblem } from './rollout-policy.js';
+import { annotationOf } from './common/names.js';
+import { SETTINGS } from './known-names.js';
+import { compilePolicy, valueProblem } from './compile-policy.js';
+import type { PolicyProblem } from './common/settings.js';
 import { unknownNames } from './unknown-names.js';
 
 /** A problem of the annotations of an object, for those who look at it before it is stored. */

@@ -1,6 +1,6 @@
 import type { Annotations } from '../kubernetes/annotations.js';
-import { isKnown, isPolicyAnnotation, nearestSetting } from './names.js';
-import type { PolicyProblem } from './rollout-policy.js';
+import { isKnown, isPolicyAnnotation, nearestSetting } from './known-names.js';
+import type { PolicyProblem } from './common/settings.js';
 
 /** More are not compared with the right names. */
 const MOST_COMPARED = 20;

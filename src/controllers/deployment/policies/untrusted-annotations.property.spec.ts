@@ -7,27 +7,17 @@ import { readFirstToGo, readZoneFirst } from '../../shared/index.js';
 import { REVISION } from '../kubernetes/annotations.js';
 import { readResults, renderResults } from './checks/check-results.js';
 import { readConfigRecord, renderConfigRecord } from './config-restart/config-record.js';
-import { readFailures, withFailures } from './failed-templates.js';
+import { readFailures, withFailures } from './common/failed-templates.js';
 import { readRevisionEntries } from './history/history.js';
-import {
-  CHANGE,
-  CHANGED_BY,
-  CHECK_RESULTS,
-  COMPLETE_SINCE,
-  CONFIG,
-  FAILED,
-  GOOD_SINCE,
-  RESIZE_REFUSED,
-  RESIZING,
-  REVISIONS,
-  SCALED_BY,
-  SIZES,
-  STEP,
-  SWITCHED,
-  TOLD,
-  TURN,
-  ZONE_BEGUN,
-} from './names.js';
+import { CHANGE, CHANGED_BY, REVISIONS, SCALED_BY, SIZES } from './history/settings.js';
+import { CHECK_RESULTS } from './checks/settings.js';
+import { COMPLETE_SINCE, FAILED, GOOD_SINCE, TOLD } from './common/names.js';
+import { CONFIG } from './config-restart/settings.js';
+import { RESIZE_REFUSED, RESIZING } from './resize/settings.js';
+import { STEP } from './steps/settings.js';
+import { SWITCHED } from './blue-green/settings.js';
+import { TURN } from './turns/settings.js';
+import { ZONE_BEGUN } from './zones/settings.js';
 import { lastSwitchOf } from './blue-green/selecting-services.js';
 import { readSizeSteps } from './history/size-steps.js';
 import { readPosition } from './steps/stages.js';

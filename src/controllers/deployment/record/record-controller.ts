@@ -14,9 +14,9 @@ import { CONFIG_MAPS, semanticEqual, asSent } from '@rollkeeper/machinery/kubern
 import type { DeploymentApi } from '../kubernetes/deployment-api.js';
 import { deploymentTypeOf, typeOfDeployment } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
-import { historyKeptForMs } from '../policies/history/history-setting.js';
-import { annotationOf } from '../policies/names.js';
-import { trustInNames } from '../policies/requester.js';
+import { historyKeptForMs } from '../policies/history/settings.js';
+import { annotationOf } from '../policies/common/names.js';
+import { trustInNames } from '../policies/common/requester.js';
 import { namespaceDefaults, watchNamespaceDefaults } from '../namespace-defaults.js';
 import { compactRecord } from './compact-record.js';
 import type { RecordedView } from './decide-entries.js';

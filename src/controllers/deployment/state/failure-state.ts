@@ -2,11 +2,11 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { findCondition } from '../kubernetes/conditions.js';
 import { templateHashOf } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
-import type { FailedTemplate } from '../policies/failed-templates.js';
-import { readFailures } from '../policies/failed-templates.js';
-import { RETRY } from '../policies/names.js';
+import type { FailedTemplate } from '../policies/common/failed-templates.js';
+import { readFailures } from '../policies/common/failed-templates.js';
+import { RETRY } from '../policies/common/names.js';
 import { failureSentence } from '../policies/failure/tell-failure.js';
-import { ROLLED_BACK } from '../policies/tell.js';
+import { ROLLED_BACK } from '../policies/common/tell.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
 import { kubectlStatus } from './kubectl-status.js';
 import type { RolloutState } from './rollout-view.js';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { findCondition } from '../kubernetes/conditions.js';
 import { replicasOf } from '../kubernetes/limits.js';
-import { POLICY_CONDITION, ROLLED_BACK, isRolledOut } from '../policies/tell.js';
+import { POLICY_CONDITION, ROLLED_BACK, isRolledOut } from '../policies/common/tell.js';
 import type { RolloutState } from './rollout-view.js';
 import { rolloutState } from './rollout-state.js';
 import { isWaitReason } from './wait-reasons.js';

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import { findCondition } from '../kubernetes/conditions.js';
-import { POLICY_CONDITION, CHECK_FAILED } from '../policies/tell.js';
+import { POLICY_CONDITION, CHECK_FAILED } from '../policies/common/tell.js';
 import { bakeState, unfinishedChecks } from './after-completion.js';
 import { failureState, unseenFailure } from './failure-state.js';
 import { kubectlStatus } from './kubectl-status.js';

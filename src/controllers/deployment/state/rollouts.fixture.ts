@@ -1,7 +1,7 @@
 import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { newControllerRef } from '../../../machinery/kubernetes/index.js';
 import { templateHashOf } from '../kubernetes/deployment-api.js';
-import type { FailedTemplate } from '../policies/failed-templates.js';
+import type { FailedTemplate } from '../policies/common/failed-templates.js';
 import { failureSentence } from '../policies/failure/tell-failure.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { aPod } from '../../../testing/pod-builder.js';

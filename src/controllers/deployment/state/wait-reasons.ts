@@ -1,4 +1,4 @@
-import { WAIT_REASONS } from '../policies/tell.js';
+import { WAIT_REASONS } from '../policies/common/tell.js';
 
 export type WaitReason = (typeof WAIT_REASONS)[number];
 

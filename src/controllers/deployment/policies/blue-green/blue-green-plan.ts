@@ -4,8 +4,8 @@ import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
-import type { BlueGreen } from './blue-green-settings.js';
-import { isGood } from '../revisions.js';
+import type { BlueGreen } from './settings.js';
+import { isGood } from '../common/revisions.js';
 import type { SelectingService } from './selecting-services.js';
 import { hashSelectedBy, lastSwitchOf, switchOf } from './selecting-services.js';
 

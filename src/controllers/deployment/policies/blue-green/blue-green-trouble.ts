@@ -1,12 +1,12 @@
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import { activeOf } from '../../kubernetes/replica-set-draft.js';
-import type { BlueGreen } from './blue-green-settings.js';
-import { MANAGED_BY } from '../names.js';
+import type { BlueGreen } from './settings.js';
+import { MANAGED_BY } from './settings.js';
 import type { Services, WatchedServices } from './selecting-services.js';
 import { ownSelectorOf, servicesOf } from './selecting-services.js';
-import type { Problem } from '../tell.js';
-import { SERVICES_NOT_WATCHED, SERVICE_NOT_USABLE } from '../tell.js';
+import type { Problem } from '../common/tell.js';
+import { SERVICES_NOT_WATCHED, SERVICE_NOT_USABLE } from '../common/tell.js';
 
 /** Why no Service can be moved for a Deployment; `undefined` where it can, or where Services are not known at all. */
 export function blueGreenTrouble(

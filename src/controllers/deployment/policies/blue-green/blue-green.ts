@@ -9,15 +9,17 @@ import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { hashOfSet, isReadyToServe, planBlueGreen } from './blue-green-plan.js';
 import type { BlueGreenPlan } from './blue-green-plan.js';
-import type { BlueGreen } from './blue-green-settings.js';
+import type { BlueGreen } from './settings.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
-import { APPROVE } from '../names.js';
-import type { StandingCode } from '../outcome.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass, PolicyDecision } from '../pass.js';
-import { byWhom, requesterOf } from '../requester.js';
-import { isGood, revisionInForce } from '../revisions.js';
-import type { SelectingService, Services } from './selecting-services.js';
+import { APPROVE } from '../common/names.js';
+import type { Outcome, StandingCode } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { BlueGreenFields } from './settings.js';
+import type { CheckOutcome } from '../checks/check-needs.js';
+import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import { isGood, revisionInForce } from '../common/revisions.js';
+import type { SelectingService, Services, WatchedServices } from './selecting-services.js';
 import { hashSelectedBy, servicesOf, switchOf } from './selecting-services.js';
 import { letGo, pointAt } from './service-writes.js';
 import {
@@ -28,7 +30,7 @@ import {
   observedProgress,
   tellEvent,
   tellProgress,
-} from '../tell.js';
+} from '../common/tell.js';
 
 /** Services and pods come into the cache soon; what the server refuses may be allowed later. */
 const UNKNOWN_LOOKS_AGAIN_MS = 2000;
@@ -37,8 +39,24 @@ const TROUBLE_LOOKS_AGAIN_MS = 30_000;
 /** The write to the Service brings it back; this covers a watch that misses it. */
 const WRITE_LOOKS_AGAIN_MS = 1000;
 
+export interface ServiceSurroundings {
+  /** The Services that blue-green rollouts move. @default not known */
+  readonly services?: WatchedServices;
+}
+export interface ServicePass extends Pass<BlueGreenFields>, ServiceSurroundings {
+  readonly outcome: Outcome & CheckOutcome;
+}
+
+/** Services that no policy moves any more select all pods again. */
+export const RELEASED_SERVICES: Policy<ServicePass> = { decide: letGoOfServices };
+/** Both versions run whole, and a Service moves from the one to the other. */
+export const BLUE_GREEN: Policy<ServicePass> = {
+  decide: moveServices,
+  trouble: ({ draft, policy, services }) => blueGreenTrouble(draft, policy.blueGreen, services),
+};
+
 /** The pass of a Deployment whose versions run whole beside each other. */
-interface BlueGreenPass extends Pass {
+interface MovingPass extends ServicePass {
   readonly blueGreen: BlueGreen;
   readonly services: Services;
   /** The ReplicaSet of the template that the steps are played for. */
@@ -49,7 +67,7 @@ interface BlueGreenPass extends Pass {
  * `strategy: blue-green`, for the template that should run: the one asked for, or a good one in place of
  * one that failed. What the active Service selects keeps its size; the Service moves only to a version that is there.
  */
-export function moveServices(pass: Pass): PolicyDecision | undefined {
+function moveServices(pass: ServicePass): PolicyDecision | undefined {
   const { draft, policy, services } = pass;
   const { blueGreen } = policy;
   if (!blueGreen) return keepSelected(pass);
@@ -66,13 +84,13 @@ export function moveServices(pass: Pass): PolicyDecision | undefined {
  * Takes the hash from Services that the policy does not name any more, before anything else: a version that they select alone may be
  * about to go.
  */
-export function letGoOfServices({
+function letGoOfServices({
   draft,
   outcome,
   policy,
   services,
   writes,
-}: Pass): PolicyDecision | undefined {
+}: ServicePass): PolicyDecision | undefined {
   // Which Services it moves may be what cannot be understood.
   if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
@@ -88,7 +106,7 @@ export function letGoOfServices({
   return { ends: true };
 }
 
-function moveKnown(pass: BlueGreenPass, active: DeepReadonly<SelectingService>): PolicyDecision {
+function moveKnown(pass: MovingPass, active: DeepReadonly<SelectingService>): PolicyDecision {
   const { blueGreen, draft, latest } = pass;
   const { template } = draft.spec;
   const plan = planBlueGreen(draft, blueGreen, active, latest);
@@ -109,7 +127,7 @@ function moveKnown(pass: BlueGreenPass, active: DeepReadonly<SelectingService>):
 }
 
 /** While it is unclear whether a Service selects one version alone, no version goes that a Service may select. */
-function keepSelected({ draft, policy, services }: Pass): PolicyDecision | undefined {
+function keepSelected({ draft, policy, services }: ServicePass): PolicyDecision | undefined {
   const { name, namespace = '' } = draft.observed.metadata;
   const isKnown = services !== undefined && services !== 'off';
   const managed = isKnown && policy.unclear !== undefined ? services.managedBy(namespace, name) : [];
@@ -127,7 +145,7 @@ function keptBy(plan: BlueGreenPlan): ReadonlySet<ReplicaSetDraft> | undefined {
 
 /** Nothing else happens in this pass: until the Service selects this version alone, it would select the pods of others as well. */
 function claim(
-  { blueGreen, draft, outcome, writes }: BlueGreenPass,
+  { blueGreen, draft, outcome, writes }: MovingPass,
   active: DeepReadonly<SelectingService>,
   { at, from }: Extract<BlueGreenPlan, { kind: 'claim' }>,
 ): void {
@@ -139,7 +157,7 @@ function claim(
 }
 
 /** The preview Service follows what is asked for as soon as it has a ReplicaSet. */
-function movePreview({ blueGreen, draft, latest, outcome, services, writes }: BlueGreenPass): void {
+function movePreview({ blueGreen, draft, latest, outcome, services, writes }: MovingPass): void {
   const { previewService } = blueGreen;
   const { namespace = '' } = draft.observed.metadata;
   const preview = previewService === undefined ? undefined : services.find(namespace, previewService);
@@ -152,7 +170,7 @@ function movePreview({ blueGreen, draft, latest, outcome, services, writes }: Bl
 }
 
 function promoteOrWait(
-  pass: BlueGreenPass,
+  pass: MovingPass,
   active: DeepReadonly<SelectingService>,
   before: ReplicaSetDraft,
 ): void {
@@ -180,13 +198,13 @@ function promoteOrWait(
  * Whether the cache shows the pods that the ReplicaSet says are available: one that is being evicted is seen before its ReplicaSet
  * notices. A plan has no pods.
  */
-function isSeenToServe({ draft, podsOf }: BlueGreenPass, latest: ReplicaSetDraft): boolean {
+function isSeenToServe({ draft, podsOf }: MovingPass, latest: ReplicaSetDraft): boolean {
   const pods = podsOf(latest);
   const said = Math.min(lastingAvailable(latest, OWN_RULES), draft.replicas);
   return pods.length === 0 || pods.filter(isPodServing).length >= said;
 }
 
-function tellApproval({ blueGreen, draft, outcome }: BlueGreenPass, latest: ReplicaSetDraft): void {
+function tellApproval({ blueGreen, draft, outcome }: MovingPass, latest: ReplicaSetDraft): void {
   const { activeService, previewService } = blueGreen;
   const { name, namespace = 'default' } = draft.observed.metadata;
   const seenBy = previewService === undefined ? '' : ` and can be seen by Service "${previewService}"`;
@@ -208,7 +226,7 @@ function tellApproval({ blueGreen, draft, outcome }: BlueGreenPass, latest: Repl
 
 /** The old version stays whole for a while after the move, so that the way back is instant. */
 function tellDelay(
-  { blueGreen, draft, latest, outcome }: BlueGreenPass,
+  { blueGreen, draft, latest, outcome }: MovingPass,
   active: DeepReadonly<SelectingService>,
   { kept, untilMs }: Extract<BlueGreenPlan, { kind: 'moved' }>,
 ): void {
@@ -236,7 +254,7 @@ function takeApproval(draft: RolloutDraft): void {
 
 /** No Service can be moved, or none is known: no version begins, and none goes. */
 function leaveUnmoved(
-  pass: Pass,
+  pass: ServicePass,
   latest: ReplicaSetDraft | undefined,
   trouble: string | undefined,
 ): PolicyDecision {
@@ -253,7 +271,7 @@ function leaveUnmoved(
   };
 }
 
-function tellUnmoved(pass: Pass, old: readonly ReplicaSetDraft[], trouble: string | undefined): void {
+function tellUnmoved(pass: ServicePass, old: readonly ReplicaSetDraft[], trouble: string | undefined): void {
   const { draft, outcome, services } = pass;
   const isUnknown = services !== undefined && services !== 'off' && services.availability !== 'known';
   if (isUnknown) lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
@@ -274,7 +292,7 @@ function tellUnmoved(pass: Pass, old: readonly ReplicaSetDraft[], trouble: strin
 }
 
 /** Where Services are not known, what the controller said last still holds. */
-function repeatWait({ draft, outcome }: Pass): void {
+function repeatWait({ draft, outcome }: ServicePass): void {
   const observed = observedProgress(draft);
   const { message = '', reason } = observed ?? {};
   const code = STANDING_OF[reason ?? ''];

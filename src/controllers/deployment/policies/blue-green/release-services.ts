@@ -2,7 +2,7 @@ import type { Decision, ReconcileContext, ReconcileResult } from '@rollkeeper/ru
 import { isNotFound } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { letGo } from './service-writes.js';
-import { normal } from '../tell.js';
+import { normal } from '../common/tell.js';
 import type { SelectingService } from './selecting-services.js';
 import { writeService } from './write-service.js';
 

@@ -4,12 +4,11 @@ import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/mac
 import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH, isShortText, isTime, readJson } from '../../../shared/index.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { isRollingUpdate } from '../../kubernetes/limits.js';
-import type { BlueGreen } from './blue-green-settings.js';
-import { MANAGED_BY, SWITCHED, annotationOf } from '../names.js';
+import type { BlueGreen } from './settings.js';
+import { MANAGED_BY, SWITCHED } from './settings.js';
+import { annotationOf } from '../common/names.js';
 import type { Workloads } from './other-workloads.js';
 import { otherWorkload } from './other-workloads.js';
-import { compilePolicy } from '../policy.js';
 
 /** Of a Service what it selects by, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {
@@ -58,12 +57,18 @@ const SERVICES_INDEX = 'services-of-policy';
 export const SELECTING_SERVICES: PartialKind<SelectingService> = partOf(Service, 'selectors', keepSelector);
 
 type DefaultsOf = (namespace: string) => Annotations | undefined;
+/** The Services that the policy of a Deployment names, by its annotations and the defaults of its Namespace. */
+type UsedServices = (
+  deployment: DeepReadonly<Deployment>,
+  defaults: Annotations | undefined,
+) => readonly string[];
 
 /** Where Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
 export function selectingServices(
   informers: Pick<InformerSource, 'partialInformerFor'>,
   workloads: Workloads,
   defaultsOf: DefaultsOf,
+  servicesUsedBy: UsedServices,
 ): Services {
   const { deployments } = workloads;
   const informer = informers.partialInformerFor<SelectingService>(SELECTING_SERVICES, { optional: true });
@@ -132,16 +137,12 @@ export const SERVICES_OF_POLICY = {
     }),
 };
 
-/** The Services that its policy names, even if the rest of the policy cannot be understood. */
-function servicesUsedBy(
-  { metadata, spec }: DeepReadonly<Deployment>,
+/** The Services that annotations name, regardless of what the rest of them says. */
+export function servicesNamedBy(
+  deployment: Annotations | undefined,
   defaults: Annotations | undefined,
 ): readonly string[] {
-  const shape = { isRollingUpdate: isRollingUpdate(spec), maxSurge: maxSurgeOf(spec) };
-  const compiled = compilePolicy(metadata.annotations, defaults, shape);
-  if (compiled.kind === 'policy') return servicesOf(compiled.policy.blueGreen);
-  if (compiled.kind === 'none') return [];
-  return SERVICE_SETTINGS.flatMap((setting) => metadata.annotations?.[setting] ?? defaults?.[setting] ?? []);
+  return SERVICE_SETTINGS.flatMap((setting) => deployment?.[setting] ?? defaults?.[setting] ?? []);
 }
 
 /** As it is written, with the API's default. */

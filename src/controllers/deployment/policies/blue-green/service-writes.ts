@@ -1,8 +1,8 @@
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
-import { MANAGED_BY, SWITCHED } from '../names.js';
-import type { ServiceWrite } from '../service-write.js';
+import { MANAGED_BY, SWITCHED } from './settings.js';
+import type { ServiceWrite } from '../common/service-write.js';
 import type { SelectingService, Switch } from './selecting-services.js';
 import { hashSelectedBy } from './selecting-services.js';
 

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { SERVICES } from '@rollkeeper/machinery/kubernetes';
-import type { ServiceWrite } from '../service-write.js';
+import type { ServiceWrite } from '../common/service-write.js';
 
 /**
  * Moves a selector, if the Service is still the one that the decision was made on.

@@ -4,7 +4,7 @@ import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubern
 import { semanticEqual, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { PodDisruptionBudget, selectedFrom } from '../../../shared/index.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { annotationOf } from '../names.js';
+import { annotationOf } from '../common/names.js';
 
 export type Budget = DeepReadonly<PodDisruptionBudget>;
 

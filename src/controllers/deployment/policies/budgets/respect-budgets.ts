@@ -3,37 +3,55 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { ShrinkLimit } from '../../kubernetes/rollout-limits.js';
 import { isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
+import type { Problem } from '../common/tell.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import type { Refusal } from './budget-limit.js';
 import { BudgetLimit, refusingSinceMs } from './budget-limit.js';
 import type { Budgets } from './budgets.js';
-import { annotationOf } from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass, PolicyDecision } from '../pass.js';
-import type { RolloutPolicy } from '../policy.js';
-import { WAITING_FOR_BUDGET, normal, observedProgress, tellEvent, tellProgress, asClause } from '../tell.js';
+import { annotationOf } from '../common/names.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import type { BudgetFields } from './settings.js';
+import {
+  BUDGETS_NOT_WATCHED,
+  WAITING_FOR_BUDGET,
+  normal,
+  observedProgress,
+  tellEvent,
+  tellProgress,
+  asClause,
+} from '../common/tell.js';
+
+export interface BudgetSurroundings {
+  /** The PodDisruptionBudgets. @default not known */
+  readonly budgets?: Budgets;
+}
+type BudgetPass = Pass<BudgetFields> & BudgetSurroundings;
+
+/** A rollout takes no pod that a PodDisruptionBudget forbids to take. */
+export const BUDGETS: Policy<BudgetPass> = { decide: respectBudgets, trouble: budgetTrouble };
 
 /** A disruption controller that is at work has seen a change by then. */
 const BEHIND_MS = 10_000;
 /** What the caches do not show yet, they show soon. */
 const STARTING_MS = 2000;
 
-/** Why budgets are not respected; `undefined` where they are, or nothing asks for it. */
-export function budgetTrouble(
-  policy: Pick<RolloutPolicy, 'respectsBudgets'>,
-  budgets: Budgets | undefined,
-): string | undefined {
+/** Why budgets are not respected. */
+function budgetTrouble({ budgets, policy }: BudgetPass): Problem | undefined {
   if (!policy.respectsBudgets || budgets === undefined) return undefined;
+  const reason = BUDGETS_NOT_WATCHED;
   const name = annotationOf('disruption-budgets');
-  if (budgets === 'off')
-    return `${name} is given, and PodDisruptionBudgets are not watched: start the controller with --respect-disruption-budgets`;
+  if (budgets === 'off') {
+    const remedy = 'start the controller with --respect-disruption-budgets';
+    return { reason, message: `${name} is given, and PodDisruptionBudgets are not watched: ${remedy}` };
+  }
   return budgets.availability === 'refused'
-    ? `${name} is given, and the controller may not list PodDisruptionBudgets`
+    ? { reason, message: `${name} is given, and the controller may not list PodDisruptionBudgets` }
     : undefined;
 }
 
 /** Lets the steps take no pod that a budget forbids, and reports what waits for one. */
-export function respectBudgets(pass: Pass): PolicyDecision | undefined {
+function respectBudgets(pass: BudgetPass): PolicyDecision | undefined {
   const { budgets, draft, podsOf, policy } = pass;
   if (!policy.respectsBudgets || budgets === 'off' || budgets?.availability === 'refused') return undefined;
   if (budgets === undefined) return asTold(pass);
@@ -47,7 +65,7 @@ export function respectBudgets(pass: Pass): PolicyDecision | undefined {
 }
 
 /** If the budgets are not known, as when a rollout is explained, what the condition says counts as true. */
-function asTold(pass: Pass): PolicyDecision | undefined {
+function asTold(pass: BudgetPass): PolicyDecision | undefined {
   const { draft, outcome } = pass;
   const told = observedProgress(draft);
   if (told?.reason !== WAITING_FOR_BUDGET || draft.spec.paused) return undefined;
@@ -75,7 +93,7 @@ function isWhole(latest: ReplicaSetDraft): boolean {
   return isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= latest.replicas;
 }
 
-function tellRefusals(pass: Pass, refusals: readonly Refusal[]): void {
+function tellRefusals(pass: BudgetPass, refusals: readonly Refusal[]): void {
   const { draft } = pass;
   const known = refusals.filter((refusal) => waitedMs(refusal, draft.nowMs) >= BEHIND_MS);
   if (known.length > 0) return tellWait(pass, sentenceOf(known));
@@ -103,7 +121,7 @@ function podsOf(count = 0): string {
   return `${count} healthy ${count === 1 ? 'pod' : 'pods'}`;
 }
 
-function tellWait({ draft, outcome }: Pass, message: string): void {
+function tellWait({ draft, outcome }: BudgetPass, message: string): void {
   if (observedProgress(draft)?.message !== message)
     tellEvent(draft, outcome, normal(WAITING_FOR_BUDGET, message));
   tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_BUDGET, message });

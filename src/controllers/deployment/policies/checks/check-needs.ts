@@ -1,3 +1,4 @@
+import type { Pass } from '../common/pass.js';
 import type { CheckDefinition } from './check-definition.js';
 import type { ParsedCheck } from './check-definition.js';
 import type { HostRule } from './check-hosts.js';
@@ -21,6 +22,23 @@ export interface CheckNeeds {
   readonly definitions?: string;
 }
 
+/** What checks have made of a pass. */
+export interface CheckOutcome {
+  /** What has to be read or measured. */
+  checks?: CheckNeeds;
+  /** A check that is measured all the way through lets no version take over. */
+  isHeldByCheck?: boolean;
+  /** The check that is taken for passed next, by a plan. */
+  givenCheck?: string;
+  /** Why a check holds the rollout, where it will not end by itself. */
+  checkProblem?: CheckProblem;
+}
+
+export interface CheckProblem {
+  readonly kind: 'failed' | 'unknown' | 'impossible';
+  readonly message: string;
+}
+
 /** The definitions of a ConfigMap, or why there are none. */
 export type CheckDefinitions =
   | { readonly find: (name: string) => ParsedCheck | undefined; readonly problem?: undefined }
@@ -39,6 +57,12 @@ export type ChecksContext =
   | { readonly kind: 'unread' }
   | { readonly kind: 'off' }
   | { readonly kind: 'given'; readonly passed: ReadonlySet<string> };
+
+/** A pass whose rollout may be under checks. */
+export type CheckPass<Fields> = Pass<Fields> & {
+  readonly checks: ChecksContext;
+  readonly outcome: CheckOutcome;
+};
 
 export function givenKey({ check, step }: Pick<CheckRun, 'check' | 'step'>): string {
   return step === undefined ? check : `${check} at step ${step}`;

@@ -2,7 +2,7 @@ import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes'
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { REVISION } from '../../kubernetes/annotations.js';
-import { CHECK_RESULTS } from '../names.js';
+import { CHECK_RESULTS } from './settings.js';
 import type { CheckVerdict } from './check-verdict.js';
 import { VERDICTS } from './check-verdict.js';
 import { isCount, isShortText, isTime, readJson } from '../../../shared/index.js';

@@ -1,5 +1,5 @@
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { annotationOf } from '../names.js';
+import { annotationOf } from '../common/names.js';
 
 /** Whether annotations may ask for checks. The test is cheap, since it runs at each sync. */
 export function mayUseChecks(

@@ -7,7 +7,7 @@ import type { Annotations } from '../../kubernetes/annotations.js';
 import { RELOADER_IGNORE, RELOADER_MATCH, parseRestartOn, readReloader } from './config-selection.js';
 import type { SourceKind, SourceName } from './config-sources.js';
 import { configReferences, parseSource, sourceName } from './config-sources.js';
-import { annotationOf } from '../names.js';
+import { annotationOf } from '../common/names.js';
 
 /** What is known of the content of a ConfigMap or Secret: nothing from which it could be read or guessed. */
 export interface ContentDigest {

@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import type { SourceName } from './config-sources.js';
-import { CONFIG } from '../names.js';
+import { CONFIG } from './settings.js';
 import { isShortText, readJson } from '../../../shared/index.js';
 
 /** The digest of what is not there. */

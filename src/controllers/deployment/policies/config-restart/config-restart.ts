@@ -11,11 +11,15 @@ import type { ConfigSelection } from './config-selection.js';
 import type { SourceName } from './config-sources.js';
 import { configReferences, parseSource } from './config-sources.js';
 import { CONFIGURATION_CAUSE, withNotedChange } from '../history/history.js';
-import { CONFIG, CONFIG_DIGEST, OURS, annotationOf } from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass } from '../pass.js';
-import { hashOf } from '../revisions.js';
-import { normal, tellEvent } from '../tell.js';
+import { CONFIG, CONFIG_DIGEST } from './settings.js';
+import { OURS, annotationOf } from '../common/names.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { HistoryFields } from '../history/settings.js';
+import type { ConfigRestartFields } from './settings.js';
+import type { Problem } from '../common/tell.js';
+import type { Pass, Policy } from '../common/pass.js';
+import { hashOf } from '../common/revisions.js';
+import { CONFIGURATION_NOT_WATCHED, normal, tellEvent } from '../common/tell.js';
 import { shortenedTo } from '../../../shared/index.js';
 import { CHANGE_CAUSE } from '../../kubernetes/annotations.js';
 
@@ -28,26 +32,41 @@ const STARTING_MS = 2000;
 const MOST_KEYS_TOLD = 5;
 const LONGEST_CAUSE = 300;
 
-/** Why a Deployment cannot be restarted on its configuration; `undefined` where it can, or nothing asks for it. */
-export function configurationTrouble(
-  draft: RolloutDraft,
-  selection: ConfigSelection | undefined,
-  configuration: Configuration | undefined,
-): string | undefined {
+export interface ConfigSurroundings {
+  /** What ConfigMaps and Secrets hold. @default not known */
+  readonly configuration?: Configuration;
+}
+export type ConfigPass = Pass<ConfigRestartFields & HistoryFields> & ConfigSurroundings;
+
+/** A Deployment restarts when its configuration changes. */
+export const CONFIG_RESTART: Policy<ConfigPass> = {
+  conclude: ({ configuration, draft, policy }) => {
+    const isForgotten = policy.unclear === undefined && !policy.restartOn;
+    if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
+  },
+  trouble: configurationTrouble,
+};
+
+/** Why a Deployment cannot be restarted on its configuration. */
+function configurationTrouble({ configuration, draft, policy }: ConfigPass): Problem | undefined {
+  const { restartOn: selection } = policy;
   if (!selection || configuration === undefined) return undefined;
+  const reason = CONFIGURATION_NOT_WATCHED;
   const name = annotationOf('restart-on');
-  if (configuration === 'off')
-    return `${name} is given, and ConfigMaps and Secrets are not watched: start the controller with --restart-on-config`;
+  if (configuration === 'off') {
+    const remedy = 'start the controller with --restart-on-config';
+    return { reason, message: `${name} is given, and ConfigMaps and Secrets are not watched: ${remedy}` };
+  }
   if (configuration.availability === 'refused')
-    return `${name} is given, and the controller may not list ConfigMaps and Secrets`;
+    return { reason, message: `${name} is given, and the controller may not list ConfigMaps and Secrets` };
   const count = configReferences(draft.spec.template).size + selection.named.size;
-  if (count > MOST_SOURCES)
-    return `its template refers to ${count} ConfigMaps and Secrets, more than ${MOST_SOURCES}; it is restarted on none`;
-  return undefined;
+  if (count <= MOST_SOURCES) return undefined;
+  const message = `its template refers to ${count} ConfigMaps and Secrets, more than ${MOST_SOURCES}; it is restarted on none`;
+  return { reason, message };
 }
 
 /** Nothing asks for the record any more; one that is asked for later begins with what is there then. */
-export function forgetConfiguration(draft: RolloutDraft): void {
+function forgetConfiguration(draft: RolloutDraft): void {
   if (draft.annotations[CONFIG] === undefined) return;
   const { [CONFIG]: _record, ...others } = draft.annotations;
   draft.replaceMetadata(others);
@@ -62,17 +81,15 @@ export function forgetConfiguration(draft: RolloutDraft): void {
  * @param latest the ReplicaSet of the template
  * @returns whether the pass ends here, because what follows builds on this write
  */
-export function restartOnChange(
-  { configuration, draft, outcome, policy }: Pass,
-  latest: ReplicaSetDraft | undefined,
-): boolean {
+export function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | undefined): boolean {
+  const { configuration, draft, outcome, policy } = pass;
   const { restartOn } = policy;
   if (!restartOn || configuration === undefined || configuration === 'off') return false;
   if (configuration.availability !== 'known') {
     lookAgainAfter(outcome, STARTING_MS);
     return false;
   }
-  if (configurationTrouble(draft, restartOn, configuration) !== undefined) return false;
+  if (configurationTrouble(pass) !== undefined) return false;
   const recorded = readConfigRecord(draft.annotations);
   const template = hashOf(draft);
   const seen = look(draft, restartOn, configuration, recorded);

@@ -11,11 +11,17 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
 import { maxSurge } from '../../kubernetes/limits.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass, PolicyDecision } from '../pass.js';
-import { normal, tellEvent } from '../tell.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { EvictionFields } from './settings.js';
+import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import { normal, tellEvent } from '../common/tell.js';
 
 type ReadablePod = DeepReadonly<Pod>;
+
+type EvictionPass = Pass<EvictionFields>;
+
+/** A pod that is evicted is replaced before it goes. */
+export const EVICTIONS: Policy<EvictionPass> = { decide: surgeForEvictions };
 
 /** Caches of pods and ReplicaSets agree soon. */
 const DISAGREEMENT_MS = 1000;
@@ -26,7 +32,7 @@ const DISAGREEMENT_MS = 1000;
  * pods available than there were, and the ReplicaSet is never smaller than `replicas`. In a rollout new pods come in any case:
  * the pods wait for its end.
  */
-export function surgeForEvictions(pass: Pass): PolicyDecision | undefined {
+function surgeForEvictions(pass: EvictionPass): PolicyDecision | undefined {
   const { draft, policy } = pass;
   const { spec } = draft;
   if (!policy.surgesOnEviction || spec.paused) return undefined;
@@ -35,7 +41,7 @@ export function surgeForEvictions(pass: Pass): PolicyDecision | undefined {
   return { limits: { surge }, afterwards: () => replace(pass, asked, surge) };
 }
 
-function replace(pass: Pass, asked: readonly ReadablePod[], surge: number): void {
+function replace(pass: EvictionPass, asked: readonly ReadablePod[], surge: number): void {
   const { draft, outcome } = pass;
   if (asked.length === 0) return;
   const lapseMs = Math.min(...asked.map((pod) => evictionAskedForMs(pod, draft.nowMs) ?? 0));
@@ -47,7 +53,7 @@ function replace(pass: Pass, asked: readonly ReadablePod[], surge: number): void
 }
 
 /** The pods whose eviction was requested: first those that are not ready, then by name. */
-function askedOf({ draft, podsOf }: Pass, set: ReplicaSetDraft | undefined): readonly ReadablePod[] {
+function askedOf({ draft, podsOf }: EvictionPass, set: ReplicaSetDraft | undefined): readonly ReadablePod[] {
   if (!set) return [];
   return podsOf(set)
     .filter((pod) => isPodActive(pod) && evictionAskedForMs(pod, draft.nowMs) !== undefined)
@@ -56,7 +62,7 @@ function askedOf({ draft, podsOf }: Pass, set: ReplicaSetDraft | undefined): rea
     );
 }
 
-function makeRoom(pass: Pass, latest: ReplicaSetDraft, surge: number): void {
+function makeRoom(pass: EvictionPass, latest: ReplicaSetDraft, surge: number): void {
   const { draft, outcome } = pass;
   const asked = askedOf(pass, latest);
   const most = draft.replicas + surge;
@@ -74,7 +80,11 @@ function makeRoom(pass: Pass, latest: ReplicaSetDraft, surge: number): void {
 }
 
 /** The names go to the ReplicaSet with its size, so that no other pods go in their place. */
-function letGo({ draft, outcome }: Pass, latest: ReplicaSetDraft, victims: readonly ReadablePod[]): void {
+function letGo(
+  { draft, outcome }: EvictionPass,
+  latest: ReplicaSetDraft,
+  victims: readonly ReadablePod[],
+): void {
   draft.scale(latest, latest.replicas - victims.length);
   const first = renderFirstToGo(firstToGo(latest.replicas, victims, { beforeUnready: true }));
   draft.annotate(latest, { ...latest.annotations, [FIRST_TO_GO]: first });
@@ -91,7 +101,7 @@ interface View {
 }
 
 /** ReplicaSets and pods have separate watches: what only one of them says is not acted upon. */
-function viewOf({ draft, podsOf }: Pass, set: ReplicaSetDraft): View {
+function viewOf({ draft, podsOf }: EvictionPass, set: ReplicaSetDraft): View {
   const active = podsOf(set).filter(isPodActive);
   const isAvailable = (pod: ReadablePod): boolean => isPodAvailable(pod, set.minReadySeconds, draft.nowMs);
   const { availableReplicas = 0, replicas = 0 } = set.status;
@@ -102,7 +112,7 @@ function viewOf({ draft, podsOf }: Pass, set: ReplicaSetDraft): View {
   };
 }
 
-function tellWait({ draft, outcome }: Pass, asked: readonly ReadablePod[], isAlone: boolean): void {
+function tellWait({ draft, outcome }: EvictionPass, asked: readonly ReadablePod[], isAlone: boolean): void {
   const { length } = asked;
   if (isAlone) outcome.isWaiting = true;
   const when = isAlone

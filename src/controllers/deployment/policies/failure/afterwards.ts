@@ -2,15 +2,21 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { checkFailure, mayBecomeGood } from './may-become-good.js';
-import type { FailedTemplate } from '../failed-templates.js';
-import { addFailure, withFailures } from '../failed-templates.js';
+import type { FailedTemplate } from '../common/failed-templates.js';
+import { addFailure, withFailures } from '../common/failed-templates.js';
 import { markLatestGood, needsGoodRevisions } from './good-revisions.js';
 import { judgeRollout } from './judge.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass } from '../pass.js';
-import { lastGood, refOf } from '../revisions.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Pass } from '../common/pass.js';
+import type { BlueGreenFields } from '../blue-green/settings.js';
+import type { CheckFields } from '../checks/settings.js';
+import type { StepFields } from '../steps/settings.js';
+import type { FailureFields } from './settings.js';
+import { lastGood, refOf } from '../common/revisions.js';
 import { failureSentence, tellFailure, tellRolledBack } from './tell-failure.js';
-import { observedProgress, progressReason, tellEvent, warning } from '../tell.js';
+import { observedProgress, progressReason, tellEvent, warning } from '../common/tell.js';
+
+type JudgedPass = Pass<FailureFields & CheckFields & StepFields & BlueGreenFields>;
 
 interface RolledOut {
   readonly latest: ReplicaSetDraft;
@@ -20,7 +26,7 @@ interface RolledOut {
 }
 
 /** What the rollout has come to with this pass: failed, good, or neither yet. */
-export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
+export function judgeAfterwards(pass: JudgedPass, rolledOut: RolledOut): void {
   const { draft, outcome, policy } = pass;
   const { current, failures, latest } = rolledOut;
   const complete = isRolloutComplete(draft, draft.status);
@@ -45,7 +51,7 @@ export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
   if (isRolledBack && progressReason(draft) === NEW_REPLICA_SET_AVAILABLE) tellRolledBack(pass, newest);
 }
 
-function fail(pass: Pass, { current, failures, latest }: RolledOut, why: string): void {
+function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: string): void {
   const { draft, outcome } = pass;
   const failure = { ...refOf(draft, latest), at: draft.now, cause: why };
   const isSecond = failures[0]?.to?.template === current;
@@ -68,11 +74,11 @@ function fail(pass: Pass, { current, failures, latest }: RolledOut, why: string)
   }
 }
 
-function record({ draft }: Pass, failures: readonly FailedTemplate[]): void {
+function record({ draft }: JudgedPass, failures: readonly FailedTemplate[]): void {
   draft.replaceMetadata(withFailures(draft.annotations, failures));
 }
 
-function isNewlyExceeded({ draft }: Pass): boolean {
+function isNewlyExceeded({ draft }: JudgedPass): boolean {
   return (
     progressReason(draft) === PROGRESS_DEADLINE_EXCEEDED &&
     observedProgress(draft)?.reason !== PROGRESS_DEADLINE_EXCEEDED

@@ -4,15 +4,26 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../../kubernetes/reasons.js';
 import { parseTimeMs } from '../../../shared/index.js';
 import { mayBecomeGood } from './may-become-good.js';
-import { readFailures } from '../failed-templates.js';
-import { COMPLETE_SINCE } from '../names.js';
-import type { PolicyOutcome } from '../outcome.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { RolloutPolicy } from '../policy.js';
-import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from '../revisions.js';
+import { readFailures } from '../common/failed-templates.js';
+import { COMPLETE_SINCE } from '../common/names.js';
+import type { Outcome } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { BlueGreenFields } from '../blue-green/settings.js';
+import type { CheckFields } from '../checks/settings.js';
+import type { Pass } from '../common/pass.js';
+import type { StepFields } from '../steps/settings.js';
+import type { FailureFields } from './settings.js';
+import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from '../common/revisions.js';
+
+type GoodFields = FailureFields & Pick<CheckFields, 'checks'> & StepFields;
 
 /** Whether anything ever goes back, or passes its steps by, because a revision was good. */
-export function needsGoodRevisions({ blueGreen, checks, onFailure, steps }: RolloutPolicy): boolean {
+export function needsGoodRevisions({
+  blueGreen,
+  checks,
+  onFailure,
+  steps,
+}: GoodFields & BlueGreenFields): boolean {
   return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || blueGreen !== undefined;
 }
 
@@ -22,7 +33,7 @@ export function needsGoodRevisions({ blueGreen, checks, onFailure, steps }: Roll
  */
 export function markServedGood(
   draft: RolloutDraft,
-  policy: RolloutPolicy,
+  policy: Pass<GoodFields>['policy'],
   latest: ReplicaSetDraft | undefined,
 ): void {
   const served = revisionInForce(draft);
@@ -47,9 +58,9 @@ export function markServedGood(
 /** Marks the revision of a rollout that has been complete for its bake time. */
 export function markLatestGood(
   draft: RolloutDraft,
-  policy: RolloutPolicy,
+  policy: FailureFields,
   latest: ReplicaSetDraft,
-  outcome: PolicyOutcome,
+  outcome: Outcome,
 ): void {
   if (isGood(latest) || draft.replicas === 0) return;
   const sinceMs = completeSinceMs(draft, latest);
@@ -64,8 +75,8 @@ export function markLatestGood(
 function noteCompletion(
   draft: RolloutDraft,
   latest: ReplicaSetDraft,
-  { bakeMs }: RolloutPolicy,
-  outcome: PolicyOutcome,
+  { bakeMs }: FailureFields,
+  outcome: Outcome,
 ): void {
   if (findCondition(draft.status.conditions, 'Progressing')) return;
   if (bakeMs === 0) return markGood(draft, latest);

@@ -9,10 +9,10 @@ import { stuckCause } from '../../kubernetes/timeout-cause.js';
 import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { FailureCause } from './failure-causes.js';
 import { CAUSE_OF_TROUBLE } from './failure-causes.js';
-import { resolvePodCount } from '../pod-counts.js';
-import type { RolloutPolicy } from '../policy.js';
-import { completeSinceMs, isGood } from '../revisions.js';
-import { progressReason } from '../tell.js';
+import { resolvePodCount } from '../common/pod-counts.js';
+import type { FailureFields } from './settings.js';
+import { completeSinceMs, isGood } from '../common/revisions.js';
+import { progressReason } from '../common/tell.js';
 
 /** Whether a rollout has failed. */
 export type Verdict =
@@ -28,7 +28,7 @@ const RESTARTS_EVERY_MS = 10_000;
 export function judgeRollout(
   draft: RolloutDraft,
   latest: ReplicaSetDraft,
-  policy: RolloutPolicy,
+  policy: FailureFields,
   pods: readonly DeepReadonly<Pod>[],
 ): Verdict {
   const judged = pods.map((pod) => ({ pod, ...classifyPod(pod, latest.minReadySeconds, draft.nowMs) }));
@@ -45,7 +45,7 @@ export function judgeRollout(
 
 type JudgedPod = ClassifiedPod & { readonly pod: DeepReadonly<Pod> };
 
-function judgeDeadline(latest: ReplicaSetDraft, policy: RolloutPolicy, pods: readonly JudgedPod[]): Verdict {
+function judgeDeadline(latest: ReplicaSetDraft, policy: FailureFields, pods: readonly JudgedPod[]): Verdict {
   const why = `its progress deadline passed${withReason(stuckCause(latest, pods))}`;
   const cause = deadlineCause(latest, pods);
   return policy.failureCauses.has(cause) ? { kind: 'failed', why } : { kind: 'withheld', why, cause };
@@ -62,7 +62,7 @@ function deadlineCause({ observed, status }: ReplicaSetDraft, pods: readonly Jud
 }
 
 /** Pods that are not available as long after their creation as a new pod may take. */
-function judgeNewPods(draft: RolloutDraft, policy: RolloutPolicy, pods: readonly JudgedPod[]): Verdict {
+function judgeNewPods(draft: RolloutDraft, policy: FailureFields, pods: readonly JudgedPod[]): Verdict {
   const { failAfterMs } = policy;
   if (failAfterMs === undefined) return { kind: 'well' };
   const onTheirWay = pods.filter(({ state }) => !NOT_JUDGED.has(state));
@@ -86,7 +86,7 @@ const NOT_JUDGED: ReadonlySet<string> = new Set(['available', 'ready', 'terminat
 /** A complete rollout that loses more pods than may be missing, or whose containers restart too often. */
 function judgeBake(
   draft: RolloutDraft,
-  policy: RolloutPolicy,
+  policy: FailureFields,
   pods: readonly JudgedPod[],
   sinceMs: number,
 ): Verdict {

@@ -1,7 +1,8 @@
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { parseTimeMs } from '../../../shared/index.js';
-import type { RolloutPolicy } from '../policy.js';
-import { isGood } from '../revisions.js';
+import type { CheckFields } from '../checks/settings.js';
+import type { StepFields } from '../steps/settings.js';
+import { isGood } from '../common/revisions.js';
 import { isCheckAhead } from '../steps/stages.js';
 import type { CheckRun } from '../checks/check-results.js';
 import { findRun, readResults } from '../checks/check-results.js';
@@ -11,7 +12,7 @@ import { findRun, readResults } from '../checks/check-results.js';
  * @param nowMs by which those that are measured all the way through have been measured. @default at any time
  */
 export function mayBecomeGood(
-  { checks, steps }: RolloutPolicy,
+  { checks, steps }: Pick<CheckFields, 'checks'> & StepFields,
   replicaSet: ReplicaSetDraft,
   nowMs?: number,
 ): boolean {

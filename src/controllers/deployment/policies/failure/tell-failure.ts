@@ -2,11 +2,13 @@ import { REVISION } from '../../kubernetes/annotations.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
-import type { FailedTemplate } from '../failed-templates.js';
-import { CONFIG_DIGEST, RETRY } from '../names.js';
-import type { Pass } from '../pass.js';
-import { hashOf } from '../revisions.js';
-import { ROLLED_BACK, tellProgress } from '../tell.js';
+import type { FailedTemplate } from '../common/failed-templates.js';
+import { CONFIG_DIGEST } from '../config-restart/settings.js';
+import { RETRY } from '../common/names.js';
+import type { Pass } from '../common/pass.js';
+import type { FailureFields } from './settings.js';
+import { hashOf } from '../common/revisions.js';
+import { ROLLED_BACK, tellProgress } from '../common/tell.js';
 
 /** `Revision 5 (ReplicaSet "web-5d") failed: …` */
 export function failureSentence({ cause, replicaSet, revision, aborted }: FailedTemplate): string {
@@ -19,7 +21,7 @@ export function failureSentence({ cause, replicaSet, revision, aborted }: Failed
  * asks for what failed.
  */
 export function tellFailure(
-  { draft, outcome, policy }: Pass,
+  { draft, outcome, policy }: Pass<FailureFields>,
   failure: FailedTemplate,
   target: ReplicaSetDraft,
 ): void {

@@ -4,7 +4,7 @@ import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
 import { podTemplateHash } from '../../kubernetes/pod-template.js';
 import type { NotedChange } from './history.js';
 import { readRevisionEntries, withNotedChange } from './history.js';
-import { lastManagerOfTemplate } from '../managers.js';
+import { lastManagerOfTemplate } from './managers.js';
 
 const entriesOf = (lab: PolicyLab, image: string) =>
   readRevisionEntries(lab.replicaSet(image).metadata.annotations);

@@ -1,3 +1,6 @@
+import type { Pass, Policy } from '../common/pass.js';
+import type { HistoryFields } from './settings.js';
+import { noteSizeSteps } from './size-steps.js';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { CHANGE_CAUSE, RESTARTED_AT, REVISION } from '../../kubernetes/annotations.js';
@@ -7,14 +10,24 @@ import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { revisionOf } from '../../kubernetes/revision.js';
-import { readFailures } from '../failed-templates.js';
-import { CHANGE, CHANGED_BY, OURS, REVISIONS } from '../names.js';
-import type { NameTrust } from '../requester.js';
-import { shownName } from '../requester.js';
-import { hashOf } from '../revisions.js';
+import { readFailures } from '../common/failed-templates.js';
+import { OURS } from '../common/names.js';
+import type { NameTrust } from '../common/requester.js';
+import { shownName } from '../common/requester.js';
+import { CHANGE, CHANGED_BY, REVISIONS } from './settings.js';
+import { hashOf } from '../common/revisions.js';
 import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
-import { isRolledOut, progressReason } from '../tell.js';
+import { isRolledOut, progressReason } from '../common/tell.js';
 import { isShortText, isTime, readJson, shortenedTo } from '../../../shared/index.js';
+
+/** Each revision keeps how it came about, and how it ended. */
+export const HISTORY: Policy<Pass<HistoryFields>> = {
+  prepare: ({ draft }) => forgetPassedCause(draft),
+  conclude: ({ draft, isDeleted, outcome, policy }) => {
+    if (policy.history && !isDeleted) noteHistory(draft);
+    if (policy.notesSizes) noteSizeSteps(draft, outcome);
+  },
+};
 
 /** What a revision was asked for by. */
 export const TRIGGERS = ['change', 'restart', 'undo', 'rollback', 'retry', 'configuration'] as const;
@@ -94,7 +107,7 @@ export function withNotedChange(annotations: Annotations, change: NotedChange): 
  * Takes the cause of the change before away, once the template is another one: a reason that was given for an undo or a restart says
  * nothing of what comes after it. A cause that a person sets with `kubectl annotate` stays, as in Kubernetes.
  */
-export function forgetPassedCause(draft: RolloutDraft): void {
+function forgetPassedCause(draft: RolloutDraft): void {
   const { [CHANGE_CAUSE]: cause, ...others } = draft.annotations;
   const noted = cause === undefined ? undefined : readNotedChange(draft.annotations);
   if (cause === undefined || noted?.why === undefined || noted.template === hashOf(draft)) return;
@@ -111,7 +124,7 @@ export const CONFIGURATION_CAUSE = 'configuration changed: ';
  * Notes on the new ReplicaSet the requester of its revision, with the write that gives it the number; and later, how the
  * rollout ended. A revision that was there when the history was turned on has no entry.
  */
-export function noteHistory(draft: RolloutDraft): void {
+function noteHistory(draft: RolloutDraft): void {
   const latest = latestOf(draft, draft.living);
   const revision = latest?.annotations[REVISION];
   if (!latest || revision === undefined) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aReplicaSet } from '../../../../testing/replicaset-harness.js';
-import { SIZES } from '../names.js';
+import { SIZES } from './settings.js';
 import type { SizeStep } from './size-steps.js';
 import { notesOfWrites, readSizeSteps } from './size-steps.js';
 

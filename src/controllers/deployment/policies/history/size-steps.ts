@@ -6,8 +6,8 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { sumAvailable, totalReplicas } from '../../kubernetes/replica-set-draft.js';
 import { maxTotalReplicas, minAvailable } from '../../kubernetes/limits.js';
-import { SIZES } from '../names.js';
-import type { PolicyOutcome } from '../outcome.js';
+import { SIZES } from './settings.js';
+import type { Outcome } from '../common/outcome.js';
 
 /** One change of a ReplicaSet's size, and the sums of the decision. */
 export interface SizeStep {
@@ -42,7 +42,7 @@ export function readSizeSteps(annotations: Annotations | undefined): readonly Si
  * Notes each new size on its ReplicaSet, in the write that sets it, or in the first of those: so no write is added, and a decision is
  * noted only where it was carried out.
  */
-export function noteSizeSteps(draft: RolloutDraft, { standing }: PolicyOutcome): void {
+export function noteSizeSteps(draft: RolloutDraft, { standing }: Outcome): void {
   draft.limit({ sizeNotes: { annotation: SIZES, ofWrites: notesOfWrites } });
   for (const replicaSet of draft.living) {
     const from = replicaSet.observed ? (replicaSet.observed.spec.replicas ?? 1) : 0;

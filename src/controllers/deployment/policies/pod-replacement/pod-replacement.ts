@@ -13,8 +13,9 @@ import {
   REPLICA_SET_UPDATED,
 } from '../../kubernetes/reasons.js';
 import type { PodsOf } from '../../kubernetes/recreate.js';
-import type { PolicyOutcome } from '../outcome.js';
-import type { RolloutPolicy } from '../policy.js';
+import type { Outcome } from '../common/outcome.js';
+import type { Pass, Policy } from '../common/pass.js';
+import type { PodReplacementFields } from './settings.js';
 import {
   WAITING_FOR_TERMINATION,
   normal,
@@ -23,7 +24,17 @@ import {
   tellEvent,
   tellProgress,
   asClause,
-} from '../tell.js';
+} from '../common/tell.js';
+
+/** New pods take the place of old ones when those have ended. */
+export const POD_REPLACEMENT_POLICY: Policy<Pass<PodReplacementFields>> = {
+  prepare: ({ draft, podsOf, policy }) => countEndingPods(draft, podReplacementOf(draft, policy), podsOf),
+  conclude: ({ draft, isDeleted, outcome, policy }) => {
+    if (isDeleted) return;
+    noteReplacement(draft, podReplacementOf(draft, policy));
+    if (draft.limits.podsOccupiedBy) tellEnding(draft, outcome);
+  },
+};
 
 /** Of KEP-5882; servers without it do not keep the field. */
 interface WithReplacementPolicy {
@@ -31,13 +42,13 @@ interface WithReplacementPolicy {
 }
 
 /** The Deployment's own annotation, else its field, else the default of its Namespace. Undefined: as Kubernetes does without the field. */
-export function podReplacementOf(
+function podReplacementOf(
   { annotations, spec }: RolloutDraft,
-  policy: RolloutPolicy | undefined,
+  policy: PodReplacementFields,
 ): PodReplacement | undefined {
   const isOwn = (annotations[POD_REPLACEMENT] ?? '').trim() !== '';
-  if (isOwn && policy?.podReplacement) return policy.podReplacement;
-  return fieldOf(spec) ?? policy?.podReplacement;
+  if (isOwn && policy.podReplacement) return policy.podReplacement;
+  return fieldOf(spec) ?? policy.podReplacement;
 }
 
 function fieldOf(spec: DeepReadonly<DeploymentSpec>): PodReplacement | undefined {
@@ -47,11 +58,7 @@ function fieldOf(spec: DeepReadonly<DeploymentSpec>): PodReplacement | undefined
 }
 
 /** Makes the pass count pods that are ending. */
-export function countEndingPods(
-  draft: RolloutDraft,
-  replacement: PodReplacement | undefined,
-  podsOf: PodsOf,
-): void {
+function countEndingPods(draft: RolloutDraft, replacement: PodReplacement | undefined, podsOf: PodsOf): void {
   draft.limit({
     startsBesideEnding: fieldOf(draft.spec) === 'started' && replacement === 'started',
     podsOccupiedBy: replacement === TERMINATED ? (set) => occupiedBy(set, podsOf) : undefined,
@@ -73,7 +80,7 @@ function occupiedBy(set: ReplicaSetDraft, podsOf: PodsOf): number | undefined {
 }
 
 /** Notes the policy on the ReplicaSets that have pods: their controller replaces lost pods. */
-export function noteReplacement(draft: RolloutDraft, replacement: PodReplacement | undefined): void {
+function noteReplacement(draft: RolloutDraft, replacement: PodReplacement | undefined): void {
   for (const set of draft.living) {
     const { [POD_REPLACEMENT_OF_OWNER]: noted, ...others } = set.annotations;
     const wanted = replacement === TERMINATED && set.replicas > 0 ? TERMINATED : undefined;
@@ -92,7 +99,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Says that the rollout waits for pods to end, where it waits for nothing else. It is complete when the last of them has ended. */
-export function tellEnding(draft: RolloutDraft, outcome: PolicyOutcome): void {
+function tellEnding(draft: RolloutDraft, outcome: Outcome): void {
   const reason = progressReason(draft);
   if (draft.spec.paused || outcome.standing || !PLAIN.has(reason ?? '')) return;
   const isNewlyComplete =

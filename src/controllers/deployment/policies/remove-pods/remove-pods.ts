@@ -7,7 +7,7 @@ import { DESIRED_REPLICAS, sizeAnnotation } from '../../kubernetes/annotations.j
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { RolloutDraft } from '../../kubernetes/draft.js';
 import { activeOf } from '../../kubernetes/replica-set-draft.js';
-import { REMOVE_PODS } from '../names.js';
+import { REMOVE_PODS } from './settings.js';
 import { selectorEqualities } from '../../kubernetes/deployment-api.js';
 import type { PodsOf } from '../../kubernetes/recreate.js';
 

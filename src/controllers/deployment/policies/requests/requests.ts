@@ -3,23 +3,39 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { withoutHash } from '../../kubernetes/pod-template.js';
 import { restoredAnnotations } from '../../kubernetes/rollback.js';
 import { retryFailedChecks } from '../checks/retry-checks.js';
-import type { FailedTemplate } from '../failed-templates.js';
-import { addFailure, readFailures, withFailures } from '../failed-templates.js';
+import type { FailedTemplate } from '../common/failed-templates.js';
+import { addFailure, readFailures, withFailures } from '../common/failed-templates.js';
 import { withNotedChange } from '../history/history.js';
-import { ABORT, RETRY } from '../names.js';
-import type { Pass } from '../pass.js';
-import { byWhom, requesterOf } from '../requester.js';
-import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../revisions.js';
-import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, warning } from '../tell.js';
+import { ABORT, APPROVE, FAILED, RETRY } from '../common/names.js';
+import type { Pass, Policy } from '../common/pass.js';
+import type { HistoryFields } from '../history/settings.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../common/revisions.js';
+import {
+  ROLLOUT_RETRIED,
+  normal,
+  observedProgress,
+  tellEvent,
+  tellProgress,
+  warning,
+} from '../common/tell.js';
+
+type RequestPass = Pass<HistoryFields>;
+
+/** A person may request a rollback or a retry without any policy. */
+export const REQUESTS: Policy<RequestPass> = {
+  concerns: ({ draft }) =>
+    [ABORT, RETRY, APPROVE, FAILED].some((name) => draft.annotations[name] !== undefined),
+};
 
 /** Does what a person asks for by an annotation, and removes the annotation with the same write. */
-export function takeRequests(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+export function takeRequests(pass: RequestPass, latest: ReplicaSetDraft | undefined): void {
   if (pass.draft.annotations[ABORT] !== undefined) abort(pass, latest);
   if (pass.draft.annotations[RETRY] !== undefined) retry(pass, latest);
 }
 
 /** The template counts as failed from now on, and what follows is what follows a failure. */
-function abort({ draft, outcome }: Pass, latest: ReplicaSetDraft | undefined): void {
+function abort({ draft, outcome }: RequestPass, latest: ReplicaSetDraft | undefined): void {
   const by = requesterOf(draft.annotations, ABORT) ?? '';
   const { [ABORT]: _asked, ...others } = draft.annotations;
   const failures = readFailures(others);
@@ -51,7 +67,7 @@ function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): bo
 }
 
 /** Retries a failed template: at once if the Deployment asks for it, otherwise by asking for it again. */
-function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+function retry(pass: RequestPass, latest: ReplicaSetDraft | undefined): void {
   const { draft, outcome } = pass;
   const by = requesterOf(draft.annotations, RETRY) ?? '';
   const { [RETRY]: _asked, ...others } = draft.annotations;
@@ -98,7 +114,7 @@ interface Retry {
 }
 
 /** The deadline restarts first, in a write of its own: it has expired, and the next look would fail the rollout at once. */
-function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, others }: Retry): void {
+function retryInPlace({ draft, outcome }: RequestPass, { asked, by, failures, latest, others }: Retry): void {
   if (observedProgress(draft)?.reason !== ROLLOUT_RETRIED) return;
   retryFailedChecks(draft, latest);
   draft.replaceMetadata(
@@ -112,7 +128,7 @@ function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, o
 }
 
 /** The first of the two writes of a retry in place. */
-export function tellRetry({ draft }: Pass): void {
+export function tellRetry({ draft }: RequestPass): void {
   const by = requesterOf(draft.annotations, RETRY) ?? '';
   const message = `What failed is about to be tried again, asked${byWhom(by, draft.names)}`;
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_RETRIED, message });

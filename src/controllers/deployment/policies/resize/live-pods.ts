@@ -2,8 +2,14 @@ import type { ApiClient } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, isControlledBy, selectorText } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { annotationOf } from '../names.js';
-import type { LivePods } from '../pass.js';
+import { annotationOf } from '../common/names.js';
+
+/** The pods of a ReplicaSet as the API has them, in whole. */
+export interface LivePods {
+  /** Its name. */
+  readonly of: string;
+  readonly pods: readonly DeepReadonly<Pod>[];
+}
 
 /** Whether the Deployment, or its Namespace, asks for resizes at all. */
 export function mayResize(own: Annotations | undefined, namespace: Annotations | undefined): boolean {

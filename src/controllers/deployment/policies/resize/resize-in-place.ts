@@ -7,19 +7,15 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { byCreation, isObserved } from '../../kubernetes/replica-set-draft.js';
 import { isRollingUpdate, minAvailable } from '../../kubernetes/limits.js';
 import { equalIgnoringHash, withoutHash } from '../../kubernetes/pod-template.js';
-import {
-  CHECK_RESULTS,
-  COMPLETE_SINCE,
-  GOOD_SINCE,
-  RESIZE_REFUSED,
-  RESIZING,
-  REVISIONS,
-  SIZES,
-  TOLD,
-} from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass, PolicyDecision } from '../pass.js';
-import { hashOf, revisionInForce } from '../revisions.js';
+import { CHECK_RESULTS } from '../checks/settings.js';
+import { COMPLETE_SINCE, GOOD_SINCE, TOLD } from '../common/names.js';
+import { RESIZE_REFUSED, RESIZING } from './settings.js';
+import { REVISIONS, SIZES } from '../history/settings.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { ResizeFields } from './settings.js';
+import type { LivePods } from './live-pods.js';
+import type { Pass, PolicyDecision } from '../common/pass.js';
+import { hashOf, revisionInForce } from '../common/revisions.js';
 import {
   RESIZING_PODS,
   asClause,
@@ -28,13 +24,24 @@ import {
   tellEvent,
   tellProgress,
   warning,
-} from '../tell.js';
+} from '../common/tell.js';
 import type { ResizeState } from './resized-pods.js';
 import { resizeStateOf, withResources } from './resized-pods.js';
 import type { ResourceChange } from './resource-changes.js';
 import { amountsOfTemplate, resourceChanges } from './resource-changes.js';
 
 type ReadablePod = DeepReadonly<Pod>;
+
+/** What resizing has made of a pass. */
+export interface ResizeOutcome {
+  /** The ReplicaSet whose pods have to be read from the API, because caches do not have their resources. */
+  readsPodsOf?: string;
+}
+export type ResizePass = Pass<ResizeFields> & {
+  /** @default to be read, where they are needed */
+  readonly livePods?: LivePods;
+  readonly outcome: ResizeOutcome;
+};
 
 /** Nodes take some seconds, and pods are not watched for it. */
 const LOOK_AGAIN_MS = 1000;
@@ -56,7 +63,10 @@ interface Resize {
  * @param before the ReplicaSet of what is asked for, if there is one
  * @returns undefined where the version rolls out as usual
  */
-export function resizeInPlace(pass: Pass, before: ReplicaSetDraft | undefined): PolicyDecision | undefined {
+export function resizeInPlace(
+  pass: ResizePass,
+  before: ReplicaSetDraft | undefined,
+): PolicyDecision | undefined {
   const resize = pass.policy.resizesInPlace ? resizeOf(pass, before) : undefined;
   if (!resize) return undefined;
   const { draft } = pass;
@@ -74,7 +84,7 @@ export function resizeInPlace(pass: Pass, before: ReplicaSetDraft | undefined): 
 }
 
 function resizeKnown(
-  pass: Pass,
+  pass: ResizePass,
   resize: Resize,
   before: ReplicaSetDraft | undefined,
 ): PolicyDecision | undefined {
@@ -101,7 +111,7 @@ function resizeKnown(
  * Once the ReplicaSet has the template that its pods were given, or has it again: a pod that its controller started in between, or that was resized
  * for a template which was taken back, is resized as well. The mark goes when none is left.
  */
-export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+export function finishResize(pass: ResizePass, latest: ReplicaSetDraft | undefined): void {
   const { draft, livePods, outcome, policy } = pass;
   if (!policy.resizesInPlace || latest?.annotations[RESIZING] === undefined) return;
   // Its controller keeps starting pods from the template before until it has seen this one.
@@ -127,7 +137,7 @@ export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): v
 /** Without pods until they have been read. */
 type Sought = Omit<Resize, 'pods'> & Partial<Pick<Resize, 'pods'>>;
 
-function resizeOf({ draft, livePods }: Pass, before: ReplicaSetDraft | undefined): Sought | undefined {
+function resizeOf({ draft, livePods }: ResizePass, before: ReplicaSetDraft | undefined): Sought | undefined {
   const served = revisionInForce(draft);
   if (!served || served === before || served.replicas === 0) return undefined;
   // A way back: the oldest ReplicaSet of a template counts.
@@ -146,7 +156,7 @@ function refusalOf(draft: RolloutDraft): string | undefined {
   return hash === hashOf(draft) ? why.join(': ') : undefined;
 }
 
-function tellRefusal({ draft, outcome }: Pass, { name }: ReplicaSetDraft, why: string): void {
+function tellRefusal({ draft, outcome }: ResizePass, { name }: ReplicaSetDraft, why: string): void {
   const message = `Pods of ${name} are replaced, because they cannot be resized in place: ${why}`;
   tellEvent(draft, outcome, warning('ResizeRefused', message));
 }
@@ -168,7 +178,7 @@ function isDone({ pods, served }: Resize): boolean {
   return pods.length >= served.replicas && pods.every(([, { kind }]) => kind === 'done');
 }
 
-function tellResizing({ draft, outcome }: Pass, { pods, served }: Resize): void {
+function tellResizing({ draft, outcome }: ResizePass, { pods, served }: Resize): void {
   const done = pods.filter(([, { kind }]) => kind === 'done').length;
   const deferred = pods.find(([, { kind }]) => kind === 'deferred');
   const waits = deferred ? `; ${deferred[0].metadata.name} waits for room on its node` : '';
@@ -189,7 +199,7 @@ function tellResizing({ draft, outcome }: Pass, { pods, served }: Resize): void 
 }
 
 /** The mark is written before the first pod is resized. */
-function ask({ draft, writes }: Pass, resize: Resize): void {
+function ask({ draft, writes }: ResizePass, resize: Resize): void {
   const { changes, pods, served } = resize;
   const due = pods.filter(([, { kind }]) => kind === 'to-do').map(([pod]) => pod);
   writes.pods.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
@@ -240,7 +250,7 @@ function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
 }
 
 /** From here on Kubernetes' controller finds a ReplicaSet of what is asked for, with all of its pods. */
-function moveAlong({ draft, outcome }: Pass, { pods, served }: Resize): void {
+function moveAlong({ draft, outcome }: ResizePass, { pods, served }: Resize): void {
   const hash = served.template.metadata?.labels?.[POD_TEMPLATE_HASH];
   const template = withoutHash(draft.spec.template);
   const labels = { ...template.metadata?.labels, ...(hash !== undefined && { [POD_TEMPLATE_HASH]: hash }) };

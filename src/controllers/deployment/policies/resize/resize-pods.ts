@@ -5,7 +5,7 @@ import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubern
 import { PODS } from '@rollkeeper/machinery/kubernetes';
 import { isCustomDeployment, typeOfDeployment } from '../../kubernetes/deployment-api.js';
 import { customTemplateHash, podTemplateHash } from '../../kubernetes/pod-template.js';
-import { RESIZE_REFUSED } from '../names.js';
+import { RESIZE_REFUSED } from './settings.js';
 import { shortenedTo } from '../../../shared/index.js';
 
 interface Context {

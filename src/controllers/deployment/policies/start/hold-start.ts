@@ -1,8 +1,8 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { annotationOf } from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass } from '../pass.js';
-import type { RolloutPolicy } from '../policy.js';
+import { annotationOf } from '../common/names.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Pass } from '../common/pass.js';
+import type { StartFields } from './settings.js';
 import {
   CORRECT_ANNOTATION,
   ROLLOUT_HELD,
@@ -11,8 +11,10 @@ import {
   observedProgress,
   tellEvent,
   tellProgress,
-} from '../tell.js';
+} from '../common/tell.js';
 import { isOpen, nextOpening } from './windows.js';
+
+export type StartPass = Pass<StartFields>;
 
 /** Why no rollout may begin now. */
 export type HoldOfStart =
@@ -21,7 +23,7 @@ export type HoldOfStart =
   | { readonly by: 'window'; readonly opensMs: number | undefined };
 
 export function holdOfStart(
-  { freeze, unclear, windows }: RolloutPolicy,
+  { freeze, unclear, windows }: StartPass['policy'],
   nowMs: number,
 ): HoldOfStart | undefined {
   if (unclear !== undefined) return { by: 'unclear-policy', problems: unclear };
@@ -30,7 +32,7 @@ export function holdOfStart(
   return { by: 'window', opensMs: nextOpening(windows, nowMs) };
 }
 
-export function tellHeld({ draft, outcome }: Pass, hold: HoldOfStart): void {
+export function tellHeld({ draft, outcome }: StartPass, hold: HoldOfStart): void {
   const { message, unblockedBy } = wordsOf(hold);
   if (observedProgress(draft)?.message !== message) tellEvent(draft, outcome, normal(ROLLOUT_HELD, message));
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_HELD, message });

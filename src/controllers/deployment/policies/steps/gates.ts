@@ -4,23 +4,25 @@ import { available } from '../../kubernetes/replica-set-draft.js';
 import { isRollingUpdate } from '../../kubernetes/limits.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import { REVISION } from '../../kubernetes/annotations.js';
-import { APPROVE, RETRY } from '../names.js';
-import type { PolicyOutcome, Standing } from '../outcome.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { RolloutPolicy } from '../policy.js';
-import type { Pass } from '../pass.js';
-import { byWhom, requesterOf } from '../requester.js';
-import { isGood, isNewest, replacesOthers } from '../revisions.js';
+import { APPROVE, RETRY } from '../common/names.js';
+import type { Standing } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { CheckFields } from '../checks/settings.js';
+import type { FastTrackFields, StepFields } from './settings.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
 import type { Stage, StepGates } from './stages.js';
 import { isFastTracked, stepName } from './stages.js';
 import type { Step } from './steps.js';
-import { WAITING_FOR_CHECK, normal, tellEvent, tellProgress, asClause } from '../tell.js';
+import { WAITING_FOR_CHECK, normal, tellEvent, tellProgress, asClause } from '../common/tell.js';
 import { newRun } from '../checks/add-measurement.js';
-import type { ChecksContext } from '../checks/check-needs.js';
+import type { CheckPass, ChecksContext } from '../checks/check-needs.js';
 import type { CheckRun } from '../checks/check-results.js';
 import { findRun, putRun, readResults, withResults } from '../checks/check-results.js';
 import type { Gate, GateView } from '../checks/gate.js';
 import { gateOf, isInForce, isOverridable, stateOf } from '../checks/gate.js';
+
+type GatePass = CheckPass<CheckFields & StepFields & FastTrackFields>;
 
 /** The checks of a rollout in one pass. */
 export interface Gates extends StepGates {
@@ -31,7 +33,7 @@ export interface Gates extends StepGates {
 }
 
 /** `undefined` where there are no checks, or nothing that they are about: the first version, or one that is good. */
-export function openGates(pass: Pass, latest: ReplicaSetDraft | undefined): Gates | undefined {
+export function openGates(pass: GatePass, latest: ReplicaSetDraft | undefined): Gates | undefined {
   const { checks: context, draft, policy } = pass;
   const hasChecks = policy.checks.length > 0 || policy.steps.some(({ kind }) => kind === 'check');
   if (!hasChecks || !isUnderChecks(draft, policy, latest)) return undefined;
@@ -65,7 +67,7 @@ export function openGates(pass: Pass, latest: ReplicaSetDraft | undefined): Gate
 
 function isUnderChecks(
   draft: RolloutDraft,
-  { fastTrack }: RolloutPolicy,
+  { fastTrack }: FastTrackFields,
   latest: ReplicaSetDraft | undefined,
 ): boolean {
   if (draft.replicas === 0 || (latest && isGood(latest))) return false;
@@ -101,7 +103,7 @@ interface Told {
  * waits for.
  * @returns whether it has used an approval
  */
-export function tellGates(pass: Pass, gates: Gates, { latest, stage }: Told): boolean {
+export function tellGates(pass: GatePass, gates: Gates, { latest, stage }: Told): boolean {
   const { checks: context, draft, outcome, policy } = pass;
   if (latest) begin(draft, latest);
   const isUsed = latest !== undefined && override(pass, gates, { latest, stage });
@@ -119,7 +121,7 @@ function begin(draft: RolloutDraft, latest: ReplicaSetDraft): void {
 }
 
 function override(
-  { draft, outcome, policy }: Pass,
+  { draft, outcome, policy }: GatePass,
   { takesApproval, throughout }: Gates,
   { latest, stage }: Told & { readonly latest: ReplicaSetDraft },
 ): boolean {
@@ -160,7 +162,7 @@ function noteOverride(
 }
 
 function noteNeeds(
-  outcome: PolicyOutcome,
+  outcome: GatePass['outcome'],
   { asked }: Gates,
   {
     configMap,
@@ -181,7 +183,7 @@ function noteNeeds(
   outcome.checks = { replicaSet: latest?.name ?? '', due, ...(definitions !== undefined && { definitions }) };
 }
 
-function tellHeld({ draft, outcome, policy }: Pass, gate: Gate, { latest, stage }: Told): void {
+function tellHeld({ draft, outcome, policy }: GatePass, gate: Gate, { latest, stage }: Told): void {
   const name = nameOf(policy.steps, gate, stage);
   const message = `${name}: ${stateOf(gate)}`;
   outcome.standing = standingOf(draft, gate, message);

@@ -10,16 +10,24 @@ import { REVISION } from '../../kubernetes/annotations.js';
 import type { Gate } from '../checks/gate.js';
 import { isOverridable } from '../checks/gate.js';
 import { renderDuration } from '@rollkeeper/machinery/clock';
-import { APPROVE, STEP } from '../names.js';
-import type { PolicyOutcome, Standing } from '../outcome.js';
-import { lookAgainAfter } from '../outcome.js';
-import { resolvePodCount } from '../pod-counts.js';
-import type { RolloutPolicy } from '../policy.js';
-import { byWhom, requesterOf } from '../requester.js';
-import { isGood, isNewest, replacesOthers } from '../revisions.js';
+import { APPROVE } from '../common/names.js';
+import { STEP } from './settings.js';
+import type { Outcome, Standing } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import { resolvePodCount } from '../common/pod-counts.js';
+import type { FastTrackFields, StepFields } from './settings.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
 import type { Step } from './steps.js';
 import { MOST_STEPS, renderStep } from './steps.js';
-import { WAITING_FOR_APPROVAL, WAITING_IN_STEP, normal, tellEvent, tellProgress, warning } from '../tell.js';
+import {
+  WAITING_FOR_APPROVAL,
+  WAITING_IN_STEP,
+  normal,
+  tellEvent,
+  tellProgress,
+  warning,
+} from '../common/tell.js';
 
 export interface Approval {
   /** Counted from 1. */
@@ -58,7 +66,7 @@ export interface StepGates {
   at(check: string, step: number): Gate;
 }
 /** What of a policy says where a rollout waits. */
-type SteppedPolicy = Pick<RolloutPolicy, 'fastTrack' | 'steps'>;
+type SteppedPolicy = FastTrackFields & StepFields;
 
 /** How far the rollout may go in this pass. */
 export interface Stage {
@@ -237,7 +245,7 @@ export function tellStage(
   steps: readonly Step[],
   stage: Stage,
   latest: ReplicaSetDraft | undefined,
-  outcome: PolicyOutcome,
+  outcome: Outcome,
 ): void {
   const { position, used, wait } = stage;
   if (used) {
@@ -266,7 +274,7 @@ function tellWait(
   draft: RolloutDraft,
   name: string,
   wait: Exclude<Wait, { for: 'pods' | 'check' }>,
-  outcome: PolicyOutcome,
+  outcome: Outcome,
 ): void {
   const standing = standingOf(draft, name, wait);
   outcome.standing = standing;
@@ -307,11 +315,7 @@ function standingOf(
 }
 
 /** An approval that nothing waits for must not approve of what comes later. */
-export function dropNeedlessApproval(
-  draft: RolloutDraft,
-  stage: Stage | undefined,
-  outcome: PolicyOutcome,
-): void {
+export function dropNeedlessApproval(draft: RolloutDraft, stage: Stage | undefined, outcome: Outcome): void {
   const by = requesterOf(draft.annotations, APPROVE);
   const { [APPROVE]: _dropped, ...others } = draft.annotations;
   if (by === undefined || stage?.used) return;

@@ -1,7 +1,7 @@
 import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { isCheckName } from '../checks/check-names.js';
-import type { PodCount } from '../pod-counts.js';
-import { parsePodCount, renderPodCount } from '../pod-counts.js';
+import type { PodCount } from '../common/pod-counts.js';
+import { parsePodCount, renderPodCount } from '../common/pod-counts.js';
 
 /** How far a rollout goes, and what it waits for there. */
 export type Step =

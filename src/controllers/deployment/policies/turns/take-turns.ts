@@ -2,12 +2,15 @@ import { parseTimeMs } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
-import { TURN, annotationOf } from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass } from '../pass.js';
-import type { RolloutPolicy } from '../policy.js';
-import { hashOf, replacesOthers } from '../revisions.js';
+import { TURN } from './settings.js';
+import { annotationOf } from '../common/names.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Pass, Policy } from '../common/pass.js';
+import type { Problem } from '../common/tell.js';
+import type { TurnFields } from './settings.js';
+import { hashOf, replacesOthers } from '../common/revisions.js';
 import {
+  ROLLOUTS_NOT_LIMITED,
   WAITING_FOR_TURN,
   isRolledOut,
   normal,
@@ -16,18 +19,35 @@ import {
   tellEvent,
   tellProgress,
   asClause,
-} from '../tell.js';
+} from '../common/tell.js';
 import type { QueuedRollout, Turn, TurnSource, Turns } from './turns.js';
 import { decideTurns, nextRound, placeInQueue, readTurn, renderTurn } from './turns.js';
 
-/** Why a limit is not kept; `undefined` where it is, or there is none. */
-export function turnTrouble({ maxRollouts }: RolloutPolicy, turns: Turns | undefined): string | undefined {
+export interface TurnSurroundings {
+  /** The queue of rollouts. @default not known */
+  readonly turns?: Turns;
+}
+export type TurnPass = Pass<TurnFields> & TurnSurroundings;
+
+/** Only so many Deployments roll out at once. */
+export const TURNS: Policy<TurnPass> = {
+  concerns: isLimitedInCluster,
+  conclude: ({ draft, isAsked, turns }) => {
+    if (!isAsked && turns !== undefined) giveTurnBack(draft);
+  },
+  trouble: turnTrouble,
+};
+
+/** Why a limit is not kept. */
+function turnTrouble({ policy: { maxRollouts }, turns }: TurnPass): Problem | undefined {
   if (maxRollouts === undefined || turns !== 'off') return undefined;
-  return `${annotationOf('max-rollouts')} is given on the Namespace, and no turns are given: start the controller with --max-rollouts`;
+  const name = annotationOf('max-rollouts');
+  const message = `${name} is given on the Namespace, and no turns are given: start the controller with --max-rollouts`;
+  return { reason: ROLLOUTS_NOT_LIMITED, message };
 }
 
 /** Whether a limit counts for a Deployment of which no annotation says so; where it is not known, as the status has it. */
-export function isLimitedInCluster(draft: RolloutDraft, turns: Turns | undefined): boolean {
+function isLimitedInCluster({ draft, turns }: TurnPass): boolean {
   if (turns === undefined) return observedProgress(draft)?.reason === WAITING_FOR_TURN;
   return turns !== 'off' && turns.clusterLimit !== undefined;
 }
@@ -45,7 +65,7 @@ const ANSWERED_WITHIN_MS = 5000;
  * Whether a version that has no ReplicaSet yet, and takes the place of another one, has to wait until it is its turn; if nothing has
  * asked for that yet, this does. A rollback, a change of `replicas`, and the first version of a Deployment never wait.
  */
-export function waitForTurn(pass: Pass): WaitForTurn | undefined {
+export function waitForTurn(pass: TurnPass): WaitForTurn | undefined {
   const { draft, turns } = pass;
   if (draft.replicas === 0) return undefined;
   if (turns === undefined) {
@@ -66,7 +86,7 @@ export function waitForTurn(pass: Pass): WaitForTurn | undefined {
 }
 
 /** Whether it would be next if it were asked now. */
-function hasRoom({ draft, policy }: Pass, turns: TurnSource, turn: Turn): boolean {
+function hasRoom({ draft, policy }: TurnPass, turns: TurnSource, turn: Turn): boolean {
   const { name, namespace = '' } = draft.observed.metadata;
   const isSelf = (each: Pick<QueuedRollout, 'name' | 'namespace'>): boolean =>
     each.namespace === namespace && each.name === name;
@@ -79,7 +99,7 @@ function hasRoom({ draft, policy }: Pass, turns: TurnSource, turn: Turn): boolea
   return decideTurns([...queued.filter((each) => !isSelf(each)), own], limits).some(isSelf);
 }
 
-export function tellTurn({ draft, outcome, policy, turns }: Pass, message: string | undefined): void {
+export function tellTurn({ draft, outcome, policy, turns }: TurnPass, message: string | undefined): void {
   outcome.isWaiting = true;
   if (message === undefined) return;
   if (observedProgress(draft)?.message !== message) {
@@ -107,7 +127,7 @@ export function tellTurn({ draft, outcome, policy, turns }: Pass, message: strin
  * Keeps the turn of a rollout that is under way, also of one that began without, so that it is counted; gives back the turn of one that
  * is over, or whose progress deadline has passed: what is stuck must not hold others up.
  */
-export function keepTurn(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+export function keepTurn(pass: TurnPass, latest: ReplicaSetDraft | undefined): void {
   const { draft, turns } = pass;
   if (turns === undefined) return;
   const turn = readTurn(draft.annotations);
@@ -133,7 +153,7 @@ function isRolling(
   return isBegun || replacesOthers(draft, latest);
 }
 
-function newTurn({ draft }: Pass, turns: TurnSource): Turn {
+function newTurn({ draft }: TurnPass, turns: TurnSource): Turn {
   const { namespace = '' } = draft.observed.metadata;
   const round = nextRound(namespace, turns.queued());
   return { template: hashOf(draft), asked: draft.now, round };
@@ -145,7 +165,7 @@ function setTurn(draft: RolloutDraft, turn: Turn): void {
 }
 
 /** In words. */
-function limitsOf({ draft, policy, turns }: Pass): readonly string[] {
+function limitsOf({ draft, policy, turns }: TurnPass): readonly string[] {
   const cluster = turns === undefined || turns === 'off' ? undefined : turns.clusterLimit;
   const { namespace = '' } = draft.observed.metadata;
   return [

@@ -2,7 +2,8 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Lister } from '@rollkeeper/runtime';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { TURN, annotationOf } from '../names.js';
+import { TURN, parsePriority } from './settings.js';
+import { annotationOf } from '../common/names.js';
 import { isTime, readJson } from '../../../shared/index.js';
 
 /** The place of a rollout in the queue, on its Deployment. */
@@ -63,17 +64,6 @@ export function queuedRollout({ metadata, spec }: DeepReadonly<Deployment>): Que
   const { annotations = {}, name, namespace = '' } = metadata;
   const priority = parsePriority(annotations[annotationOf('rollout-priority')] ?? '') ?? 0;
   return [{ namespace, name, priority, turn }];
-}
-
-const HIGHEST_PRIORITY = 1_000_000;
-
-export function parsePriority(text: string): number | undefined {
-  const priority = /^-?\d{1,7}$/.test(text.trim()) ? Number(text) : NaN;
-  return Math.abs(priority) <= HIGHEST_PRIORITY ? priority : undefined;
-}
-
-export function parseMaxRollouts(text: string): number | undefined {
-  return /^[1-9]\d{0,5}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
 /** The round of one that asks now: after its namespace's others, and not before those that roll out. */

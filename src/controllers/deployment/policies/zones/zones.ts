@@ -7,21 +7,28 @@ import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { activeOf, lastingAvailable, totalReplicas } from '../../kubernetes/replica-set-draft.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { isHeld, stableOf } from '../../kubernetes/held-sizes.js';
-import { ZONE_BEGUN } from '../names.js';
-import { lookAgainAfter } from '../outcome.js';
-import type { Pass, PolicyDecision } from '../pass.js';
-import type { RolloutPolicy } from '../policy.js';
-import type { Problem } from '../tell.js';
-import { NODES_NOT_WATCHED, normal, tellEvent } from '../tell.js';
+import { ZONE_BEGUN } from './settings.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { ScaleDownFields } from '../scale-down/settings.js';
+import type { ZoneFields } from './settings.js';
+import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import type { Problem } from '../common/tell.js';
+import { NODES_NOT_WATCHED, normal, tellEvent } from '../common/tell.js';
+
+export interface ZoneSurroundings {
+  /** The labels of nodes. @default not known */
+  readonly nodes?: WatchedNodes;
+}
+type ZonePass = Pass<ZoneFields & ScaleDownFields> & ZoneSurroundings;
+
+/** Zones go one by one. */
+export const ZONES: Policy<ZonePass> = { decide: goZoneByZone, trouble: zonesTrouble };
 
 /** Nodes come into the cache soon. */
 const STARTING_MS = 2000;
 
 /** Why pods do not go by their zones, although they are asked to. */
-export function zonesTrouble(
-  { keepsSpread, zoneLabel }: Pick<RolloutPolicy, 'keepsSpread' | 'zoneLabel'>,
-  nodes: WatchedNodes | undefined,
-): Problem | undefined {
+function zonesTrouble({ nodes, policy: { keepsSpread, zoneLabel } }: ZonePass): Problem | undefined {
   if ((zoneLabel === undefined && !keepsSpread) || nodes === undefined) return undefined;
   const reason = NODES_NOT_WATCHED;
   if (nodes === 'off') return { reason, message: 'nodes are not watched: start the controller with --zones' };
@@ -35,7 +42,7 @@ export function zonesTrouble(
  * far as the limits of the rollout allow. Those of the next are left alone until as many new pods are available as old ones
  * have been removed. Where the new pods run is the scheduler's choice.
  */
-export function goZoneByZone(pass: Pass): PolicyDecision | undefined {
+function goZoneByZone(pass: ZonePass): PolicyDecision | undefined {
   const { draft, nodes, policy } = pass;
   const label = policy.zoneLabel;
   if (label === undefined || nodes === undefined || nodes === 'off' || draft.spec.paused) return undefined;
@@ -66,7 +73,7 @@ interface ZoneInTurn {
   readonly mayBegin: boolean;
 }
 
-function tellZone({ draft, outcome }: Pass, { isBegun, label, mayBegin, zone }: ZoneInTurn): void {
+function tellZone({ draft, outcome }: ZonePass, { isBegun, label, mayBegin, zone }: ZoneInTurn): void {
   if (!mayBegin) {
     outcome.standing ??= {
       code: 'waits-for-zone',
@@ -91,7 +98,7 @@ function zonedOf(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): readonly
 }
 
 /** Until the zones are known, no pod goes that is ready. */
-function holdAll({ draft, outcome, podsOf }: Pass): PolicyDecision {
+function holdAll({ draft, outcome, podsOf }: ZonePass): PolicyDecision {
   const latest = latestOf(draft, draft.living);
   lookAgainAfter(outcome, STARTING_MS);
   const leastOld = (set: ReplicaSetDraft): number =>

@@ -1,12 +1,12 @@
-import { REVISION } from '../kubernetes/annotations.js';
-import { findCondition } from '../kubernetes/conditions.js';
-import { templateHashOf } from '../kubernetes/deployment-api.js';
-import type { RolloutDraft } from '../kubernetes/draft.js';
-import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
-import { activeOf } from '../kubernetes/replica-set-draft.js';
-import { NEW_REPLICA_SET_AVAILABLE } from '../kubernetes/reasons.js';
-import { revisionOf } from '../kubernetes/revision.js';
-import { isTime, parseTimeMs } from '../../shared/index.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import { findCondition } from '../../kubernetes/conditions.js';
+import { templateHashOf } from '../../kubernetes/deployment-api.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { activeOf } from '../../kubernetes/replica-set-draft.js';
+import { NEW_REPLICA_SET_AVAILABLE } from '../../kubernetes/reasons.js';
+import { revisionOf } from '../../kubernetes/revision.js';
+import { isTime, parseTimeMs } from '../../../shared/index.js';
 import type { FailedTemplate, RevisionRef } from './failed-templates.js';
 import { COMPLETE_SINCE, GOOD_SINCE } from './names.js';
 

@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../kubernetes/annotations.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
 import { FAILED } from './names.js';
-import { isShortText, isTime, readJson, shortenedTo } from '../../shared/index.js';
+import { isShortText, isTime, readJson, shortenedTo } from '../../../shared/index.js';
 
 /** A revision, as far as people and later passes need to know which one is meant. */
 export interface RevisionRef {

@@ -1,6 +1,14 @@
 import { parseDuration } from '@rollkeeper/machinery/clock';
-import type { Setting } from '../names.js';
-import { annotationOf } from '../names.js';
+import { PREFIX, annotationOf } from '../common/names.js';
+import {
+  NEEDS_ROLLING_UPDATE,
+  NO_DURATION,
+  type CombinedSettings,
+  type GivenSettings,
+  type PolicyProblem,
+  type PolicySettings,
+} from '../common/settings.js';
+import type { StepFields } from '../steps/settings.js';
 
 /** A rollout in which the new version comes up whole beside the old one, and a Service moves from the one to the other. */
 export interface BlueGreen {
@@ -15,7 +23,7 @@ export interface BlueGreen {
 }
 
 /** What the annotations say, each for itself. */
-export interface BlueGreenFields {
+export interface BlueGreenTexts {
   strategy?: 'rolling' | 'blue-green';
   activeService?: string;
   previewService?: string;
@@ -23,31 +31,27 @@ export interface BlueGreenFields {
   scaleDownDelayMs?: number;
 }
 
-export interface BlueGreenShape {
-  readonly isRollingUpdate: boolean;
-  /** `spec.strategy.rollingUpdate.maxSurge`. @default not looked at */
-  readonly maxSurge?: string | number;
-  readonly hasSteps: boolean;
+export interface BlueGreenFields {
+  /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
+  readonly blueGreen?: BlueGreen;
+  /** What `blueGreen` is made of. */
+  readonly blueGreenTexts?: BlueGreenTexts;
 }
 
+/** On a Service: the Deployment whose rollouts move its selector. */
+export const MANAGED_BY = `${PREFIX}managed-by`;
+/** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
+export const SWITCHED = `${PREFIX}switched`;
 /** Annotations that mean nothing without `strategy: blue-green`. */
-export const BLUE_GREEN_SETTINGS = [
-  'active-service',
-  'preview-service',
-  'auto-promote',
-  'scale-down-delay',
-] as const satisfies readonly Setting[];
-
-/** Those, and what turns them on. */
-export type BlueGreenSetting = 'strategy' | (typeof BLUE_GREEN_SETTINGS)[number];
+const DEPENDENT_SETTINGS = ['active-service', 'preview-service', 'auto-promote', 'scale-down-delay'];
 
 const DEFAULT_SCALE_DOWN_DELAY_MS = 30_000;
 const SERVICE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-type Read = (text: string, fields: BlueGreenFields) => string | undefined;
+type Read = (text: string, fields: BlueGreenTexts) => string | undefined;
 
 /** Each sets what its text says, or answers why it cannot. */
-export const BLUE_GREEN_READERS: Readonly<Record<BlueGreenSetting, Read>> = {
+const READERS: Readonly<Record<string, Read>> = {
   strategy: (text, fields) => {
     if (text !== 'rolling' && text !== 'blue-green') return 'is not one of rolling, blue-green';
     fields.strategy = text;
@@ -70,44 +74,46 @@ export const BLUE_GREEN_READERS: Readonly<Record<BlueGreenSetting, Read>> = {
   },
   'scale-down-delay': (text, fields) => {
     const ms = parseDuration(text);
-    if (ms === undefined) return 'is not a duration such as 90s, 5m, 1h30m or 2d';
+    if (ms === undefined) return NO_DURATION;
     fields.scaleDownDelayMs = ms;
     return undefined;
   },
 };
 
-export function isOfBlueGreen(setting: Setting): setting is BlueGreenSetting {
-  return Object.hasOwn(BLUE_GREEN_READERS, setting);
-}
-
 const NO_NAME = 'is not the name of a Service';
 
-/** Which setting is wrong in view of the others, and why. */
-export interface BlueGreenProblem {
-  readonly setting: Setting;
-  readonly why: string;
-}
+export const BLUE_GREEN_SETTINGS: PolicySettings<BlueGreenFields, StepFields> = {
+  none: {},
+  readers: Object.fromEntries(
+    Object.entries(READERS).map(([setting, read]) => [
+      setting,
+      (text, fields) => read(text, (fields.blueGreenTexts ??= {})),
+    ]),
+  ),
+  combine: ({ blueGreenTexts = {}, steps = [] }, given) => combine(blueGreenTexts, given, steps.length > 0),
+};
 
 /**
  * The settings together. Two whole versions need a surge of 100 %: with less, the limits of a rolling update would not let the new one
  * come up. It has to be a percentage, since a number of pods would stop being enough when `replicas` grows.
  */
-export function completeBlueGreen(
-  fields: BlueGreenFields,
-  given: ReadonlySet<Setting>,
-  { hasSteps, isRollingUpdate, maxSurge }: BlueGreenShape,
-): { readonly blueGreen?: BlueGreen; readonly problems: readonly BlueGreenProblem[] } {
+function combine(
+  fields: BlueGreenTexts,
+  { has, problemOf, shape }: GivenSettings,
+  hasSteps: boolean,
+): CombinedSettings<BlueGreenFields> {
   if (fields.strategy !== 'blue-green') {
-    const idle = fields.strategy ? [] : BLUE_GREEN_SETTINGS.filter((setting) => given.has(setting));
+    const idle = fields.strategy ? [] : DEPENDENT_SETTINGS.filter((setting) => has(setting));
     const why = `needs ${annotationOf('strategy')}: blue-green`;
-    return { problems: idle.map((setting) => ({ setting, why })) };
+    return { problems: idle.map((setting) => problemOf(setting, why)) };
   }
   const { activeService, autoPromote = false, previewService } = fields;
-  const problems: BlueGreenProblem[] = [];
-  const refuse = (setting: Setting, why: string): void => void problems.push({ setting, why });
-  if (activeService === undefined && !given.has('active-service'))
+  const { isRollingUpdate, maxSurge } = shape;
+  const problems: PolicyProblem[] = [];
+  const refuse = (setting: string, why: string): void => void problems.push(problemOf(setting, why));
+  if (activeService === undefined && !has('active-service'))
     refuse('strategy', `needs ${annotationOf('active-service')}`);
-  if (!isRollingUpdate) refuse('strategy', 'needs spec.strategy.type RollingUpdate');
+  if (!isRollingUpdate) refuse('strategy', NEEDS_ROLLING_UPDATE);
   else if (maxSurge !== undefined && !isWhole(maxSurge))
     refuse(
       'strategy',
@@ -118,7 +124,7 @@ export function completeBlueGreen(
     refuse('preview-service', `is the same Service as ${annotationOf('active-service')}`);
   if (problems.length > 0 || activeService === undefined) return { problems };
   const scaleDownDelayMs = fields.scaleDownDelayMs ?? DEFAULT_SCALE_DOWN_DELAY_MS;
-  return { blueGreen: { activeService, previewService, autoPromote, scaleDownDelayMs }, problems };
+  return { fields: { blueGreen: { activeService, previewService, autoPromote, scaleDownDelayMs } } };
 }
 
 function isWhole(maxSurge: string | number): boolean {

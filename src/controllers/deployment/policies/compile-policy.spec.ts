@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutPolicy } from './policy.js';
-import { compilePolicy, renderProblems } from './policy.js';
+import type { RolloutPolicy } from './policies.js';
+import { compilePolicy, renderProblems } from './compile-policy.js';
 import { isOpen, nextOpening, parseWindows } from './start/windows.js';
 
 const P = 'rollkeeper.dev/';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { P, PolicyLab } from '../../../testing/policy-lab.js';
+import { P, PolicyLab } from '../../../../testing/policy-lab.js';
 import type { NameTrust } from './requester.js';
 import { byWhom, shownAgain, shownName } from './requester.js';
 

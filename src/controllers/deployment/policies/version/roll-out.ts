@@ -1,18 +1,36 @@
-import { REVISION } from '../kubernetes/annotations.js';
-import type { RolloutDraft } from '../kubernetes/draft.js';
-import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
-import { latestOf } from '../kubernetes/new-replica-set.js';
-import { isRolloutComplete } from '../kubernetes/progress.js';
-import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
-import { judgeAfterwards } from './failure/afterwards.js';
-import { capUnder, openGates, tellGates } from './steps/gates.js';
-import type { FailedTemplate } from './failed-templates.js';
-import { holdOfStart, tellHeld } from './start/hold-start.js';
-import type { Pass, PolicyDecision } from './pass.js';
-import { isGood, lastGood } from './revisions.js';
-import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './steps/stages.js';
-import { keepTurn } from './turns/take-turns.js';
-import { progressReason, restartDeadline } from './tell.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import { isRolloutComplete } from '../../kubernetes/progress.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
+import { judgeAfterwards } from '../failure/afterwards.js';
+import { capUnder, openGates, tellGates } from '../steps/gates.js';
+import type { FailedTemplate } from '../common/failed-templates.js';
+import { holdOfStart, tellHeld } from '../start/hold-start.js';
+import type { BlueGreenFields } from '../blue-green/settings.js';
+import type { CheckPass } from '../checks/check-needs.js';
+import type { CheckFields } from '../checks/settings.js';
+import type { ConfigPass } from '../config-restart/config-restart.js';
+import type { FailureFields } from '../failure/settings.js';
+import type { ResizePass } from '../resize/resize-in-place.js';
+import type { StartPass } from '../start/hold-start.js';
+import type { FastTrackFields, StepFields } from '../steps/settings.js';
+import type { TurnPass } from '../turns/take-turns.js';
+import type { PolicyDecision } from '../common/pass.js';
+import { isGood, lastGood } from '../common/revisions.js';
+import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from '../steps/stages.js';
+import { keepTurn } from '../turns/take-turns.js';
+import { progressReason, restartDeadline } from '../common/tell.js';
+
+/** A pass, as those policies know it that together decide which version runs. */
+export type VersionPass = CheckPass<
+  BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StepFields
+> &
+  ConfigPass &
+  ResizePass &
+  StartPass &
+  TurnPass;
 
 /** The rollout to the version that is asked for. */
 export interface RolloutInForce {
@@ -24,7 +42,7 @@ export interface RolloutInForce {
 }
 
 /** The rollout to what is asked for, as far as its steps allow. */
-export function rollOut(pass: Pass, { before, current, failures }: RolloutInForce): PolicyDecision {
+export function rollOut(pass: VersionPass, { before, current, failures }: RolloutInForce): PolicyDecision {
   const { draft, outcome, policy } = pass;
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
@@ -49,7 +67,7 @@ export function rollOut(pass: Pass, { before, current, failures }: RolloutInForc
  * that can be understood.
  */
 export function stayInPlace(
-  pass: Pass,
+  pass: VersionPass,
   { before, current, failures }: RolloutInForce & { readonly before: ReplicaSetDraft },
 ): PolicyDecision {
   const { draft, policy } = pass;

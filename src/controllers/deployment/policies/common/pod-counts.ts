@@ -1,4 +1,4 @@
-import { MAX_INT32 } from '../kubernetes/int32.js';
+import { MAX_INT32 } from '../../kubernetes/int32.js';
 
 /** A number of pods, or a share of `spec.replicas`. */
 export type PodCount = { readonly pods: number } | { readonly percent: number };

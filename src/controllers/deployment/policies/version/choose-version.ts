@@ -1,20 +1,20 @@
-import { REVISION, REVISION_HISTORY } from '../kubernetes/annotations.js';
-import type { RolloutDraft } from '../kubernetes/draft.js';
-import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
-import { latestOf } from '../kubernetes/new-replica-set.js';
-import { withoutHash } from '../kubernetes/pod-template.js';
-import { requestedRollback, restoredAnnotations } from '../kubernetes/rollback.js';
-import { restartOnChange } from './config-restart/config-restart.js';
-import { readFailures, type FailedTemplate } from './failed-templates.js';
-import { markServedGood } from './failure/good-revisions.js';
-import { withNotedChange } from './history/history.js';
-import { holdOfStart, tellHeld } from './start/hold-start.js';
-import { OURS, RETRY } from './names.js';
-import { lookAgainAfter } from './outcome.js';
-import type { Pass, PolicyDecision } from './pass.js';
-import type { RolloutPolicy } from './policy.js';
-import { takeRequests, tellRetry } from './requests/requests.js';
-import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
+import { REVISION, REVISION_HISTORY } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import { withoutHash } from '../../kubernetes/pod-template.js';
+import { requestedRollback, restoredAnnotations } from '../../kubernetes/rollback.js';
+import { restartOnChange } from '../config-restart/config-restart.js';
+import { readFailures, type FailedTemplate } from '../common/failed-templates.js';
+import { markServedGood } from '../failure/good-revisions.js';
+import { withNotedChange } from '../history/history.js';
+import { holdOfStart, tellHeld } from '../start/hold-start.js';
+import { OURS, RETRY } from '../common/names.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Policy, PolicyDecision } from '../common/pass.js';
+import type { FailureFields } from '../failure/settings.js';
+import { takeRequests, tellRetry } from '../requests/requests.js';
+import { finishResize, resizeInPlace } from '../resize/resize-in-place.js';
 import {
   failedSets,
   hashOf,
@@ -23,12 +23,15 @@ import {
   lastGood,
   replacesOthers,
   revisionInForce,
-} from './revisions.js';
-import { rollOut, stayInPlace, type RolloutInForce } from './roll-out.js';
-import { capInPlace, leftInSteps } from './steps/stages.js';
-import { giveTurnBack, keepTurn, tellTurn, waitForTurn } from './turns/take-turns.js';
-import { tellFailure } from './failure/tell-failure.js';
-import { ROLLED_BACK, isFailureTold, tellEvent, warning } from './tell.js';
+} from '../common/revisions.js';
+import { rollOut, stayInPlace, type RolloutInForce, type VersionPass } from './roll-out.js';
+import { capInPlace, leftInSteps } from '../steps/stages.js';
+import { giveTurnBack, keepTurn, tellTurn, waitForTurn } from '../turns/take-turns.js';
+import { tellFailure } from '../failure/tell-failure.js';
+import { ROLLED_BACK, isFailureTold, tellEvent, warning } from '../common/tell.js';
+
+/** Steps, failures, windows and turns together decide which version runs, and how far. */
+export const VERSION: Policy<VersionPass> = { decide: chooseVersion };
 
 /** Its own write brings it back; this covers a watch that misses it. */
 const RETRY_LOOKS_AGAIN_MS = 1000;
@@ -37,8 +40,9 @@ const RETRY_LOOKS_AGAIN_MS = 1000;
  * Decides which version the steps are played for: the one that is asked for, as far as its steps allow; a good one in place of one
  * that failed; or the one that serves, while another may not begin.
  */
-export function chooseVersion(pass: Pass): PolicyDecision | undefined {
-  const { draft, policy } = pass;
+function chooseVersion(pass: VersionPass): PolicyDecision | undefined {
+  const { draft, isAsked, policy } = pass;
+  if (!isAsked) return undefined;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) return rest(pass);
   const { template } = draft.spec;
@@ -59,14 +63,14 @@ export function chooseVersion(pass: Pass): PolicyDecision | undefined {
   return back ? goBack(pass, back) : goOn(pass, { before, current, failures });
 }
 
-function rest({ draft, policy }: Pass): PolicyDecision {
+function rest({ draft, policy }: VersionPass): PolicyDecision {
   const latest = latestOf(draft, draft.living);
   const failed = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
   const left = leftInSteps(draft, policy, latest);
   return { limits: { most: capInPlace(draft, policy, latest), mayNotGrow: new Set([...failed, ...left]) } };
 }
 
-function retry(pass: Pass, runs: ReplicaSetDraft | undefined): PolicyDecision {
+function retry(pass: VersionPass, runs: ReplicaSetDraft | undefined): PolicyDecision {
   const afterwards = (): void => {
     tellRetry(pass);
     lookAgainAfter(pass.outcome, RETRY_LOOKS_AGAIN_MS);
@@ -75,7 +79,7 @@ function retry(pass: Pass, runs: ReplicaSetDraft | undefined): PolicyDecision {
 }
 
 /** The version that is asked for has not failed, or may stay although it has. */
-function goOn(pass: Pass, rollout: RolloutInForce): PolicyDecision {
+function goOn(pass: VersionPass, rollout: RolloutInForce): PolicyDecision {
   const { draft, policy } = pass;
   const { before, current, failures } = rollout;
   const served = before ? undefined : servedMeanwhile(pass, failures, current);
@@ -103,7 +107,7 @@ function goOn(pass: Pass, rollout: RolloutInForce): PolicyDecision {
  * back to.
  */
 function servedMeanwhile(
-  { draft, policy }: Pass,
+  { draft, policy }: VersionPass,
   failures: readonly FailedTemplate[],
   current: string,
 ): ReplicaSetDraft | undefined {
@@ -116,7 +120,7 @@ function servedMeanwhile(
 }
 
 /** An abort counts without a policy as well: a person asked for it. */
-function isEnforced({ aborted }: FailedTemplate, { onFailure }: RolloutPolicy): boolean {
+function isEnforced({ aborted }: FailedTemplate, { onFailure }: FailureFields): boolean {
   return onFailure !== 'none' || aborted === true;
 }
 
@@ -129,7 +133,7 @@ interface WayBack {
  * First the failure is written to the status, so that `kubectl rollout status` ends with it; then the template is put back, where it may be. Until
  * then, and where it may not, the good revision runs in place of what is asked for.
  */
-function goBack(pass: Pass, { failure, target }: WayBack): PolicyDecision {
+function goBack(pass: VersionPass, { failure, target }: WayBack): PolicyDecision {
   const { draft, policy } = pass;
   if (pass.turns !== undefined) giveTurnBack(draft);
   if (policy.onFailure === 'hold' || !isFailureTold(draft))
@@ -138,7 +142,7 @@ function goBack(pass: Pass, { failure, target }: WayBack): PolicyDecision {
   return { ends: true };
 }
 
-function putBack({ draft, outcome, policy }: Pass, { failure, target }: WayBack): void {
+function putBack({ draft, outcome, policy }: VersionPass, { failure, target }: WayBack): void {
   const change = {
     template: hashOf(draft, target.template),
     trigger: 'rollback',

@@ -2,11 +2,9 @@ import type { ApiClient } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { Annotations } from '../kubernetes/annotations.js';
-import { typeOfDeployment } from '../kubernetes/deployment-api.js';
-import { findCondition } from '../kubernetes/conditions.js';
-import { compilePolicy } from './policy.js';
-import { RESIZING_PODS, ROLLOUT_HELD, WAITING_FOR_TURN } from './tell.js';
+import { typeOfDeployment } from '../../kubernetes/deployment-api.js';
+import { findCondition } from '../../kubernetes/conditions.js';
+import { RESIZING_PODS, ROLLOUT_HELD, WAITING_FOR_TURN } from '../common/tell.js';
 
 /** Reasons of Progressing while what is asked for has no ReplicaSet yet. */
 const NOT_BEGUN: ReadonlySet<string> = new Set([ROLLOUT_HELD, WAITING_FOR_TURN, RESIZING_PODS]);
@@ -17,7 +15,7 @@ const NOT_BEGUN: ReadonlySet<string> = new Set([ROLLOUT_HELD, WAITING_FOR_TURN, 
  */
 export async function readTemplateManager(
   deployment: DeepReadonly<Deployment>,
-  namespaceAnnotations: Annotations | undefined,
+  keepsHistory: () => boolean,
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -25,8 +23,7 @@ export async function readTemplateManager(
   const isNew = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
   const { reason = '' } = findCondition(status?.conditions, 'Progressing') ?? {};
   if (!isNew && !NOT_BEGUN.has(reason)) return undefined;
-  const compiled = compilePolicy(metadata.annotations, namespaceAnnotations);
-  if (compiled.kind === 'none' || !compiled.policy.history) return undefined;
+  if (!keepsHistory()) return undefined;
   const fresh = await unlessGone(client.get<Deployment>(typeOfDeployment(deployment), metadata, { signal }));
   return fresh?.metadata.generation === metadata.generation
     ? lastManagerOfTemplate(fresh?.metadata.managedFields)

@@ -1,13 +1,13 @@
 import type { EventNote } from '@rollkeeper/runtime';
 import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
-import { findCondition, newCondition } from '../kubernetes/conditions.js';
-import type { RolloutDraft } from '../kubernetes/draft.js';
+import { findCondition, newCondition } from '../../kubernetes/conditions.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
 import {
   NEW_REPLICA_SET_AVAILABLE,
   PROGRESS_DEADLINE_EXCEEDED,
   REPLICA_SET_UPDATED,
-} from '../kubernetes/reasons.js';
-import type { PolicyOutcome } from './outcome.js';
+} from '../../kubernetes/reasons.js';
+import type { Outcome } from './outcome.js';
 
 /** Progressing: the rollout has not begun, because of a window or a freeze. */
 export const ROLLOUT_HELD = 'RolloutHeld';
@@ -145,7 +145,7 @@ export interface Problem {
 }
 
 /** Says what keeps a policy from being followed, or takes that back. */
-export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, outcome: PolicyOutcome): void {
+export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, outcome: Outcome): void {
   const conditions = draft.status.conditions ?? [];
   const before = conditions.find(({ type }) => type === POLICY_CONDITION);
   if (problem === undefined) {
@@ -183,7 +183,7 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
 }
 
 /** An Event, and a line of the decision. */
-export function tellEvent(draft: RolloutDraft, outcome: PolicyOutcome, note: EventNote): void {
+export function tellEvent(draft: RolloutDraft, outcome: Outcome, note: EventNote): void {
   draft.note(note);
   outcome.actions.push(note.message);
 }

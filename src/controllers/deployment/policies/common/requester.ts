@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, NameTrust } from '@rollkeeper/machinery/kubernetes';
-import { shortenedTo } from '../../shared/index.js';
-import type { Annotations } from '../kubernetes/annotations.js';
+import { shortenedTo } from '../../../shared/index.js';
+import type { Annotations } from '../../kubernetes/annotations.js';
 import { ABORT, APPROVE, OURS, RETRY } from './names.js';
 
 /** Limit of a name in an annotation that the controller reads back, characters. */

@@ -1,5 +1,3 @@
-import type { CheckNeeds } from './checks/check-needs.js';
-
 /** Why a rollout does not simply continue, according to its policies. */
 export type StandingCode =
   | 'invalid-policy'
@@ -26,7 +24,7 @@ export interface Standing {
 }
 
 /** What the policies have made of a pass. */
-export interface PolicyOutcome {
+export interface Outcome {
   /** What they did, a sentence each. */
   readonly actions: string[];
   standing?: Standing;
@@ -34,24 +32,9 @@ export interface PolicyOutcome {
   isWaiting: boolean;
   /** When to look again, unless something happens before. */
   recheckAfterMs?: number;
-  /** What has to be read or measured for its checks. */
-  checks?: CheckNeeds;
-  /** The ReplicaSet whose pods have to be read from the API, because caches do not have their resources. */
-  readsPodsOf?: string;
-  /** A check that is measured all the way through lets no version take over. */
-  isHeldByCheck?: boolean;
-  /** The check that is taken for passed next, by a plan. */
-  givenCheck?: string;
-  /** Why a check holds the rollout, where it will not end by itself. */
-  checkProblem?: CheckProblem;
 }
 
-export interface CheckProblem {
-  readonly kind: 'failed' | 'unknown' | 'impossible';
-  readonly message: string;
-}
-
-export function newOutcome(): PolicyOutcome {
+export function newOutcome(): Outcome {
   return { actions: [], isWaiting: false };
 }
 
@@ -59,7 +42,7 @@ export function newOutcome(): PolicyOutcome {
 const LONGEST_MS = 86_400_000;
 
 /** The sooner of what was planned and this. */
-export function lookAgainAfter(outcome: PolicyOutcome, ms: number | undefined): void {
+export function lookAgainAfter(outcome: Outcome, ms: number | undefined): void {
   if (ms === undefined) return;
   outcome.recheckAfterMs = Math.min(
     outcome.recheckAfterMs ?? Infinity,

@@ -1,0 +1,24 @@
+/** Prefix of the annotations by which a rollout looks after itself, and of those that keep the result (docs/ROLLOUTS.md). */
+export const PREFIX = 'rollkeeper.dev/';
+
+/** Asked for once; the controller removes the annotation when it has done so. The value names the requester. */
+export const APPROVE = `${PREFIX}approve`;
+export const ABORT = `${PREFIX}abort`;
+export const RETRY = `${PREFIX}retry`;
+
+/** The name, among those of people, for what the controller does by itself. */
+export const OURS = 'rollkeeper';
+
+/** On a Deployment: the templates that failed, newest first. */
+export const FAILED = `${PREFIX}failed`;
+/** On a ReplicaSet: since when its revision counts as good, RFC 3339. */
+export const GOOD_SINCE = `${PREFIX}good-since`;
+/** On a ReplicaSet without a progress deadline: since when its rollout is complete, RFC 3339. */
+export const COMPLETE_SINCE = `${PREFIX}complete-since`;
+/** On a ReplicaSet: which receivers of events know what became of its revision. */
+export const TOLD = `${PREFIX}told`;
+
+/** @param setting the name of a setting, without the prefix */
+export function annotationOf(setting: string): string {
+  return PREFIX + setting;
+}

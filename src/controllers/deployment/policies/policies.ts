@@ -1,0 +1,108 @@
+import { BLUE_GREEN, RELEASED_SERVICES, type ServiceSurroundings } from './blue-green/blue-green.js';
+import { BLUE_GREEN_SETTINGS } from './blue-green/settings.js';
+import { BUDGETS, type BudgetSurroundings } from './budgets/respect-budgets.js';
+import { BUDGET_SETTINGS } from './budgets/settings.js';
+import type { CheckOutcome, ChecksContext } from './checks/check-needs.js';
+import { CHECKS } from './checks/check-problem.js';
+import { CHECK_SETTINGS } from './checks/settings.js';
+import type { Outcome } from './common/outcome.js';
+import type { Pass, Policy } from './common/pass.js';
+import type { SettingRules } from './common/settings.js';
+import { CONFIG_RESTART, type ConfigSurroundings } from './config-restart/config-restart.js';
+import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
+import { EVICTIONS } from './evictions/on-eviction.js';
+import { EVICTION_SETTINGS } from './evictions/settings.js';
+import { FAILURE_SETTINGS } from './failure/settings.js';
+import { HISTORY } from './history/history.js';
+import { HISTORY_SETTINGS } from './history/settings.js';
+import { POD_REPLACEMENT_POLICY } from './pod-replacement/pod-replacement.js';
+import { POD_REPLACEMENT_SETTINGS } from './pod-replacement/settings.js';
+import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
+import { REQUESTS } from './requests/requests.js';
+import type { LivePods } from './resize/live-pods.js';
+import type { ResizeOutcome } from './resize/resize-in-place.js';
+import { RESIZE_SETTINGS } from './resize/settings.js';
+import { SCALE_DOWN } from './scale-down/scale-down.js';
+import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
+import { START_SETTINGS } from './start/settings.js';
+import { FAST_TRACK_SETTINGS, STEP_SETTINGS } from './steps/settings.js';
+import { TURN_SETTINGS } from './turns/settings.js';
+import { TURNS, type TurnSurroundings } from './turns/take-turns.js';
+import { VERSION } from './version/choose-version.js';
+import { ZONE_SETTINGS } from './zones/settings.js';
+import { ZONES, type ZoneSurroundings } from './zones/zones.js';
+
+/** The settings of all policies, in the order in which their problems are reported. */
+const SETTINGS = [
+  FAILURE_SETTINGS,
+  STEP_SETTINGS,
+  CHECK_SETTINGS,
+  START_SETTINGS,
+  CONFIG_RESTART_SETTINGS,
+  BUDGET_SETTINGS,
+  TURN_SETTINGS,
+  BLUE_GREEN_SETTINGS,
+  POD_REPLACEMENT_SETTINGS,
+  ZONE_SETTINGS,
+  SCALE_DOWN_SETTINGS,
+  HISTORY_SETTINGS,
+  FAST_TRACK_SETTINGS,
+  EVICTION_SETTINGS,
+  RESIZE_SETTINGS,
+  REMOVE_PODS_SETTINGS,
+] as const;
+
+/**
+ * The policies in their order: what one decides, those behind it know. What it reports once the syncs have been played, it
+ * reports after them.
+ */
+export const POLICIES: readonly Policy<RolloutPass>[] = [
+  REQUESTS,
+  HISTORY,
+  POD_REPLACEMENT_POLICY,
+  RELEASED_SERVICES,
+  CONFIG_RESTART,
+  EVICTIONS,
+  BUDGETS,
+  TURNS,
+  VERSION,
+  BLUE_GREEN,
+  ZONES,
+  CHECKS,
+  SCALE_DOWN,
+];
+
+type FieldsOf<Settings> = Settings extends { readonly none: infer Fields } ? Fields : never;
+/** All types of a union together. */
+type Together<Union> = (Union extends object ? (each: Union) => void : never) extends (
+  all: infer All extends object,
+) => void
+  ? All
+  : never;
+
+/** How a rollout looks after itself: the fields of all settings. */
+export type PolicyFields = Together<FieldsOf<(typeof SETTINGS)[number]>>;
+export type RolloutPolicy = Pass<PolicyFields>['policy'];
+
+export const ALL_SETTINGS: readonly SettingRules<PolicyFields>[] = SETTINGS;
+
+/** The fields if nothing is asked for. */
+export const NO_POLICY: RolloutPolicy = Object.assign(
+  {},
+  ...SETTINGS.map(({ none }) => none),
+) as PolicyFields;
+
+/** The surroundings of a Deployment. What is not known, the policies neither ask about nor doubt: the status counts as true. */
+export interface Surroundings
+  extends BudgetSurroundings, ConfigSurroundings, ServiceSurroundings, TurnSurroundings, ZoneSurroundings {}
+
+/** What the policies have made of a pass. */
+export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome {}
+
+/** A pass under all policies. */
+export interface RolloutPass extends Pass<PolicyFields>, Surroundings {
+  readonly outcome: PolicyOutcome;
+  readonly checks: ChecksContext;
+  /** @default to be read, where they are needed */
+  readonly livePods?: LivePods;
+}

@@ -1,0 +1,16 @@
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../kubernetes/annotations.js';
+import { isRollingUpdate } from '../kubernetes/limits.js';
+import { maxSurgeOf, servicesNamedBy, servicesOf } from './blue-green/selecting-services.js';
+import { compilePolicy } from './compile-policy.js';
+
+/** The Services that the policy of a Deployment names, even if the rest of the policy cannot be understood. */
+export function servicesUsedBy(
+  { metadata, spec }: DeepReadonly<Deployment>,
+  defaults: Annotations | undefined,
+): readonly string[] {
+  const shape = { isRollingUpdate: isRollingUpdate(spec), maxSurge: maxSurgeOf(spec) };
+  const compiled = compilePolicy(metadata.annotations, defaults, shape);
+  if (compiled.kind === 'policy') return servicesOf(compiled.policy.blueGreen);
+  return compiled.kind === 'none' ? [] : servicesNamedBy(metadata.annotations, defaults);
+}
