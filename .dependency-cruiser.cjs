@@ -69,7 +69,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: String.raw`^src/testing/|^src/rollkeeper/(testing|doors)/|^src/rollkeeper/cli/test-cluster\.command\.ts$|\.(spec|fixture)\.ts$`,
+        pathNot: String.raw`^src/testing/|^src/rollkeeper/doors/|^src/rollkeeper/cli/test-cluster\.command\.ts$|\.(spec|fixture)\.ts$`,
       },
       to: { path: '^src/testing/' },
     },
@@ -105,7 +105,7 @@ module.exports = {
       name: 'locks-and-stored-state-know-nothing-of-queues',
       severity: 'error',
       from: {
-        path: '^src/(runtime|redis)/activation/(actor-store|key-lock|bounded-work|memory-actor-runtime|stored-actor-runtime|activation|redis-actor-)',
+        path: '^src/(runtime|redis)/activation/(actor-store|key-lock|bounded-work|memory-actor-store|stored-actor-runtime|activation|redis-actor-)',
         pathNot: 'activations|activation-queue',
       },
       to: { path: '^src/(runtime|redis)/work-queue/' },
@@ -119,8 +119,8 @@ module.exports = {
     {
       name: 'product-does-not-import-test-code',
       severity: 'error',
-      from: { path: '^src/', pathNot: String.raw`^src/(rollkeeper/)?testing/|\.(spec|fixture)\.ts$` },
-      to: { path: String.raw`^src/rollkeeper/testing/|^test/|\.(spec|fixture)\.ts$` },
+      from: { path: '^src/', pathNot: String.raw`^src/testing/|\.(spec|fixture)\.ts$` },
+      to: { path: String.raw`^test/|\.(spec|fixture)\.ts$` },
     },
     {
       name: 'no-orphans',

@@ -14,7 +14,7 @@ module.exports = {
       path: [
         options.exclude.path,
         String.raw`\.(spec|fixture)\.ts$`,
-        '^src/(rollkeeper/)?testing/',
+        '^src/testing/',
         // Loads the adapter for Redis only where it is asked to: another may take its place.
         String.raw`^src/runtime/operator/create-manager\.ts$`,
       ].join('|'),

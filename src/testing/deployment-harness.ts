@@ -1,7 +1,8 @@
 import { trace } from '@opentelemetry/api';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeeper/client/api-client';
-import { MemoryActorRuntime, MemoryActorStore, QueuedActivations } from '@rollkeeper/runtime/activation';
+import { MemoryActorRuntime } from './memory-actor-runtime.js';
+import { MemoryActorStore, QueuedActivations } from '@rollkeeper/runtime/activation';
 import { Controller, activationClient } from '@rollkeeper/runtime/controller';
 import { runSteps } from '@rollkeeper/runtime/operator/sync-steps';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';

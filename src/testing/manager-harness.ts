@@ -1,6 +1,7 @@
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import { trace } from '@opentelemetry/api';
-import { MemoryActorRuntime, QueuedActivations } from '@rollkeeper/runtime/activation';
+import { MemoryActorRuntime } from './memory-actor-runtime.js';
+import { QueuedActivations } from '@rollkeeper/runtime/activation';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import type { BuiltController, SyncKey } from '@rollkeeper/runtime/controller';
 import { Controller } from '@rollkeeper/runtime/controller';
@@ -14,7 +15,7 @@ import { FakeCluster } from './fake-cluster.js';
 type Lead = Parameters<Elector['run']>[0];
 
 /** An elector whose leadership a test starts and ends. */
-export class ScriptedElector implements Elector {
+class ScriptedElector implements Elector {
   log: string[] = [];
   private lead: Lead | undefined;
   private term: { stop: AbortController; ended: Promise<void> } | undefined;
@@ -47,7 +48,7 @@ export class ScriptedElector implements Elector {
 }
 
 /** A controller on an in-memory queue, for one manager. */
-export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
+interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
   /** See `ControllerDefinition.queue`. @default 'shared' */
   readonly waitsIn?: 'shared' | 'local';
   /** See `WorkQueueOptions`. @default 0 */
@@ -59,7 +60,7 @@ export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'wor
   readonly built?: Partial<Pick<BuiltController, 'watch' | 'leading'>>;
 }
 
-export interface SketchedController {
+interface SketchedController {
   readonly managed: ManagedController;
   readonly controller: Controller;
   readonly queue: MemoryWorkQueue;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
-import { NOW_MS, aPodOf, aReplicaSet, progressing, ready, secondsAgo } from '../testing/stuck-rollout.js';
+import { NOW_MS, aPodOf, aReplicaSet, progressing, ready, secondsAgo } from './stuck-rollout.fixture.js';
 import type { ExplainInput } from './explain-input.js';
 import { explainDeployment } from './explain-deployment.js';
 import { renderExplanation } from './render-explanation.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOW_MS, ready, waiting, progressing, stuckOn, done } from '../testing/stuck-rollout.js';
+import { NOW_MS, ready, waiting, progressing, stuckOn, done } from './stuck-rollout.fixture.js';
 import { explainDeployment } from './explain-deployment.js';
 import { renderExplanation } from './render-explanation.js';
 

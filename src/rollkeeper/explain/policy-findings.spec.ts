@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { queuedRollout } from '../../controllers/deployment/index.js';
-import { aPodOf, ready, stuckOn } from '../testing/stuck-rollout.js';
+import { aPodOf, ready, stuckOn } from './stuck-rollout.fixture.js';
 import { explainDeployment } from './explain-deployment.js';
 import type { ExplainInput } from './explain-input.js';
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { StuckCase } from '../testing/stuck-rollout.js';
+import type { StuckCase } from './stuck-rollout.fixture.js';
 import {
   itNamesTheCauseOf,
   NOW_MS,
@@ -10,7 +10,7 @@ import {
   progressing,
   deployment,
   stuckOn,
-} from '../testing/stuck-rollout.js';
+} from './stuck-rollout.fixture.js';
 import type { ExplainInput } from './explain-input.js';
 
 const CASES: readonly StuckCase[] = [

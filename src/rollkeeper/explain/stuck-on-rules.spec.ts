@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import type { StuckCase, Shape } from '../testing/stuck-rollout.js';
+import type { StuckCase, Shape } from './stuck-rollout.fixture.js';
 import {
   itNamesTheCauseOf,
   NOW_MS,
@@ -12,7 +12,7 @@ import {
   stuckOn,
   done,
   withSizes,
-} from '../testing/stuck-rollout.js';
+} from './stuck-rollout.fixture.js';
 import type { ExplainInput } from './explain-input.js';
 
 const recreate: Shape = { spec: { strategy: { type: 'Recreate' } } };

@@ -4,7 +4,7 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SyncTimeoutError } from '@rollkeeper/machinery/errors';
 import type { WorkLimit } from './activation.js';
 
-export interface WorkBounds {
+interface WorkBounds {
   readonly clock: Clock;
   /** Cancels the work, for any reason. */
   readonly abort: LinkedAbort;

@@ -26,5 +26,4 @@ export { beginTerm, keepChecking, tellingOfRefusal } from './leader-term.js';
 export { QueuedActivations } from './queued-activations.js';
 export type { OneStepAdds, QueuedActivationsParts, StartedLock } from './queued-activations.js';
 export type { UnansweredWrite } from './unanswered-write.js';
-export { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
-export type { MemoryActorRuntimeDependencies } from './memory-actor-runtime.js';
+export { MemoryActorStore } from './memory-actor-store.js';

@@ -3,7 +3,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { HeldLock } from '@rollkeeper/machinery/concurrency';
 
-export interface KeyLockDependencies {
+interface KeyLockDependencies {
   /** For messages. */
   readonly name: string;
   readonly clock: Clock;

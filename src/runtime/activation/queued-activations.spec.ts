@@ -5,7 +5,8 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { AddOptions } from '../work-queue/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import type { ActivationOutcome, ActorRuntime, OneStepAdds, TakenKey } from './index.js';
-import { MemoryActorRuntime, QueuedActivations } from './index.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { QueuedActivations } from './index.js';
 
 const KEY = 'ns/a';
 const TERM = { epoch: 1, holder: 'us' };

@@ -3,7 +3,7 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { LeaseLostError } from '../../machinery/errors/index.js';
 import { ConfigMap } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import { MemoryActorRuntime } from '../activation/index.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
 import { activationClient } from './activation-client.js';
 
 it('writes nothing once this replica may not work any more, although the sync has not heard of it', async () => {

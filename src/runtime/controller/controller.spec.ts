@@ -1,6 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime, MemoryActorStore, QueuedActivations } from '../activation/index.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { MemoryActorStore, QueuedActivations } from '../activation/index.js';
 import { withWriteGuard } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { Pod } from '../../machinery/kubernetes/index.js';

@@ -1,6 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime, QueuedActivations } from '../activation/index.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { QueuedActivations } from '../activation/index.js';
 import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { ShutdownError, TerminalError } from '../../machinery/errors/index.js';

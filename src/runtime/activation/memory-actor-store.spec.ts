@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { runActorContract } from '../../testing/actor-contract.js';
-import { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { MemoryActorStore } from './memory-actor-store.js';
 
 runActorContract('MemoryActorRuntime', async (options) => {
   const clock = new FakeClock();

@@ -1,15 +1,15 @@
 import type { Deployment, DeploymentCondition, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import type { ExplainInput } from '../explain/explain-input.js';
+import type { ExplainInput } from './explain-input.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { expect, it } from 'vitest';
-import { explainDeployment } from '../explain/explain-deployment.js';
-import type { CauseCode, ExplanationState } from '../explain/explanation.js';
-import { renderExplanation } from '../explain/render-explanation.js';
+import { explainDeployment } from './explain-deployment.js';
+import type { CauseCode, ExplanationState } from './explanation.js';
+import { renderExplanation } from './render-explanation.js';
 
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);
 export const secondsAgo = (seconds: number): string => new Date(NOW_MS - seconds * 1000).toISOString();
 
-export interface Sizes {
+interface Sizes {
   readonly size: number;
   readonly available?: number;
   readonly replicas?: number;

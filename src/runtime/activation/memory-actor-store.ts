@@ -2,10 +2,9 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpiringMap } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newestOfEach, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 import type { ActorOptions, CompiledActorOptions } from './stored-actor-runtime.js';
-import { StoredActorRuntime, compileActorOptions, stateTtlMs } from './stored-actor-runtime.js';
+import { compileActorOptions, stateTtlMs } from './stored-actor-runtime.js';
 import type { ActorState } from './activation.js';
 import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
@@ -189,42 +188,4 @@ function newEntry(): Entry {
     owner: undefined,
     lockedUntilMs: 0,
   };
-}
-
-export interface MemoryActorRuntimeDependencies {
-  clock: Clock;
-  /** Shared by runtimes that simulate replicas of one installation. @default a store of its own */
-  store?: MemoryActorStore;
-  logger?: Logger;
-  options?: ActorOptions;
-}
-
-/** The actor runtime without Redis, for tests and the conformance runner. */
-export class MemoryActorRuntime extends StoredActorRuntime {
-  constructor(dependencies: MemoryActorRuntimeDependencies) {
-    const { clock, logger, options } = dependencies;
-    let owners = 0;
-    super({
-      store: dependencies.store ?? new MemoryActorStore(clock, options),
-      newOwner: () => `owner-${++owners}`,
-      clock,
-      logger,
-      options,
-    });
-  }
-}
-
-/** Of a write that is recorded twice the first time counts. */
-function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[], recordedAtMs?: number): void {
-  for (const text of writes.map(encodeUnansweredWrite))
-    if (!entry.unanswered.has(text)) entry.unanswered.set(text, recordedAtMs);
-}
-
-function nameOf(id: ActorId): string {
-  return `${id.controller} ${id.key}`;
-}
-
-function idOf(name: string): ActorId {
-  const space = name.indexOf(' ');
-  return { controller: name.slice(0, space), key: name.slice(space + 1) };
 }
