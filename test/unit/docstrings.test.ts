@@ -15,7 +15,8 @@ const doorsOf = (folder: string): string[] => {
   const { exports } = readJson(join(ROOT, folder, 'package.json')) as { exports: Record<string, unknown> };
   return Object.values(exports).flatMap((target) => {
     const path = typeof target === 'object' && (target as Record<string, string>)[SOURCE];
-    return path ? [join(ROOT, folder, path)] : [];
+    // The generated types of a pattern are Kubernetes' own.
+    return path && !path.includes('*') ? [join(ROOT, folder, path)] : [];
   });
 };
 
