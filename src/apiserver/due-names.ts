@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-export interface DueNamesOptions {
+interface DueNamesOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Between the first failure of a name and its next look, milliseconds; doubled by each further failure. */
   readonly retryMs: number;

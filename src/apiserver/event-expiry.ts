@@ -8,7 +8,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageConflict, isStorageNotFound, pagesOf } from './storage/index.js';
 import type { Storage } from './storage/index.js';
 
-export interface EventExpiryOptions {
+interface EventExpiryOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -5,13 +5,13 @@ import { describedColumns } from './kinds/index.js';
 import type { ShownKind, TableCell } from './kinds/index.js';
 
 /** How the client asked to see objects. */
-export interface View {
+interface View {
   readonly accept: Negotiated;
   readonly request: Pick<ApiRequest, 'query'>;
 }
 
 /** The requested parts of a Table; a watch sends its columns only once. */
-export interface TableParts {
+interface TableParts {
   readonly columns: boolean;
 }
 

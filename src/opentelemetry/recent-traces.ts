@@ -22,7 +22,7 @@ export interface ShownSpan {
 }
 
 /** A moment within a span. */
-export interface ShownEvent {
+interface ShownEvent {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly atMs: number;

@@ -36,7 +36,7 @@ export const ROLLOUT_EXIT_CODES = {
 export const SCALE_EXIT_CODES = { done: 0, 'would-do': 0, refused: 3, 'timed-out': 7 } as const;
 
 /** An exit code of a command, for scripts. */
-export interface ExitCode {
+interface ExitCode {
   readonly code: string;
   readonly means: string;
 }

@@ -16,7 +16,7 @@ import { isConditionTrue } from './pod-conditions.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-export interface AdmissionFacts {
+interface AdmissionFacts {
   readonly node: DeepReadonly<Node>;
   readonly troubles: ReadonlySet<NodeTrouble>;
   /** The room that the node's other pods leave. */

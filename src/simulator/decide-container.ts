@@ -96,7 +96,7 @@ function isAlwaysRestarted({ restartPolicy = 'Always' }: ContainerFacts): boolea
  * Delay before restart number `restarts` + 1. The first is at once: a kubelet notes no backoff before it. Source: doBackOff in k/k
  * pkg/kubelet/kuberuntime.
  */
-export function crashBackoffMs(restarts: number): number {
+function crashBackoffMs(restarts: number): number {
   if (restarts <= 0) return 0;
   return doublingDelayMs(restarts - 1, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }

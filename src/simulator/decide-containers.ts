@@ -53,7 +53,7 @@ export function pullKey(container: string, image: string): string {
   return `${container} ${image}`;
 }
 
-export interface ContainersPlan {
+interface ContainersPlan {
   readonly initContainers: ContainerStatus[];
   readonly containers: ContainerStatus[];
   /** Those that were added while the pod runs. */

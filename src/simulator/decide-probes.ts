@@ -9,7 +9,7 @@ import type { ProbeOutcome, ProbeResult, ProbeTiming } from './probe-outcome.js'
 import { FAILS, decideKill, decideReadiness, decideStartup, parseProbeOutcome } from './probe-outcome.js';
 
 type Container = DeepReadonly<coreV1.Container>;
-export type ProbeType = 'Readiness' | 'Liveness' | 'Startup';
+type ProbeType = 'Readiness' | 'Liveness' | 'Startup';
 
 /**
  * The annotations with the results of a pod's probes, see {@link parseProbeOutcome}; `….CONTAINER`: of that one only.

@@ -7,7 +7,7 @@ import { SHUT_DOWN } from './node-verdict.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-export interface ShutdownPlan {
+interface ShutdownPlan {
   /** Pods that are ordered to stop now. */
   readonly orders: readonly { readonly pod: ReadablePod; readonly verdict: NodeVerdict }[];
   /** All have ended, or their time is over: the machine is off. */

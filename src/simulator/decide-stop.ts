@@ -15,7 +15,7 @@ export const STOPS_AFTER_ANNOTATION = 'node.rollkeeper.dev/stops-after';
 type ReadablePod = DeepReadonly<Pod>;
 type Container = DeepReadonly<coreV1.Container>;
 
-export interface StopFacts {
+interface StopFacts {
   readonly graceMs: number;
   /** How long containers take that say nothing of it. */
   readonly terminationDelayMs: number;

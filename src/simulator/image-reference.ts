@@ -52,7 +52,7 @@ export function judgeImage(image: string): ImageVerdict {
   return NEVER_READY_IMAGE_WORDS.some((word) => text.includes(word)) ? 'never-ready' : 'good';
 }
 
-export interface ImageReference {
+interface ImageReference {
   /** Host and port of the registry, if present. */
   readonly registry?: string;
   readonly repository: string;

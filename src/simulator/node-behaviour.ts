@@ -17,7 +17,7 @@ export const SYSTEM_USAGE_ANNOTATION = 'node.rollkeeper.dev/system-usage';
  * - `network-unavailable`: its cloud creates no route for it.
  * - `shutdown`: it ends its pods in order, and is silent then.
  */
-export const NODE_BEHAVIOURS = [
+const NODE_BEHAVIOURS = [
   'silent',
   'gone',
   'not-ready',

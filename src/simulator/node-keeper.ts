@@ -24,7 +24,7 @@ import type { NodeVerdict } from './node-verdict.js';
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableNode = DeepReadonly<Node>;
 
-export interface NodeKeeperDependencies {
+interface NodeKeeperDependencies {
   readonly nodes: Pick<Lister<Node>, 'get'>;
   readonly pods: Pick<Lister<Pod>, 'list'>;
   /** The newest state of a pod, if that is newer than the cache's. */

@@ -22,7 +22,7 @@ import {
 import type { NodeTrouble } from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 
-export interface NodeRegistrarDependencies {
+interface NodeRegistrarDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly events: EventRecorder;

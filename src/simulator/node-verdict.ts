@@ -25,7 +25,7 @@ export const SHUT_DOWN = 'Terminated';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-export interface PodEnd {
+interface PodEnd {
   readonly startTime: string;
   readonly nowMs: number;
   /** The exit codes of containers that stopped in time, by name. @default all are killed */

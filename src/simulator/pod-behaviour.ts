@@ -17,7 +17,7 @@ export const EXIT_CODE_ANNOTATION = 'node.rollkeeper.dev/exit-code';
 export const ENDS_AFTER_ANNOTATION = 'node.rollkeeper.dev/ends-after';
 
 export const POD_BEHAVIOURS = ['image-pull-error', 'crash-loop', 'never-ready', 'reject', 'slow'] as const;
-export type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
+type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
 
 /** `slow` without a `ready-after` annotation. */
 const SLOW_READY_AFTER_MS = 10_000;

@@ -56,7 +56,7 @@ export function conditionsOfEnded(
 }
 
 /** The reported containers of a pod. */
-export interface PodContainers {
+interface PodContainers {
   /** Whether its volumes are mounted and its network is there. @default true */
   readonly hasSandbox?: boolean;
   readonly initContainers: readonly ContainerStatus[];

@@ -26,7 +26,7 @@ import { newPodMemory, noteStatus } from './pod-memory.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-export interface PodRunnerDependencies {
+interface PodRunnerDependencies {
   readonly client: ApiClient;
   readonly addresses: PodAddresses;
   readonly rooms: NodeRooms;
@@ -41,7 +41,7 @@ export interface PodRunnerDependencies {
   readonly verdictOn?: (uid: string) => NodeVerdict | undefined;
 }
 
-export interface PodStep {
+interface PodStep {
   /** The pod after a write; undefined if it no longer exists, or nothing was written. */
   readonly written?: ReadablePod;
   readonly wakeInMs?: number;

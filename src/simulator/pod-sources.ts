@@ -16,7 +16,7 @@ export interface KeyedObject extends KubernetesObject {
 }
 
 /** The caches of what pods read. One that may not be listed counts as complete: what it would show is not missed. */
-export interface SourceCaches {
+interface SourceCaches {
   /** Trimmed by {@link keysAlone}. */
   readonly configMaps: Informer<KeyedObject>;
   /** Trimmed by {@link keysAlone}. */

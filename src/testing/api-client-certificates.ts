@@ -10,7 +10,7 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-export interface TestCertificate {
+interface TestCertificate {
   readonly cert: string;
   readonly key: string;
 }

@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
-export interface RecordedCall {
+interface RecordedCall {
   readonly verb: string;
   readonly options: unknown;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
-export interface ClusterClaimsUnderTest {
+interface ClusterClaimsUnderTest {
   /** The claims of two replicas of one installation. */
   readonly replicas: readonly [ClusterClaims, ClusterClaims];
   readonly stop: () => Promise<void>;

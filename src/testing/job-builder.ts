@@ -27,7 +27,7 @@ export function aJob(spec: Partial<Job['spec']> = {}, status: Job['status'] = {}
   };
 }
 
-export interface JobPodTraits extends PodTraits {
+interface JobPodTraits extends PodTraits {
   readonly index?: number;
   /** Whether it still has the tracking finalizer. @default true */
   readonly tracked?: boolean;

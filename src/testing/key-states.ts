@@ -2,10 +2,10 @@ import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { Priority, ReconcileReason } from '@rollkeeper/runtime/work-queue';
 
 /** Why a run comes: a change, or an earlier run that asked for it. */
-export type Cause = 'change' | 'requeue' | 'retry' | 'try';
+type Cause = 'change' | 'requeue' | 'retry' | 'try';
 
 /** A run that comes, at once or later. */
-export interface Coming {
+interface Coming {
   readonly cause: Cause;
   readonly priority: Priority;
 }

@@ -2,7 +2,7 @@ import type { EventNote, EventRecorder } from '@rollkeeper/client/events/event-r
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 
-export interface RecordedEvent extends EventNote {
+interface RecordedEvent extends EventNote {
   readonly kind: string;
   readonly key: string;
 }

@@ -13,7 +13,7 @@ export const MINUTE_MS = 60_000;
 /** Later than the progress deadline of {@link aDeployment}. */
 export const PAST_DEADLINE_MS = 601_000;
 
-export interface LabSetUp {
+interface LabSetUp {
   /** @default the Deployment controller with its defaults */
   readonly controller?: ControllerDefinition;
   /** Puts what else there is into the world, before the first sync. */

@@ -12,7 +12,7 @@ import { waitFor } from './wait-for.js';
 const HOST = '127.0.0.1';
 
 /** Real `redis-server` processes on free loopback ports, with a folder that is removed with them. */
-export class RedisProcesses {
+class RedisProcesses {
   readonly dir = mkdtempSync(join(tmpdir(), 'rollkeeper-redis-'));
   private readonly children: ChildProcess[] = [];
 

@@ -18,7 +18,7 @@ import { MemoryEventRecorder } from './memory-event-recorder.js';
  */
 export type Fault = 'killed-before' | 'killed-after' | 'answer-lost' | 'never-arrived' | 'refused';
 
-export interface ActivationOutcome {
+interface ActivationOutcome {
   readonly effects: number;
   readonly error?: unknown;
   readonly result?: ReconcileResult;

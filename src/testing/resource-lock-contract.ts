@@ -14,7 +14,7 @@ export interface ResourceLocksUnderTest {
 }
 
 /** Durations of the leases, milliseconds. */
-export interface ResourceLockContractOptions {
+interface ResourceLockContractOptions {
   /** A lease whose expiry is awaited; short enough for real time. @default 300 */
   readonly leaseMs?: number;
   /** A lease long enough that the next request still finds it held. @default 1000 */

@@ -87,7 +87,7 @@ export class RolloutHistory {
 }
 
 /** A violation of one Deployment's limits. */
-export interface Violation {
+interface Violation {
   readonly resourceVersion: string;
   readonly deployment: string;
   readonly problem: string;

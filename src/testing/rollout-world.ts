@@ -282,7 +282,7 @@ export class RolloutWorld {
 }
 
 /** Increments generations, as the API server does, and counts every change. */
-export class GenerationApi extends InMemoryApi {
+class GenerationApi extends InMemoryApi {
   changes = 0;
 
   override seed<T extends KubernetesObject>(type: ResourceType, object: T): T {

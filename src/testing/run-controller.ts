@@ -31,7 +31,7 @@ export interface RunningController {
   stopWatching(): void;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly clock?: Clock;
   readonly random?: RandomSource;
   readonly informers?: FakeInformers;

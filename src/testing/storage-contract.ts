@@ -29,7 +29,7 @@ export interface StorageUnderTest {
   stop(): Promise<void>;
 }
 
-export interface MakeStorageOptions {
+interface MakeStorageOptions {
   clock: FakeClock;
   /** Length of the watch log in writes; an implementation may keep up to 100 more. */
   maxLogEntries?: number;

@@ -29,7 +29,7 @@ interface Entry {
 
 type State = ReadonlyMap<string, Entry>;
 
-export interface StorageModelOptions {
+interface StorageModelOptions {
   /** An empty store. */
   make(): Promise<Storage>;
   seed: number;

@@ -28,7 +28,7 @@ const NAMES = ['a', 'b', 'zz'];
 const CURSOR_NAMESPACES = [...NAMESPACES, '!', 'a!', 'zzz', '\u{ffff}', '\u{1f600}'];
 const CURSOR_NAMES = ['', ...NAMES, 'zzz'];
 
-export interface StorageRangesOptions {
+interface StorageRangesOptions {
   /** An empty store. */
   make(): Promise<Storage>;
   /** Resources that the store keeps separate. @default several */

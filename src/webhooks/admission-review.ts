@@ -73,7 +73,7 @@ export interface Admission {
 }
 
 /** The Status of a refused request. */
-export interface Refusal {
+interface Refusal {
   readonly code: number;
   readonly reason: string;
   readonly message: string;

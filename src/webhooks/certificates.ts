@@ -7,7 +7,7 @@ import type { CertificatePlan, StoredCertificates } from './decide-certificates.
 import { bundleWith, decideCertificates } from './decide-certificates.js';
 import type { WebhookCertificateFiles } from './webhook-server.options.js';
 
-export interface HeldCertificates {
+interface HeldCertificates {
   readonly served: KeyPair;
   /** For `caBundle`, PEM; undefined: left to others. */
   readonly ca: string | undefined;
@@ -22,7 +22,7 @@ export interface CertificateSource {
   look(may: boolean, published: string | undefined): Promise<HeldCertificates>;
 }
 
-export interface SecretCertificatesOptions {
+interface SecretCertificatesOptions {
   readonly client: Pick<ApiClient, 'get' | 'create' | 'update'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;

@@ -17,7 +17,7 @@ export interface StoredCertificates {
  */
 export type CertificatePlan = 'nothing' | 'begin' | 'add-authority' | 'issue';
 
-export interface CertificateFacts {
+interface CertificateFacts {
   readonly stored: StoredCertificates | undefined;
   readonly nowMs: number;
   readonly hosts: readonly string[];

@@ -5,7 +5,7 @@ import type { WebhookDefinition } from './define-webhook.js';
 import { clientConfigs, conversionsOf } from './webhook-configurations.js';
 import type { CompiledWebhookServerOptions } from './webhook-server.options.js';
 
-export interface ConvertedKinds {
+interface ConvertedKinds {
   readonly client: Pick<ApiClient, 'get'>;
   readonly webhooks: readonly WebhookDefinition[];
   readonly reachedAt: CompiledWebhookServerOptions['reachedAt'];

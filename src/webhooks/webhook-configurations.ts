@@ -3,7 +3,7 @@ import type { KubernetesObject } from '@rollkeeper/runtime';
 import type { WebhookDefinition } from './define-webhook.js';
 import type { CompiledWebhookServerOptions } from './webhook-server.options.js';
 
-export interface ClientConfig {
+interface ClientConfig {
   readonly service?: object;
   readonly url?: string;
   readonly caBundle?: string;
@@ -18,7 +18,7 @@ export interface WebhookConfiguration extends KubernetesObject {
   webhooks?: ConfiguredWebhook[];
 }
 
-export interface Conversion {
+interface Conversion {
   readonly strategy: 'Webhook';
   readonly webhook: {
     readonly clientConfig: ClientConfig;
@@ -33,7 +33,7 @@ export function pathOf(verb: WebhookVerb, name: string): string {
   return `/${verb}/${name}`;
 }
 
-export type ClientConfigOf = (verb: WebhookVerb, name: string) => ClientConfig;
+type ClientConfigOf = (verb: WebhookVerb, name: string) => ClientConfig;
 
 /** @param ca the authority's certificates, PEM; undefined: left to others */
 export function clientConfigs(

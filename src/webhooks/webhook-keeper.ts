@@ -7,7 +7,7 @@ import { publishConfigurations } from './publish-configurations.js';
 import { unconvertedProblem } from './unconverted.js';
 import type { WebhookListener } from './webhook-listener.js';
 
-export interface WebhookKeeperOptions {
+interface WebhookKeeperOptions {
   readonly listener: WebhookListener;
   readonly certificates: CertificateSource;
   readonly publication: Publication;

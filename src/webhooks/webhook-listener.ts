@@ -21,7 +21,7 @@ import type { WebhookVerb } from './webhook-configurations.js';
 import { pathOf } from './webhook-configurations.js';
 import type { WebhookMetrics } from './webhook-metrics.js';
 
-export interface WebhookListenerParts {
+interface WebhookListenerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tracer: Tracer;

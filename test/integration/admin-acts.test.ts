@@ -9,7 +9,7 @@ import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import type { AskingOne } from '../../src/rollkeeper/delegated-access/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { TOKEN, startApiServer } from './api-server-harness.js';

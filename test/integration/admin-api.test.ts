@@ -10,7 +10,7 @@ import {
 } from '../../src/machinery/kubernetes/index.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/machinery/clock/index.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { anAdminPorts } from './support/admin-ports.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';

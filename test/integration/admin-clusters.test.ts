@@ -12,7 +12,7 @@ import { RedisSingleUses } from '../../src/rollkeeper/admin-pages/single-uses.js
 import { createRedisConnection } from '../../src/redis/connection/index.js';
 import { OtherClusters } from '../../src/rollkeeper/clusters/index.js';
 import type { AccessQuestion, AskingOne } from '../../src/rollkeeper/delegated-access/index.js';
-import { anAdminPorts } from './support/admin-ports.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { asTheTeam } from './support/shop-team.js';

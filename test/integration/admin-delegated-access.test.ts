@@ -11,7 +11,7 @@ import { DelegatedAccess } from '../../src/rollkeeper/delegated-access/index.js'
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import type { Answer } from '../../src/testing/api-client-server.js';

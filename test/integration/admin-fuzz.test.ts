@@ -4,7 +4,7 @@ import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.j
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
 import { fuzzAdmin } from '../fuzz/admin/admin-fuzz.js';

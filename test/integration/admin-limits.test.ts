@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -5,7 +5,7 @@ import type { ObjectRef, ResourceType } from '../../src/machinery/kubernetes/ind
 import { Deployment, Event, Node, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import type { ObjectList, ObjectPage } from '../../src/rollkeeper/object-pages/index.js';
-import { ADMIN_TOKEN } from './support/admin-ports.js';
+import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
 

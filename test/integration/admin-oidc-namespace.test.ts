@@ -12,7 +12,7 @@ import { DelegatedAccess } from '../../src/rollkeeper/delegated-access/index.js'
 import type { OidcOptions } from '../../src/rollkeeper/oidc/index.js';
 import { OidcSignIn, OpenIdProvider } from '../../src/rollkeeper/oidc/index.js';
 import { UserClients } from '../../src/rollkeeper/replica/user-clients.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { TOKEN, startApiServer } from './api-server-harness.js';

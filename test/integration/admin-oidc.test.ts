@@ -13,7 +13,7 @@ import type { AccessQuestion, AskingOne, UserInfo } from '../../src/rollkeeper/d
 import type { OidcOptions, OidcRights } from '../../src/rollkeeper/oidc/index.js';
 import { OidcSignIn, OpenIdProvider } from '../../src/rollkeeper/oidc/index.js';
 import { SealedSessions } from '../../src/rollkeeper/sign-in/index.js';
-import { anAdminPorts } from './support/admin-ports.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';

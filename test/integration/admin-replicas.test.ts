@@ -7,7 +7,7 @@ import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { RedisPeerRegistry } from '../../src/rollkeeper/admin-pages/redis-peer-registry.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/redis/index.js';
 import { createRedisConnection } from '../../src/redis/connection/index.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';

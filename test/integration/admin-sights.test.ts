@@ -8,7 +8,7 @@ import type { AdminPorts } from '../../src/rollkeeper/admin/admin-ports.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { sightOf } from '../../src/rollkeeper/admin/route-sight.js';
 import { DecisionLog, RunningSyncs } from '../../src/rollkeeper/explain/index.js';
-import { anAdminPorts } from './support/admin-ports.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';

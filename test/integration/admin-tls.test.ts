@@ -13,7 +13,7 @@ import { FakeClock } from '../../src/machinery/clock/index.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from './support/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
 import { createSelfSigned } from '../../src/tls/certificates.js';
 import type { KeyPair } from '../../src/tls/index.js';

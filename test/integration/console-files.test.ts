@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { anAdminPorts } from './support/admin-ports.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 
 const PUBLIC = join(import.meta.dirname, '..', '..', 'src', 'rollkeeper', 'console', 'public');

@@ -30,7 +30,7 @@ import { QuotaKeeper } from './quota/quota-keeper.js';
 import type { Conversion } from './webhooks/admission-review.js';
 import { WebhookPlugin } from './webhooks/webhook-plugin.js';
 
-export interface AdmissionDependencies {
+interface AdmissionDependencies {
   readonly storage: Storage;
   readonly followed: FollowedResources;
   readonly kinds: KindRegistry;
@@ -46,7 +46,7 @@ export interface AdmissionDependencies {
 
 const QUOTAS = 'resourcequotas';
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /**
    * How to treat pods with a missing service account: manifests often create the account after the pod. kube-apiserver
    * refuses them. @default 'warn'

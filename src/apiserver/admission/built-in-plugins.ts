@@ -46,7 +46,7 @@ import { taintNewNode } from './plugins/taint-nodes.js';
 import type { AccessDecider } from './request-authority.js';
 
 /** The plug-ins' inputs. */
-export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKnowledge {
+interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKnowledge {
   readonly storage: Pick<Storage, 'get' | 'list'>;
   readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;

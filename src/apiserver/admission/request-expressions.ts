@@ -40,7 +40,7 @@ export function evaluateExpression(
   return outcome;
 }
 
-export type Match = { readonly isMatch: boolean } | { readonly isMatch: undefined; readonly problem: string };
+type Match = { readonly isMatch: boolean } | { readonly isMatch: undefined; readonly problem: string };
 
 /** All must be true. A false one decides, even if others fail. */
 export function matchConditions(

@@ -22,7 +22,7 @@ export interface FieldRequirement {
 }
 
 /** A path that addresses no resource: `/version`, `/apis`. */
-export interface PathAttributes {
+interface PathAttributes {
   readonly path: string;
   /** The method in lower case. */
   readonly verb: string;

@@ -13,7 +13,7 @@ import type { UserInfo } from './user-info.js';
 const API_AUDIENCES = [ISSUER];
 const BEARER = /^Bearer +(\S+) *$/i;
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   /** The administrator's token. Absent: authentication is off. */
   readonly token?: string;
   /** @default none */

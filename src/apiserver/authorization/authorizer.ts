@@ -15,7 +15,7 @@ import type { ParamKnowledge } from './decide-param-access.js';
 import type { NodeAccess } from './node-access.js';
 import { Policy, POLICY_RESOURCES } from './policy.js';
 
-export interface AuthorizerOptions {
+interface AuthorizerOptions {
   readonly followed: FollowedResources;
   readonly kinds: Pick<KindRegistry, 'findByKind'>;
   /** Every request is allowed: there is no token to distinguish users. */

@@ -10,7 +10,7 @@ import { describeRights, quotedList, uncovered } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 
 /** A role or binding about to be written. */
-export interface PolicyWrite {
+interface PolicyWrite {
   readonly user: UserInfo;
   /** `roles`, `clusterrolebindings` … */
   readonly resource: string;
@@ -22,7 +22,7 @@ export interface PolicyWrite {
   readonly old?: Readonly<UnstructuredObject>;
 }
 
-export type EscalationVerdict =
+type EscalationVerdict =
   | { readonly verdict: 'allowed' }
   /** A grant of rights that the author lacks. */
   | { readonly verdict: 'escalation'; readonly problem: string }

@@ -22,7 +22,7 @@ interface ParamSpec {
 }
 
 /** An admission policy, or a binding, about to be written. */
-export interface ParamWrite {
+interface ParamWrite {
   readonly user: UserInfo;
   /** `validatingadmissionpolicies`, `mutatingadmissionpolicybindings` … */
   readonly resource: string;

@@ -11,9 +11,9 @@ import { badRequest } from '../errors/index.js';
 import type { ResourceAttributes } from '../auth/access-attributes.js';
 
 /** Header names in lower case, with all their values. */
-export type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
+type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 
-export interface Impersonation {
+interface Impersonation {
   /** The user as whom the request continues. */
   readonly user: UserInfo;
   /** The rights that the caller needs, all of them. */

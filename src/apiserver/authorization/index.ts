@@ -1,9 +1,4 @@
-export type {
-  AccessAttributes,
-  FieldRequirement,
-  PathAttributes,
-  ResourceAttributes,
-} from '../auth/access-attributes.js';
+export type { AccessAttributes, ResourceAttributes } from '../auth/access-attributes.js';
 export { Authorizer } from './authorizer.js';
 export { NodeAccess } from './node-access.js';
 export { describeRefusal } from './decide-access.js';

@@ -14,7 +14,7 @@ export interface Grant {
 }
 
 /** A RoleBinding, or with an empty namespace a ClusterRoleBinding. */
-export interface Binding {
+interface Binding {
   readonly name: string;
   readonly namespace: string;
   readonly roleRef: RoleRef;

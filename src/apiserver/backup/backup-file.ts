@@ -20,7 +20,7 @@ const NODE_PORTS = 'nodeports.internal';
 const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 
 /** First line of a backup. The file is JSON lines, compressed by gzip: header, one line for each object, trailer. */
-export interface BackupHeader {
+interface BackupHeader {
   readonly format: typeof FORMAT;
   readonly version: number;
   /** The version of the program that wrote it. */

@@ -10,13 +10,13 @@ const PAGE = 500;
 /** The state that is being read leaves the watch log when too much is written meanwhile. */
 const ATTEMPTS = 5;
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly clock: Clock;
   /** The version of this program, for the file. */
   readonly version: string;
 }
 
-export interface BackupResult {
+interface BackupResult {
   readonly objects: number;
   readonly revision: Revision;
 }

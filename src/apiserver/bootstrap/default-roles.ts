@@ -32,14 +32,14 @@ import {
   mayNamed,
 } from './policy-rules.js';
 
-export interface DefaultRole {
+interface DefaultRole {
   readonly name: string;
   readonly rules: readonly PolicyRule[];
   /** The roles that it becomes a part of: `aggregate-to-view` and the like, by label. */
   readonly partOf?: AggregatedRole;
 }
 
-export interface DefaultAggregate extends Omit<DefaultRole, 'rules'> {
+interface DefaultAggregate extends Omit<DefaultRole, 'rules'> {
   readonly name: AggregatedRole;
 }
 

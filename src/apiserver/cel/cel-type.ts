@@ -7,7 +7,7 @@ export type CelType = SimpleType | CelListType | CelMapType | CelOptionalType | 
 /** `dyn` is any type: fields and operations are resolved at run time. */
 export type SimpleType = 'bool' | 'bytes' | 'double' | 'duration' | 'dyn' | 'int' | 'string' | 'timestamp';
 
-export interface CelListType {
+interface CelListType {
   readonly kind: 'list';
   readonly items: CelType;
   /** Scalars whose order says nothing: two lists of the same items are equal. */
@@ -15,19 +15,19 @@ export interface CelListType {
 }
 
 /** From texts to values of one type. */
-export interface CelMapType {
+interface CelMapType {
   readonly kind: 'map';
   readonly values: CelType;
 }
 
 /** For variables that may have no value: `undefined` is none. */
-export interface CelOptionalType {
+interface CelOptionalType {
   readonly kind: 'optional';
   readonly value: CelType;
 }
 
 /** Comes as it is and not as JSON: what another expression gave, or a value of a type that the library has. */
-export interface CelValueType {
+interface CelValueType {
   readonly kind: 'value';
   /** As the library calls the type. */
   readonly name: string;

@@ -15,14 +15,14 @@ import { typeMistakes } from './type-mistakes.js';
 import { syntaxProblems } from './syntax/check-syntax.js';
 import { withoutRepeatedSigns } from './syntax/repeated-signs.js';
 
-export interface CelDeclarations {
+interface CelDeclarations {
   /** The variables that the expression may use, by their names. */
   readonly variables: Readonly<Record<string, CelType>>;
   /** Whether it may make objects and patches: `Object{}`, `JSONPatch{}`. @default false */
   readonly hasLiterals?: boolean;
 }
 
-export type Compiled =
+type Compiled =
   | { readonly program: CelProgram; readonly problem?: undefined }
   /** In the words of cel-go, with the place. */
   | { readonly problem: string; readonly program?: undefined };

@@ -46,7 +46,7 @@ interface ComponentStatus extends UnstructuredObject {
   ];
 }
 
-export interface ComponentStatusCall {
+interface ComponentStatusCall {
   readonly request: ApiRequest;
   readonly namespace: string;
   /** Empty: the collection. */

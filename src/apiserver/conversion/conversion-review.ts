@@ -6,9 +6,9 @@ import { validateAnnotations, validateLabels } from '../kinds/index.js';
 /** A failed conversion. The text follows "conversion webhook for example.com/v1, Kind=Thing". */
 export class ConversionError extends Error {}
 
-export type ReviewVersion = 'v1' | 'v1beta1';
+type ReviewVersion = 'v1' | 'v1beta1';
 
-export interface ConversionRequest {
+interface ConversionRequest {
   readonly uid: string;
   readonly desiredAPIVersion: string;
   readonly objects: readonly Readonly<UnstructuredObject>[];

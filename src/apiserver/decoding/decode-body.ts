@@ -11,7 +11,7 @@ import type { FieldValidation } from './field-validation.js';
 import { typeProblem } from './type-problems.js';
 import type { NamedType } from './type-problems.js';
 
-export interface DecodeBodyOptions {
+interface DecodeBodyOptions {
   readonly contentType: string;
   readonly schemas: SchemaRegistry;
   /** Name of the schema that the body has to follow. */

@@ -8,7 +8,7 @@ import type { SchemaRegistry } from '../schema/index.js';
 import { judgeAppliedFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
 
-export interface DecodeAppliedOptions {
+interface DecodeAppliedOptions {
   readonly schemas: SchemaRegistry;
   readonly schema: string;
   readonly kind: ResourceType;
@@ -22,7 +22,7 @@ export interface DecodeAppliedOptions {
 }
 
 /** A configuration as it is written: an absent field, null and an empty value say three things about ownership. */
-export interface AppliedConfiguration {
+interface AppliedConfiguration {
   readonly config: Readonly<Record<string, unknown>>;
   /**
    * Makes of the configuration, laid over an object, what the type has. Changes its argument.
@@ -91,7 +91,7 @@ function convert(
 }
 
 /** @throws StatusError 400: only the server sets the owners of fields */
-export function checkUnmanaged({ metadata }: { readonly metadata?: unknown }): void {
+function checkUnmanaged({ metadata }: { readonly metadata?: unknown }): void {
   const managed = isJsonObject(metadata) ? metadata.managedFields : undefined;
   if (managed !== undefined && managed !== null) throw badRequest('metadata.managedFields must be nil');
 }

@@ -1,10 +1,8 @@
 export { decodeBody } from './decode-body.js';
-export type { DecodeBodyOptions } from './decode-body.js';
-export { checkUnmanaged, decodeApplied } from './decode-config.js';
-export type { AppliedConfiguration } from './decode-config.js';
+export { decodeApplied } from './decode-config.js';
 export { decodeDeleteOptions } from './decode-delete-options.js';
 export type { DeleteOptionsBody } from './decode-delete-options.js';
-export { judgeFindings, strictErrorText, translateDocumentLimit } from './field-validation.js';
+export { strictErrorText, translateDocumentLimit } from './field-validation.js';
 export type { FieldValidation } from './field-validation.js';
 export { checkWriteOptions, dryRunProblems, invalidOptions, notAnInteger } from './option-problems.js';
 export { notRegistered, typeProblem } from './type-problems.js';

@@ -18,7 +18,7 @@ export function dryRunProblems(values: readonly string[]): FieldError[] {
 const MAX_MANAGER_BYTES = 128;
 
 /** The name of the owner of what is written. It may be empty: then the client's own name counts. */
-export function managerProblems(name: string): FieldError[] {
+function managerProblems(name: string): FieldError[] {
   const field = 'fieldManager';
   const problems: FieldError[] = [];
   if (Buffer.byteLength(name) > MAX_MANAGER_BYTES)
@@ -50,7 +50,7 @@ export function notAnInteger(text: string): string {
 }
 
 /** A request that writes. */
-export interface WritingRequest {
+interface WritingRequest {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly contentType: string;

@@ -2,7 +2,7 @@ import { isDefinedByUsers } from '../kinds/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
 /** Verbs of every kind's own resource. */
-export const RESOURCE_VERBS = [
+const RESOURCE_VERBS = [
   'create',
   'delete',
   'deletecollection',

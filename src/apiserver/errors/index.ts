@@ -1,6 +1,6 @@
 export { shortened, StatusError } from './status-error.js';
 export type { FieldError, FieldErrorType } from './status-errors.js';
-export type { StatusBody, StatusCause, StatusDetails, StatusSubject } from './status-error.js';
+export type { StatusDetails } from './status-error.js';
 export {
   alreadyExists,
   applyConflict,

@@ -1,5 +1,5 @@
 /** A `metav1.Status` of a refusal, as it goes over the wire. */
-export interface StatusBody {
+interface StatusBody {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
   readonly metadata: { readonly continue?: string };

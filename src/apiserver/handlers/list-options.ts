@@ -23,7 +23,7 @@ export function parseLimit(query: URLSearchParams): number | undefined {
 }
 
 /** A list refuses an invalid version differently than a watch or a read of one object. */
-export type VersionUse = 'list' | 'other';
+type VersionUse = 'list' | 'other';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
@@ -113,7 +113,7 @@ function watchMatchProblems(
 }
 
 /** The requested beginning of a watch. */
-export interface WatchedFrom {
+interface WatchedFrom {
   readonly match: string;
   /** Undefined for a watch that continues after a version. */
   readonly sendsInitial: boolean | undefined;

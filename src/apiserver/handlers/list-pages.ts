@@ -28,7 +28,7 @@ export interface SelectedPage {
   readonly isLast: boolean;
 }
 
-export interface ListPagesOptions {
+interface ListPagesOptions {
   /** The maximum number of selected objects. @default all */
   readonly limit?: number;
   readonly continueFrom?: StorageCursor;

@@ -17,12 +17,12 @@ import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 const PIECE_LENGTH = 64 * 1024;
 
 /** A request for a list, and how its objects are shown. */
-export interface ListCall extends Pick<ResourceCall, 'request' | 'accept' | 'protobuf'> {
+interface ListCall extends Pick<ResourceCall, 'request' | 'accept' | 'protobuf'> {
   readonly kind: ShownKind;
 }
 
 /** The `metadata` of a list, once its last page is known. */
-export type ListMetadata = (last: SelectedPage) => object;
+type ListMetadata = (last: SelectedPage) => object;
 
 /**
  * Answers with pages as one list, in the requested representation. One page is sent whole; several are sent while they

@@ -72,7 +72,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   return respondWithObject(context, call, updated);
 }
 
-export interface Patching {
+interface Patching {
   readonly type: Exclude<PatchType, 'apply'>;
   /** The body of the request. */
   readonly patch: string;
@@ -81,7 +81,7 @@ export interface Patching {
   readonly schema: string;
 }
 
-export interface PatchedObject {
+interface PatchedObject {
   readonly object: UnstructuredObject;
   readonly findings: readonly FieldFinding[];
   /** A refusal that says what is wrong with it. */

@@ -58,7 +58,7 @@ function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredOb
 }
 
 /** Returns whether there is such a type. */
-export type IsKnownType = (named: NamedType) => boolean;
+type IsKnownType = (named: NamedType) => boolean;
 
 export function isKnownType({ kinds }: Pick<RegistryContext, 'kinds'>): IsKnownType {
   return ({ apiVersion = '', kind = '' }) => kinds.findByKind(apiVersion, kind) !== undefined;

@@ -257,7 +257,7 @@ function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): St
  * Translates a change for a client with a selection: an object that enters the selection was ADDED, one that leaves it
  * DELETED (with its new resourceVersion and its old content, as in the watch cache).
  */
-export function decideWireEvent(
+function decideWireEvent(
   event: StorageEvent,
   selection: Selection,
   bookmarksFor: ResourceCall | undefined,

@@ -9,7 +9,7 @@ export function isDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').some((value) => value !== '');
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly dryRun: boolean;
   readonly manager: Manager;
   readonly caller: Caller;

@@ -9,7 +9,7 @@ import { parseResourcePath } from './resource-path.js';
 import type { ResourcePath } from './resource-path.js';
 
 /** Largest body taken, bytes: what etcd lets a genuine server take, twice. */
-export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** Bodies beyond this many bytes need room that is theirs; smaller ones are few enough by the number of connections. */
 const LARGE_BODY_BYTES = 16 * 1024;
 /** Bodies beyond this many bytes are processed one after the other, so that others get their turn in between. */

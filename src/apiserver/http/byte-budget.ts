@@ -1,7 +1,7 @@
 import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 
-export interface ByteBudgetOptions<H extends Holder> {
+interface ByteBudgetOptions<H extends Holder> {
   /** How much may be held together. */
   readonly limit: number;
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;

@@ -1,7 +1,7 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
   /** Concurrent, in total. */
   readonly most: number;

@@ -2,14 +2,14 @@ import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 
 /** How many requests of one sort are served at once, and how many more may wait for their turn. */
-export interface InFlightLimits {
+interface InFlightLimits {
   readonly serving: number;
   readonly waiting: number;
   /** How long one waits before it is refused, milliseconds. @default for as long as it takes */
   readonly waitMs?: number;
 }
 
-export interface InFlightLimitDependencies {
+interface InFlightLimitDependencies {
   readonly clock: Pick<Clock, 'setTimeout'>;
   /** The error for requests for which there is no room. */
   readonly refusal: () => Error;

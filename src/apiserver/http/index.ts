@@ -4,7 +4,6 @@ export { created, METRICS_TYPE, ok, plainText } from './api-response.js';
 export type {
   ApiResponse,
   MessageConnection,
-  ObjectResponse,
   RawResponse,
   StreamResponse,
   UpgradeResponse,
@@ -14,7 +13,6 @@ export { ByteBudget } from './byte-budget.js';
 export type { Reservation } from './byte-budget.js';
 export { Connections } from './connections.js';
 export { createListener } from './listener.js';
-export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';
 export { etagOf, tagged, unlessKnown, unlessKnownAs } from './conditional.js';
 export { acceptClauses, acceptsGzip, checkRepresentable, formatOfRefusal, negotiate } from './negotiate.js';

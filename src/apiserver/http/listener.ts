@@ -9,7 +9,7 @@ import type { CompiledServerLimits } from './server-limits.js';
 import { asksForWebSocket } from './upgrade.js';
 
 /** Certificate and key, PEM. */
-export interface ListenerTls {
+interface ListenerTls {
   readonly cert: string;
   readonly key: string;
   /** The authority whose client certificates are accepted, PEM. @default none is asked for */

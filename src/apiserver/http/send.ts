@@ -32,7 +32,7 @@ const JSON_TYPE = 'application/json';
 
 const gzipAsync = promisify(gzip);
 
-export interface SendOptions {
+interface SendOptions {
   readonly format: Format;
   /** The message of a body; undefined for what has none, which is written as JSON. @default nothing has one */
   readonly toProtobuf?: (body: object) => Buffer | undefined;
@@ -85,7 +85,7 @@ function warn(response: ServerResponse, texts: readonly string[]): void {
   if (headers.length > 0) response.setHeader('Warning', headers);
 }
 
-export interface RefusalOptions extends Pick<SendOptions, 'format' | 'toProtobuf' | 'common' | 'isPretty'> {
+interface RefusalOptions extends Pick<SendOptions, 'format' | 'toProtobuf' | 'common' | 'isPretty'> {
   /** Texts of warnings. @default none */
   readonly warned?: readonly string[];
 }

@@ -1,17 +1,13 @@
 export { isDefinedByUsers } from './kind-definition.js';
 export type {
   FieldError,
-  FieldErrorType,
-  GracefulDeletion,
   KindDefinition,
   KindRegistry,
   Reservation,
-  Reservations,
   ScaleMapping,
   ShownKind,
   Subresource,
   TableCell,
-  TableColumn,
   WebhookConversion,
 } from './kind-definition.js';
 export { describedColumns } from './column-descriptions.js';
@@ -25,13 +21,12 @@ export {
   approvalOfDefinition,
 } from './apiextensions/custom-resource-definition.validation.js';
 export type { Approval } from './apiextensions/custom-resource-definition.validation.js';
-export { refusalOf, reservationOf, storedResourceOf } from './apiextensions/reserved-groups.js';
+export { refusalOf, storedResourceOf } from './apiextensions/reserved-groups.js';
 export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './custom/custom-kind.js';
 export { structuralType } from './custom/rules/rule-types.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { NAME_COLUMN, column } from './common/columns.js';
-export { humanDuration } from './common/human-duration.js';
 export { SHOWN_SCALE } from './common/scale.js';
 export { compareVersions } from './common/version-order.js';
 export {

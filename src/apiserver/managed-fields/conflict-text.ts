@@ -4,7 +4,7 @@ import { pathsOf } from './field-set.js';
 import { pathText } from './fields-v1.js';
 import type { Manager } from './managers.js';
 
-export interface ApplyConflict {
+interface ApplyConflict {
   readonly message: string;
   readonly causes: readonly { readonly reason: string; readonly message: string; readonly field: string }[];
 }

@@ -8,7 +8,7 @@ import { typeOf } from './shape.js';
 import type { Shape } from './shape.js';
 import { ownersAfterUpdate } from './update.js';
 
-export interface FirstApply {
+interface FirstApply {
   readonly shape: Shape;
   /** An object of the type with nothing in it. */
   readonly empty: unknown;

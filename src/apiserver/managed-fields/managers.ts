@@ -3,7 +3,7 @@ import { EMPTY_SET, isEmptySet, unionAll } from './field-set.js';
 import { fromFieldsV1, toFieldsV1 } from './fields-v1.js';
 import type { FieldsV1 } from './fields-v1.js';
 
-export type ManagerOperation = 'Apply' | 'Update';
+type ManagerOperation = 'Apply' | 'Update';
 
 /** One entry of `metadata.managedFields`, as clients see it. */
 export interface ManagedFieldsEntry {

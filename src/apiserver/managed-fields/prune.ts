@@ -17,7 +17,7 @@ export function pruneReleased(object: unknown, before: FieldSet, owned: FieldSet
  * Adds the struct fields that lead to the set's members: the owner of `spec.replicas` also owns `spec` when removing
  * fields. Entries of maps and items of lists are only owned themselves.
  */
-export function withNamedFields(set: FieldSet, shape: Shape): FieldSet {
+function withNamedFields(set: FieldSet, shape: Shape): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [element, child] of set.children) {
     const below = shapeBelow(shape, element);

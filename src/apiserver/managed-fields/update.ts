@@ -11,7 +11,7 @@ import { typeOf } from './shape.js';
 import type { Shape } from './shape.js';
 
 /** An object before and after it, and its type. */
-export interface Update {
+interface Update {
   readonly before: unknown;
   readonly after: unknown;
   readonly shape: Shape;

@@ -12,7 +12,7 @@ import { pathsOfKind } from './kind-paths.js';
 import { pathsOfServer } from './served-documents.js';
 
 /** An encoded part of the document, without its surroundings. */
-export interface EncodedPart<T> {
+interface EncodedPart<T> {
   readonly paths: T;
   readonly definitions: T;
 }

@@ -24,7 +24,7 @@ export interface PatchOptions {
 const MAX_OPERATIONS = 10_000;
 
 /** The result of a patch. */
-export interface Patched {
+interface Patched {
   readonly object: UnstructuredObject;
   /** The patch as it has been read; of a strategic merge, without the directives that were followed. */
   readonly patch: unknown;

@@ -6,7 +6,7 @@ import type { JsonObject } from './json-pointer.js';
 export const MAX_COPIED = 3 * 1024 * 1024;
 
 /** Names and values that the copies of one patch may add up to: few characters can be many of them. */
-export const MAX_COPIED_VALUES = 2 * MAX_VALUES;
+const MAX_COPIED_VALUES = 2 * MAX_VALUES;
 
 /** More was asked for than may be copied. */
 export class CopyBudgetError extends Error {}

@@ -1,4 +1,3 @@
 export { applyPatch } from './apply-patch.js';
-export type { Patched, PatchOptions } from './apply-patch.js';
 export { patchMediaTypes, patchTypeOf } from './patch-type.js';
 export type { PatchType } from './patch-type.js';

@@ -3,7 +3,7 @@ import { unexpected, unprocessable } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import type { JsonObject } from './json-pointer.js';
 
-export interface ObjectListMerge {
+interface ObjectListMerge {
   /** The field that distinguishes the items. */
   readonly key: string;
   /** `$setElementOrder`: items that carry nothing but the key. */

@@ -17,13 +17,9 @@ import {
 } from './merge-object-list.js';
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
-export type MergeObject = (
-  original: JsonObject,
-  patch: JsonObject,
-  schema: ObjectSchema | undefined,
-) => JsonObject;
+type MergeObject = (original: JsonObject, patch: JsonObject, schema: ObjectSchema | undefined) => JsonObject;
 
-export interface StrategicMergeOptions {
+interface StrategicMergeOptions {
   readonly schemas: SchemaRegistry;
   /** Name of the schema of the patched object. */
   readonly schema: string;

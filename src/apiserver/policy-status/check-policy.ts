@@ -7,7 +7,7 @@ import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { SchemaTypes } from './schema-type.js';
 import type { SchemaRegistry } from '../schema/index.js';
 
-export interface ExpressionWarning {
+interface ExpressionWarning {
   readonly fieldRef: string;
   readonly warning: string;
 }

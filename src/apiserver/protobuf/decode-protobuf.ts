@@ -18,7 +18,7 @@ const BYTES = 2;
 type JsonObject = Record<string, unknown>;
 
 /** The type that a body has to follow. */
-export interface ProtobufTarget {
+interface ProtobufTarget {
   readonly schemas: SchemaRegistry;
   /** Name of its schema. */
   readonly schema: string;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readGenerated } from '../read-generated.js';
 
 /** The meaning of a field number: a property, or an inlined message. */
-export type LayoutEntry = string | readonly [inlinedMessage: string];
+type LayoutEntry = string | readonly [inlinedMessage: string];
 
 /** The field numbers of one message. They are part of the published API and never change. */
-export type MessageLayout = Readonly<Record<number, LayoutEntry>>;
+type MessageLayout = Readonly<Record<number, LayoutEntry>>;
 
 const GENERATED = new URL('generated/', import.meta.url);
 const packages = new Map<string, Readonly<Record<string, MessageLayout>>>();

@@ -49,7 +49,7 @@ export interface ApplyOptions {
 /** The configuration that a manager applies, as it is written. */
 export type Config = Readonly<Record<string, unknown>>;
 
-export interface Applied extends ObjectState {
+interface Applied extends ObjectState {
   readonly created: boolean;
 }
 

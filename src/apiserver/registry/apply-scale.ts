@@ -8,7 +8,7 @@ import { mergeApplied, ownersBeforeApply } from './apply-object.js';
 import type { ApplyOptions, Config } from './apply-object.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
-export interface AppliedScale {
+interface AppliedScale {
   /** The object as it is. */
   readonly current: Readonly<UnstructuredObject>;
   /** Its Scale as it is, of the type named `schema`. */

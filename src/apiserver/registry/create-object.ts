@@ -18,7 +18,7 @@ import type { ObjectState } from '../storage/index.js';
 import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
-export interface CreateOptions {
+interface CreateOptions {
   /** Do everything but the last step. */
   readonly dryRun: boolean;
   /** The manager that creates it. @default the server itself, which owns nothing */

@@ -30,7 +30,7 @@ export function budgetsOf<Budget extends ReadableBudget>(
  * `free`: no budget has a say. `unready`: the pod counts for nothing, as long as it stays as it is. `counted`: the budget must
  * allow one more.
  */
-export type EvictionRule = 'free' | 'unready' | 'counted';
+type EvictionRule = 'free' | 'unready' | 'counted';
 
 /**
  * By which rule a pod may be evicted.

@@ -14,7 +14,7 @@ import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 /** The object's state now, or its last one. */
-export interface DeletionOutcome extends ObjectState {
+interface DeletionOutcome extends ObjectState {
   readonly removed: boolean;
 }
 

@@ -23,7 +23,7 @@ import { updateObject } from './update-object.js';
 
 const BUDGETS = ['policy', 'v1', 'poddisruptionbudgets'] as const;
 
-export interface EvictionRequest extends DeletionRequest, DeleteOptions {}
+interface EvictionRequest extends DeletionRequest, DeleteOptions {}
 
 /**
  * Deletes a pod where the budget that speaks for it allows that. Of evictions at the same time each takes its own from the

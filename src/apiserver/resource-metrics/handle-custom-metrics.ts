@@ -13,7 +13,7 @@ import { annotatedValues } from './annotated-metrics.js';
 const CUSTOM = { group: 'custom.metrics.k8s.io', version: 'v1beta2' };
 const EXTERNAL = { group: 'external.metrics.k8s.io', version: 'v1beta1' };
 
-export interface CustomMetricsCall {
+interface CustomMetricsCall {
   readonly group: string;
   readonly version: string;
   readonly request: ApiRequest;

@@ -12,7 +12,7 @@ import { parseSelection } from '../selectors/index.js';
 import { checkView, presentObject } from '../table.js';
 import { NODE_METRICS, nodeMetrics, podMetrics } from './metrics-kinds.js';
 
-export interface MetricsCall {
+interface MetricsCall {
   readonly kind: ShownKind;
   readonly request: ApiRequest;
   /** Empty: all, or cluster scope. */

@@ -26,7 +26,7 @@ const COLUMN = { type: 'string', format: '', priority: 0 } as const;
 
 /** The kinds that `kubectl top` and autoscalers read. */
 export const NODE_METRICS = metricsKind('NodeMetrics', 'nodes', false);
-export const POD_METRICS = metricsKind('PodMetrics', 'pods', true);
+const POD_METRICS = metricsKind('PodMetrics', 'pods', true);
 
 /** By name, as in discovery. */
 export const METRICS_KINDS: readonly ShownKind[] = [NODE_METRICS, POD_METRICS];

@@ -12,7 +12,7 @@ import type { SchemaRegistry } from '../schema/index.js';
 import { decideReview, REVIEW_TYPES } from './decide-review.js';
 import type { Reviewer, ReviewType } from './decide-review.js';
 
-export interface ReviewCall {
+interface ReviewCall {
   readonly type: ReviewType;
   readonly request: ApiRequest;
   /** Empty: cluster scope. */
@@ -21,7 +21,7 @@ export interface ReviewCall {
   readonly name: string;
 }
 
-export interface ReviewContext {
+interface ReviewContext {
   readonly clock: Pick<Clock, 'now'>;
   readonly kinds: KindRegistry;
   readonly reviewer: Reviewer;

@@ -7,7 +7,7 @@ import { isFieldSelector } from '../selectors/index.js';
 type Requirement = NonNullable<Decoded<LabelSelector>['matchExpressions']>[number];
 
 /** The selector of the list or watch that a question is about: as a text, or as requirements. */
-export interface ReviewSelector {
+interface ReviewSelector {
   readonly rawSelector?: string;
   readonly requirements?: readonly Requirement[];
 }

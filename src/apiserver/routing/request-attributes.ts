@@ -15,7 +15,7 @@ const VERBS: Readonly<Record<string, string>> = {
 const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
 
 /** The parts of a request that say what it asks for. */
-export type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'target' | 'flag'>;
+type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'target' | 'flag'>;
 
 /** The verbs that a selector says more of. */
 const SELECTING = new Set(['list', 'watch', 'deletecollection']);

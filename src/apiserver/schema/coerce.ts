@@ -99,7 +99,7 @@ export interface MapKey {
 }
 
 type Path = (string | number | MapKey)[];
-export type FieldPath = readonly (string | number | MapKey)[];
+type FieldPath = readonly (string | number | MapKey)[];
 const INT32_MAX = 2 ** 31 - 1;
 
 const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);

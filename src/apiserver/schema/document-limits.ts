@@ -25,13 +25,13 @@ export function tooDeep(): DocumentLimitError {
 }
 
 /** Characters of strings and names; as much as the largest body may have. */
-export const MAX_TEXT_LENGTH = 3 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 3 * 1024 * 1024;
 
-export function tooMuchText(): DocumentLimitError {
+function tooMuchText(): DocumentLimitError {
   return new DocumentLimitError('text', `the document has more than ${MAX_TEXT_LENGTH} characters`);
 }
 
-export function tooManyValues(): DocumentLimitError {
+function tooManyValues(): DocumentLimitError {
   return new DocumentLimitError('values', `the document has more than ${MAX_VALUES} values`);
 }
 
@@ -39,7 +39,7 @@ const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
 
-export interface TextLimits {
+interface TextLimits {
   /** @default {@link MAX_DEPTH} */
   readonly maxDepth?: number;
   /** @default {@link MAX_VALUES} */

@@ -39,7 +39,7 @@ export interface FieldDecoder {
 }
 
 /** A property that is written although it is empty. */
-export interface EmptyField {
+interface EmptyField {
   readonly name: string;
   /** The fields of a struct. */
   readonly struct?: FieldDecoder;

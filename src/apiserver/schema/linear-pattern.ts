@@ -7,7 +7,7 @@ const MAX_KEPT = 2_000;
  * A pattern of a user, in the syntax of Go's expressions. Matching takes time linear in the text: no pattern can hold up
  * the server.
  */
-export interface LinearPattern {
+interface LinearPattern {
   /** Whether it matches anywhere in the text. */
   test(text: string): boolean;
   /** The first matches, `limit` at most. */

@@ -9,7 +9,7 @@ import type { FieldFinding } from './object-schema.js';
 export const MAX_FINDINGS = 100;
 
 /** A document that has keys twice, as Go reads it. */
-export interface ReadTwice {
+interface ReadTwice {
   /** JSON without repeated keys: structs and maps hold the fields of all their occurrences, all else is the last of them. */
   readonly text: string;
   /** Unknown fields as well, because a message lists both in the order of the text. */

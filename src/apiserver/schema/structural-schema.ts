@@ -12,7 +12,7 @@ export type StructuralSchema = Omit<Decoded<JSONSchemaProps>, 'additionalPropert
 };
 
 /** The schema of a field, `anything` for one without restrictions, `unknown` for one that is not declared. */
-export type Pruned = StructuralSchema | 'anything' | 'unknown';
+type Pruned = StructuralSchema | 'anything' | 'unknown';
 
 /** The fields that a whole resource has within another one, described or not. */
 export function isResourceField(name: string): boolean {

@@ -3,7 +3,7 @@ import { badRequest } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
 /** A field that must have a value. */
-export interface FieldRequirement {
+interface FieldRequirement {
   readonly field: string;
   readonly value: string;
 }
@@ -15,7 +15,7 @@ interface FieldTerm {
 }
 
 /** A compiled `fieldSelector`. */
-export interface FieldSelector {
+interface FieldSelector {
   matches(object: Readonly<UnstructuredObject>): boolean;
   /** The value that `metadata.name` must have, when the selector says so: such a list reads one object only. */
   readonly name?: string;

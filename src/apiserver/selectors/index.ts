@@ -1,4 +1,3 @@
-export { isFieldSelector, parseFieldSelector, requiredFields, requiredName } from './field-selector-text.js';
-export type { FieldRequirement, FieldSelector } from './field-selector-text.js';
-export { checkSelectors, parseLabelSelector, parseSelection } from './selection.js';
+export { isFieldSelector, requiredFields, requiredName } from './field-selector-text.js';
+export { checkSelectors, parseSelection } from './selection.js';
 export type { Selection } from './selection.js';

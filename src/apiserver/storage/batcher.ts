@@ -1,6 +1,6 @@
 import { atEndOfTurn } from '@rollkeeper/machinery/clock';
 
-export interface BatcherOptions<Item, Outcome> {
+interface BatcherOptions<Item, Outcome> {
   /**
    * Carries a batch out: one outcome for each item, in their order; an `Error` is the failure of that item alone. A
    * rejection fails the whole batch, and everything that waits behind it.

@@ -23,7 +23,7 @@ export interface FollowDependencies {
 }
 
 /** Called with every new state once, in order; `undefined`: the object was deleted. The object is read-only. */
-export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
+type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
 
 /** A stored value that cannot be understood. */
 export interface BrokenObject {

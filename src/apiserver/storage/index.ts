@@ -1,5 +1,5 @@
 export { UnreadableObjects } from './unreadable-objects.js';
-export type { ObjectCheck, UnreadableListener } from './unreadable-objects.js';
+export type { ObjectCheck } from './unreadable-objects.js';
 export { lengthOf, lengthOfEvent, objectTextOf, originOf, toStorageEvent } from './log-entry.js';
 export type { LogEntry, LoggedWrite } from './log-entry.js';
 export {
@@ -20,7 +20,6 @@ export {
   StorageUnreadableError,
 } from './errors.js';
 export { MemoryStorage } from './memory-storage.js';
-export type { MemoryStorageOptions } from './memory-storage.js';
 export { RedisStorage } from './redis-storage.js';
 export type { RedisStorageOptions } from './redis-storage.options.js';
 export type {
@@ -33,7 +32,6 @@ export type {
   StorageList,
   StorageListOptions,
   StorageRecord,
-  StorageRoom,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
@@ -42,7 +40,6 @@ export type { BrokenObject, FollowDependencies } from './followed-resource.js';
 export { FollowedResources } from './followed-resources.js';
 export { pagesOf } from './pages-of.js';
 export { withStorageMetrics } from './with-storage-metrics.js';
-export type { ObserveStorage } from './with-storage-metrics.js';
 export { ViewedStorage } from './viewed-storage.js';
 export type { Converted } from './viewed-storage.js';
 export type { ObjectView } from './viewed-storage.js';

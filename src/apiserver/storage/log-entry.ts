@@ -26,7 +26,7 @@ export interface LoggedWrite extends ChainedEntry {
 }
 
 /** The server of the store began a new life: the revision went ahead, and nothing was written. */
-export interface LoggedOpening extends ChainedEntry {
+interface LoggedOpening extends ChainedEntry {
   readonly type: 'opened';
 }
 

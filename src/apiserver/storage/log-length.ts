@@ -2,7 +2,7 @@ import { lengthOf } from './log-entry.js';
 import type { LogEntry } from './log-entry.js';
 import type { Revision } from './storage.js';
 
-export interface LogLengthLimits {
+interface LogLengthLimits {
   /** How many entries the log keeps: the ones before have left it by themselves. */
   readonly maxEntries: number;
   /** Characters of JSON. */

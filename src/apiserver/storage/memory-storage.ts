@@ -30,7 +30,7 @@ import type {
 
 const MAX_LOG_AGE_MS = 5 * 60_000;
 
-export interface MemoryStorageOptions {
+interface MemoryStorageOptions {
   /** @default the system's */
   clock?: Clock;
   /** How many writes the watch log keeps. @default 12000 */

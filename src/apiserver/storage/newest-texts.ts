@@ -1,7 +1,7 @@
 import type { StoredText } from './object-text.js';
 import type { Revision, StorageKey } from './storage.js';
 
-export interface NewestTextsLimits {
+interface NewestTextsLimits {
   readonly maxEntries: number;
   /** The longest JSON text, in characters. */
   readonly maxTextLength: number;

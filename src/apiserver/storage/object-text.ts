@@ -25,7 +25,7 @@ export function parseField(field: string): { namespace: string; name: string } {
 }
 
 /** Characters of one object's JSON: what etcd takes by default, in bytes. */
-export const MAX_OBJECT_LENGTH = 1536 * 1024;
+const MAX_OBJECT_LENGTH = 1536 * 1024;
 
 /** @throws StorageTooLargeError */
 export function encodeObject(object: KubernetesObject): string {

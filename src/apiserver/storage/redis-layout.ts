@@ -51,7 +51,7 @@ export function streamId(revision: Revision): string {
 }
 
 /** One entry of `XRANGE` or `XREAD`: id, then names and values in turn. */
-export type StreamEntry = readonly [id: string, fields: readonly string[]];
+type StreamEntry = readonly [id: string, fields: readonly string[]];
 
 export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
   const values: Record<string, string> = {};

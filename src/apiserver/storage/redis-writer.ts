@@ -30,14 +30,14 @@ export interface Write {
   readonly text: string;
 }
 
-export type WriteOutcome =
+type WriteOutcome =
   /** `text` is the new state; of a deletion the last. */
   | { readonly outcome: 'written'; readonly revision: Revision; readonly text: string }
   | { readonly outcome: 'exists' | 'missing' }
   | { readonly outcome: 'conflict'; readonly current: StoredText };
 
 /** Called with this process's writes in the log's form. */
-export type TellWritten = (entries: readonly LogEntry[]) => void;
+type TellWritten = (entries: readonly LogEntry[]) => void;
 
 /** Carries out the writes of a process, those that come together in one script. */
 export class RedisWriter {

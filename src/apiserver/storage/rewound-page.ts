@@ -5,7 +5,7 @@ import { fieldOf } from './object-text.js';
 import type { Revision } from './storage.js';
 
 /** Objects of a list in its order, by `namespace\0name`. */
-export interface ListedText extends StoredText {
+interface ListedText extends StoredText {
   readonly field: string;
 }
 
@@ -17,7 +17,7 @@ export interface PresentPage {
   readonly remaining: number;
 }
 
-export interface RewoundPage {
+interface RewoundPage {
   readonly items: readonly ListedText[];
   readonly remaining: number;
   /** The place at which the next page begins; absent at the end. */

@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Storage } from './storage.js';
 
 /** Called with the duration of an operation; `resource` as in storage keys, empty if it concerns none. */
-export type ObserveStorage = (
+type ObserveStorage = (
   operation: 'create' | 'get' | 'update' | 'delete' | 'list',
   resource: string,
   outcome: 'ok' | 'error',

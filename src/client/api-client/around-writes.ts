@@ -23,7 +23,7 @@ export interface ApiWrite {
 }
 
 /** Runs around every write: `send` sends it and returns the object in the answer, if there is one. */
-export type WriteInterceptor = <T extends KubernetesObject | undefined>(
+type WriteInterceptor = <T extends KubernetesObject | undefined>(
   write: ApiWrite,
   send: () => Promise<T>,
 ) => Promise<T>;

@@ -8,7 +8,7 @@ import { Agent, ProxyAgent } from './agents.js';
 import { askBeforeStart } from './ask-before-start.js';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly connection: ClusterConnection;
   /** Limit of concurrent requests. */
   readonly maxSockets: number;

@@ -6,7 +6,7 @@ export type FailedAttempt =
   | { readonly type: 'timeout' }
   | { readonly type: 'status'; readonly code: number; readonly retryAfterMs?: number };
 
-export interface RetrySituation {
+interface RetrySituation {
   /** A request to the eviction subresource. @default false */
   readonly isEviction?: boolean;
   /** Reads are safe to repeat; writes may not be. */
@@ -25,7 +25,7 @@ export interface RetryLimits {
   readonly maxDelayMs: number;
 }
 
-export type RetryDecision = { readonly retry: false } | { readonly retry: true; readonly delayMs: number };
+type RetryDecision = { readonly retry: false } | { readonly retry: true; readonly delayMs: number };
 
 const GIVE_UP: RetryDecision = { retry: false };
 

@@ -20,7 +20,7 @@ export interface DiscoveryDocument {
 }
 
 /** Reads one document; `etag` is that of the known one. */
-export type GetDiscoveryDocument = (
+type GetDiscoveryDocument = (
   path: string,
   options: { readonly accept?: string; readonly etag?: string },
 ) => Promise<DiscoveryDocument>;

@@ -5,12 +5,12 @@ import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 /** The supported protocol versions; Kubernetes removed `v1alpha1` in 1.24. */
-export const EXEC_API_VERSIONS = [
+const EXEC_API_VERSIONS = [
   'client.authentication.k8s.io/v1',
   'client.authentication.k8s.io/v1beta1',
 ] as const;
 
-export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
+const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
 
 /** `user.exec` of a kubeconfig. */
 export const execConfigSchema = z
@@ -28,7 +28,7 @@ export const execConfigSchema = z
     message: `must be ${INTERACTIVE_MODES.join(', ')} with client.authentication.k8s.io/v1`,
   });
 
-export type ExecConfig = z.infer<typeof execConfigSchema>;
+type ExecConfig = z.infer<typeof execConfigSchema>;
 
 export interface ExecPluginOptions {
   readonly config: ExecConfig;
@@ -39,7 +39,7 @@ export interface ExecPluginOptions {
 }
 
 /** The answer of a plugin. */
-export interface ExecCredential {
+interface ExecCredential {
   readonly token?: string;
   readonly certificate?: { readonly cert: string; readonly key: string };
   readonly expiresAtMs?: number;

@@ -15,7 +15,7 @@ import { PodChannels } from './pod-channels.js';
 import type { HttpAnswer } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest extends MayStart, SilenceLimit {
   readonly method: HttpMethod;
@@ -33,7 +33,7 @@ export interface HttpRequest extends MayStart, SilenceLimit {
 }
 
 /** Several streams that are to share one connection. */
-export interface ChannelsAsked extends Pick<HttpRequest, 'path' | 'userAgent' | 'signal'> {
+interface ChannelsAsked extends Pick<HttpRequest, 'path' | 'userAgent' | 'signal'> {
   readonly protocols: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface StreamingAnswer {
   readonly head: Omit<HttpAnswer, 'text'>;
 }
 
-export interface HttpTransportOptions {
+interface HttpTransportOptions {
   readonly connection: ClusterConnection;
   readonly userAgent: string;
   readonly maxSockets: number;

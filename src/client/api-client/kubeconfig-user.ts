@@ -16,7 +16,7 @@ import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
 import { writeOidcTokens } from './kubeconfig-file.js';
 import { OidcCredentials } from './oidc-credentials.js';
 
-export interface UserContext {
+interface UserContext {
   readonly userName: string;
   readonly cluster: KubeconfigCluster;
   /** CA of the cluster, for plugins that ask for it. */
@@ -27,7 +27,7 @@ export interface UserContext {
   readonly logger: Logger;
 }
 
-export interface UserCredentials {
+interface UserCredentials {
   readonly credentials: Credentials;
   /** The plugin that provides client certificates, if any. */
   readonly plugin?: ExecCredentials;

@@ -27,12 +27,12 @@ const configSchema = z.object({
 type OidcConfig = z.infer<typeof configSchema>;
 
 /** Tokens from the identity provider. */
-export interface OidcTokens {
+interface OidcTokens {
   readonly idToken: string;
   readonly refreshToken: string;
 }
 
-export interface OidcCredentialsOptions {
+interface OidcCredentialsOptions {
   /** Name of the user in errors. */
   readonly field: string;
   readonly config: unknown;

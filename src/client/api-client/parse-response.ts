@@ -99,7 +99,7 @@ export function identified<T extends KubernetesObject>(value: unknown, where: st
 }
 
 /** A list from the wire; servers without versions send no resourceVersion. */
-export interface WireList<T extends KubernetesObject> {
+interface WireList<T extends KubernetesObject> {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items?: T[];
 }

@@ -3,7 +3,7 @@ import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { CredentialHeaders } from './cluster-connection.js';
 import { requireUndici } from './require-undici.js';
 
-export interface ChannelsRequest {
+interface ChannelsRequest {
   /** `wss://…/exec?command=ls` */
   readonly url: string;
   /** In the order of preference. */
@@ -12,7 +12,7 @@ export interface ChannelsRequest {
   readonly dispatcher: Dispatcher;
 }
 
-export interface ChannelListener {
+interface ChannelListener {
   onMessage(channel: number, data: Buffer): void;
   /** Once, however it ended. */
   onClose(): void;

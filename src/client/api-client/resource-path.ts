@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-export type QueryValue = string | number | boolean | undefined;
+type QueryValue = string | number | boolean | undefined;
 
 /** `/api/v1` for the core group, `/apis/apps/v1` for the others. */
-export function groupVersionPath(type: Pick<ResourceType, 'group' | 'version'>): string {
+function groupVersionPath(type: Pick<ResourceType, 'group' | 'version'>): string {
   return type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
 }
 

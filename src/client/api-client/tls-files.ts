@@ -11,7 +11,7 @@ type Pem = (typeof PARTS)[number];
 /** Source of one part of the TLS material: constant bytes, or a file that may be rotated. */
 export type PemSource = { readonly data: Buffer } | { readonly path: string };
 
-export interface TlsFilesOptions {
+interface TlsFilesOptions {
   readonly sources: Readonly<Partial<Record<Pem, PemSource>>>;
   /** Name of each part in errors. */
   readonly names: Readonly<Record<Pem, string>>;

@@ -40,7 +40,7 @@ export interface StoredEvent {
   readonly resourceVersion?: string;
 }
 
-export interface AttemptedWrite {
+interface AttemptedWrite {
   readonly occurrences: number;
   /** The count of the Event if it was carried out. */
   readonly count: number;

@@ -17,7 +17,7 @@ import type { EventObject } from './event-object.js';
 import { COMBINED_PREFIX } from './similar-events.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 
-export interface EventWriterDependencies {
+interface EventWriterDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -56,9 +56,9 @@ export interface WatchStep {
 export const INITIAL_STATE: ReflectorState = { step: 'list', way: 'streamed' };
 
 /** A watch that lasted this long proves a healthy server. */
-export const HEALTHY_AFTER_MS = 5_000;
+const HEALTHY_AFTER_MS = 5_000;
 /** A shorter watch is not repeated immediately, or a confused server would be called in a hot loop. */
-export const SHORT_WATCH_MS = 1_000;
+const SHORT_WATCH_MS = 1_000;
 
 /** The list-and-watch protocol: maps state and outcome to the next state. Pure. */
 export function decideWatchStep(state: ReflectorState, outcome: StepOutcome): WatchStep {

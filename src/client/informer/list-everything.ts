@@ -8,7 +8,7 @@ import type { ListWay } from './decide-watch-step.js';
 /** The part of the API client that informers need. */
 export type ListWatcher = Pick<ApiClient, 'list' | 'watch'>;
 
-export interface ListRequest<T> {
+interface ListRequest<T> {
   readonly client: ListWatcher;
   readonly type: ResourceType;
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
@@ -18,7 +18,7 @@ export interface ListRequest<T> {
   readonly signal: AbortSignal;
 }
 
-export interface Listed<T> {
+interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
 }

@@ -19,7 +19,7 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-export interface VersionWaitersDependencies {
+interface VersionWaitersDependencies {
   readonly clock: Clock;
   readonly progress: CacheProgress;
   /** How many reads have begun. */

@@ -12,10 +12,7 @@ import type { ObjectStore } from './store.js';
 import type { Reading } from './version-waiters.js';
 import { VersionWaiters } from './version-waiters.js';
 
-export interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<
-  ReflectorDependencies<T>,
-  'sink'
-> {
+interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<ReflectorDependencies<T>, 'sink'> {
   readonly store: ObjectStore<T>;
   /** Shrinks an object before it is cached. */
   readonly prepare: (item: T) => T;

@@ -8,7 +8,7 @@ type ReadablePod = DeepReadonly<Pod>;
 type Volume = DeepReadonly<PersistentVolume>;
 type Attachment = DeepReadonly<VolumeAttachment>;
 
-export interface AttachFacts {
+interface AttachFacts {
   readonly node: string;
   /** On the node. */
   readonly pods: readonly ReadablePod[];

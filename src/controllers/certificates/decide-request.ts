@@ -23,7 +23,7 @@ export function isApproved(request: Request): boolean {
   return hasCondition(request, 'Approved') && !hasCondition(request, 'Denied');
 }
 
-export interface Validity {
+interface Validity {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }

@@ -1,10 +1,10 @@
 import type { CertificateRequest } from '@rollkeeper/tls';
 
-export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 export const KUBELET_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
-export const KUBELET_SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
+const KUBELET_SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 /** Accepts any request; it dates from before signers existed. */
-export const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
+const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 
 /** The contents of a request, and its usages. */
 export interface Asked {

@@ -20,7 +20,7 @@ function isSaidOf({ metadata, spec }: ReadableNode, word: string): boolean {
   return spec?.providerID?.startsWith(PROVIDER) === true && words.includes(word);
 }
 
-export type CloudStep =
+type CloudStep =
   | { readonly action: 'nothing' }
   | { readonly action: 'delete' }
   | { readonly action: 'taint'; readonly taints: readonly Taint[] };

@@ -11,7 +11,7 @@ type Status = NonNullable<CronJob['status']>;
 export type JobReference = NonNullable<Status['active']>[number];
 
 /** What has happened to a CronJob's jobs since its status was written. */
-export interface JobsDecision {
+interface JobsDecision {
   readonly active: readonly JobReference[];
   readonly lastSuccessfulTime: string | undefined;
   readonly events: readonly EventNote[];
@@ -59,7 +59,7 @@ export function referenceTo({ metadata }: ReadableJob): JobReference {
   return { apiVersion: apiVersionOf(JOB), kind: JOB.kind, namespace, name, uid, resourceVersion };
 }
 
-export function outcomeOf({ status }: ReadableJob): 'Complete' | 'Failed' {
+function outcomeOf({ status }: ReadableJob): 'Complete' | 'Failed' {
   return isConditionTrue(status?.conditions, 'Complete') ? 'Complete' : 'Failed';
 }
 

@@ -5,7 +5,7 @@ import { parseTimeMs } from '../shared/index.js';
 import type { Schedule } from './schedule.js';
 
 /** What the schedule requires now. */
-export type StartDecision =
+type StartDecision =
   | { readonly kind: 'wait' }
   /** Epoch milliseconds. */
   | { readonly kind: 'start'; readonly atMs: number; readonly manyMissed: boolean }

@@ -10,7 +10,7 @@ type BudgetStatus = NonNullable<PodDisruptionBudget['status']>;
 /** A granted eviction without effect expires after this time. */
 const DELETION_TIMEOUT_MS = 120_000;
 
-export interface DecidedStatus {
+interface DecidedStatus {
   readonly status: BudgetStatus;
   /** When to look again, milliseconds; absent: when something changes. */
   readonly recheckMs?: number;
@@ -19,7 +19,7 @@ export interface DecidedStatus {
 }
 
 /** The counts of a budget, beside its selected pods. */
-export interface BudgetCount {
+interface BudgetCount {
   /** Expected number of pods. */
   readonly expected: number;
   readonly desiredHealthy: number;

@@ -8,7 +8,7 @@ interface Scaled extends KubernetesObject {
   readonly spec?: { readonly replicas?: number };
 }
 
-export interface ExpectedScale {
+interface ExpectedScale {
   /** Sum of the controllers' desired scale. */
   readonly scale: number;
   /** Pods without a controller, which are not included. */

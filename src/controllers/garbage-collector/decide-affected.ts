@@ -14,13 +14,13 @@ import type { GraphNode } from './ownership-index.js';
 type Item = DeepReadonly<KubernetesObject>;
 
 /** An object to check because of a change. */
-export interface AffectedNode extends GraphNode {
+interface AffectedNode extends GraphNode {
   /** `later`: its owner is not cached yet, which usually means that it will be in a moment. */
   readonly urgency: 'now' | 'later';
 }
 
 /** The parts of the collector that the decision reads. */
-export interface AffectedView {
+interface AffectedView {
   readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'ownerOf'>;
   readonly absent: Pick<AbsentOwners, 'has'>;
 }

@@ -8,7 +8,7 @@ import {
   isOrphaningDependents,
 } from './item-key.js';
 
-export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
  * `solid`: exists and keeps its dependents. `dangling`: does not exist. `waiting`: is being deleted in the foreground,
@@ -47,7 +47,7 @@ export type CollectionPlan =
     };
 
 /** The known dependents of an owner. */
-export interface KnownDependents {
+interface KnownDependents {
   readonly dependents: readonly Item[];
   /** Whether the first list of some type is in progress. */
   readonly isFilling: boolean;
@@ -100,7 +100,7 @@ export function decideCollection(
 }
 
 /** Whether `object` has to be deleted before the owner with `uid`. */
-export function blocksOwner(object: Item, uid: string | undefined): boolean {
+function blocksOwner(object: Item, uid: string | undefined): boolean {
   return (object.metadata.ownerReferences ?? []).some(
     (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
   );

@@ -6,7 +6,7 @@ import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernete
 const NEEDED_VERBS = ['delete', 'list', 'watch'];
 
 /** Which types to start and to stop watching. */
-export interface MonitorPlan {
+interface MonitorPlan {
   readonly start: readonly ResourceType[];
   readonly stop: readonly ResourceType[];
 }
@@ -50,7 +50,7 @@ function isCollectable({ verbs }: DiscoveredResource): boolean {
  */
 export type MonitorState = 'syncing' | 'synced' | 'unreadable';
 
-export interface MonitorFacts {
+interface MonitorFacts {
   readonly hasSynced: boolean;
   readonly trouble?: { readonly reason: string; readonly code?: number };
   /** Time since its start. */

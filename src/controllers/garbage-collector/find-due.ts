@@ -4,7 +4,7 @@ import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents, itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
-export interface DueView {
+interface DueView {
   readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'nodes' | 'ownerOf'>;
   readonly absent: Pick<AbsentOwners, 'has'>;
 }

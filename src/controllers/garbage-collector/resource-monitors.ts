@@ -20,7 +20,7 @@ import type { DependencyGraph } from './dependency-graph.js';
 import { namesKind } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 
-export interface ResourceMonitorsDependencies {
+interface ResourceMonitorsDependencies {
   readonly informers: Pick<InformerSource, 'metadataInformerFor'>;
   readonly discovery: Pick<ApiClient, 'discover'>;
   readonly graph: DependencyGraph;

@@ -89,7 +89,7 @@ export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners):
  * If a dependent changed, the others are omitted: they were enqueued when the owner began to wait for them, or when
  * they appeared, and traversing all of them for each of a thousand deletions would be too slow.
  */
-export function seenWith(
+function seenWith(
   { object, type }: GraphNode,
   changed: DeepReadonly<KubernetesObject>,
   graph: Pick<DependencyGraph, 'dependentsOf' | 'newestDeletionOf' | 'ownerOf' | 'typeOf'>,

@@ -8,7 +8,7 @@ export type CustomFacts = Omit<ScaleFacts, 'samples'> & {
   readonly statusReplicas: number;
 };
 
-export interface CustomProposal {
+interface CustomProposal {
   readonly replicas: number;
   /** What was measured: of each pod, or of the whole; thousandths. */
   readonly milli: number;

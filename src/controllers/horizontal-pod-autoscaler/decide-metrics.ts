@@ -18,7 +18,7 @@ import {
 } from './read-metric.js';
 
 /** A metric without a value. */
-export interface FailedMetric {
+interface FailedMetric {
   /** `FailedGetResourceMetric` */
   readonly reason: string;
   /** For the Event and the condition. */

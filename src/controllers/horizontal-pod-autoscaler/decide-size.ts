@@ -34,12 +34,12 @@ export interface Bounds {
   readonly behavior?: DeepReadonly<HorizontalPodAutoscalerBehavior>;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly reason: string;
   readonly message: string;
 }
 
-export interface DecidedSize {
+interface DecidedSize {
   readonly replicas: number;
   readonly ableToScale: Verdict;
   readonly limited: Verdict & { readonly isLimited: boolean };

@@ -1,7 +1,7 @@
 import type { DeepReadonly, LabelMatcher, Pod } from '@rollkeeper/machinery/kubernetes';
 
 /** Name and namespace of an autoscaler. */
-export interface AutoscalerName {
+interface AutoscalerName {
   readonly name: string;
   readonly namespace: string;
 }

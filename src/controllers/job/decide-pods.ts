@@ -19,7 +19,7 @@ export interface Slot {
 }
 
 /** What a Job does with its pods now. */
-export type PodDecision =
+type PodDecision =
   | { readonly kind: 'nothing' }
   /** Too many: delete these; they do not count as failed. */
   | { readonly kind: 'delete'; readonly pods: readonly ReadablePod[] }

@@ -1,7 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { EventNote } from '@rollkeeper/runtime';
+import type { EventNote, Job } from '@rollkeeper/runtime';
 import { findCondition } from '@rollkeeper/runtime';
-import type { Job } from '@rollkeeper/runtime';
 import type { CountedPods } from './count-pods.js';
 import type { JobEnd } from './decide-end.js';
 import { isSuspended } from './job-pods.js';
@@ -17,7 +16,7 @@ export interface LeftPods {
   readonly terminating: number;
 }
 
-export interface StatusDecision {
+interface StatusDecision {
   readonly status: Status;
   /** Recorded once the status is stored. */
   readonly events: readonly EventNote[];

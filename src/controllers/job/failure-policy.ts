@@ -4,7 +4,7 @@ type Policy = NonNullable<ReadableJob['spec']['podFailurePolicy']>;
 type Rule = NonNullable<Policy['rules']>[number];
 
 /** The result of a Job's failure policy for a failed pod. */
-export interface FailureVerdict {
+interface FailureVerdict {
   /** `Count` if no rule matches. */
   readonly action: 'Count' | 'Ignore' | 'FailJob' | 'FailIndex';
   /** For `FailJob`: the reason, for people. */

@@ -28,7 +28,7 @@ export interface JobView {
   readonly indexes?: IndexView;
 }
 
-export interface IndexView {
+interface IndexView {
   readonly succeeded: ReadonlySet<number>;
   /** Of a Job with a `backoffLimitPerIndex`. */
   readonly failed?: ReadonlySet<number>;

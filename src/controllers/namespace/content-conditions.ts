@@ -1,7 +1,7 @@
 import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { Namespace } from '@rollkeeper/machinery/kubernetes';
 
-export type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
+type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 
 /** The result of one pass over a namespace's content. */
 export interface ContentReport {

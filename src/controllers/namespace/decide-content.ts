@@ -32,7 +32,7 @@ export function decideDeletionWaves(
 }
 
 /** The findings of a pass over a namespace's content. */
-export interface ContentLeft {
+interface ContentLeft {
   readonly objects: readonly DeepReadonly<KubernetesObject>[];
   readonly discoveryFailures: readonly string[];
   readonly deletionFailures: readonly string[];

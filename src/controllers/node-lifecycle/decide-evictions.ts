@@ -11,7 +11,7 @@ export interface ScheduledEviction {
   readonly dueMs: number;
 }
 
-export interface EvictionPlan {
+interface EvictionPlan {
   readonly evict: readonly ReadablePod[];
   /** Pods whose scheduled eviction does not take place: they or the taints have gone, or they tolerate them now. */
   readonly cancelled: readonly ReadablePod[];

@@ -3,7 +3,7 @@ import type { DeepReadonly, Node } from '@rollkeeper/machinery/kubernetes';
 import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
 type ReadableNode = DeepReadonly<Node>;
-export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
+type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 
 /** A node without a heartbeat for this time is silent; kube-controller-manager's `--node-monitor-grace-period`. */

@@ -1,7 +1,7 @@
 import type { DeepReadonly, KubernetesObject, Node } from '@rollkeeper/machinery/kubernetes';
 import type { EventNote } from '@rollkeeper/runtime';
 
-export interface NodeChange {
+interface NodeChange {
   readonly node: KubernetesObject;
   readonly event: EventNote;
 }

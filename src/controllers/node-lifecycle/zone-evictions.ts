@@ -4,7 +4,7 @@ import { readinessOf } from './decide-node.js';
 type ReadableNode = DeepReadonly<Node>;
 
 /** `full`: no node of the zone is ready. `partial`: most are not, so the network is the likelier cause. */
-export type ZoneState = 'normal' | 'partial' | 'full';
+type ZoneState = 'normal' | 'partial' | 'full';
 
 /** kube-controller-manager's `--unhealthy-zone-threshold`. */
 const UNHEALTHY_SHARE = 0.55;

@@ -5,7 +5,7 @@ import type { ApiClient } from '@rollkeeper/runtime';
 import { PersistentVolume, PersistentVolumeClaim, updateStatus } from '@rollkeeper/runtime';
 import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
 
-export interface BinderDependencies {
+interface BinderDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
 }

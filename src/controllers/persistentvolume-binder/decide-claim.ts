@@ -16,7 +16,7 @@ export type ReadableVolume = DeepReadonly<PersistentVolume>;
 type ReadableClass = DeepReadonly<StorageClass>;
 
 /** The input of the decision about a claim. */
-export interface ClaimView {
+interface ClaimView {
   readonly claim: ReadableClaim;
   readonly volumes: readonly ReadableVolume[];
   readonly classes: readonly ReadableClass[];

@@ -2,7 +2,7 @@ import { BOUND_BY_CONTROLLER, PROVISIONED_BY, isBoundTo } from '@rollkeeper/mach
 import type { EventNote } from '@rollkeeper/runtime';
 import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
 
-export type VolumeDecision =
+type VolumeDecision =
   | { readonly action: 'set-phase'; readonly phase: 'Available' | 'Bound' }
   /** Its claim was deleted, or has another volume. */
   | { readonly action: 'release' }

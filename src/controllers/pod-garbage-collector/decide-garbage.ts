@@ -5,13 +5,13 @@ import type { Disruption } from '../shared/index.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /** Number of ended pods kept; kube-controller-manager's `--terminated-pod-gc-threshold`. */
-export const FINISHED_KEPT = 12_500;
+const FINISHED_KEPT = 12_500;
 /** A node that has been missing for this long does not come back under its name. */
 export const QUARANTINE_MS = 40_000;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
-export type GarbageDecision =
+type GarbageDecision =
   | { readonly action: 'keep' }
   /** If the node was deleted permanently, no kubelet will end the pod. */
   | { readonly action: 'wait-for-node' }

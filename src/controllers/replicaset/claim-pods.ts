@@ -45,7 +45,7 @@ export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
 }
 
 /** The ReplicaSet's cached pods, and those to adopt and release. */
-export interface FoundPods extends ClaimedPods {
+interface FoundPods extends ClaimedPods {
   readonly adopt: readonly ReadablePod[];
   readonly release: readonly ReadablePod[];
 }

@@ -19,7 +19,7 @@ interface CreatePodsInput {
   readonly otherNames: (count: number, taken: ReadonlySet<string>) => readonly string[];
 }
 
-export interface CreatePodsResult {
+interface CreatePodsResult {
   /** As stored now. */
   readonly stored: PodIntents;
   readonly created: number;

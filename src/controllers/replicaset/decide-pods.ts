@@ -93,7 +93,7 @@ export function decidePods(
 }
 
 /** How many pods one sync creates or deletes; never both. */
-export interface PodCountDecision {
+interface PodCountDecision {
   readonly create: number;
   readonly delete: number;
 }
@@ -105,7 +105,7 @@ function countEnding({ pendingDeletes, terminating }: Situation): number {
 }
 
 /** The step from `active` pods towards `desired`, at most `burst` at once. */
-export function decidePodCount(input: {
+function decidePodCount(input: {
   readonly active: number;
   /** Pods that are ending, where their replacements wait for that. @default 0 */
   readonly ending?: number;

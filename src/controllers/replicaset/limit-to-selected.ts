@@ -3,12 +3,12 @@ import { OWNER_UID_INDEX, findOwner, ownerRefOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, LabelMatcher, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 
-export interface WatchedDeployments {
+interface WatchedDeployments {
   readonly type: ResourceType;
   readonly informer: Informer<Deployment>;
 }
 
-export interface SelectionInput {
+interface SelectionInput {
   /** The installation's `--selector`. */
   readonly selects: LabelMatcher;
   /** One per API; the informers may contain only the selected ones. */
@@ -25,7 +25,7 @@ export function limitToSelected(input: SelectionInput): ReplicaSetSelection {
   return new ReplicaSetSelection(input);
 }
 
-export class ReplicaSetSelection implements KeyLimit {
+class ReplicaSetSelection implements KeyLimit {
   constructor(private readonly input: SelectionInput) {}
 
   /** A deleted one counts as included: what it has left has to be tidied up. */

@@ -18,7 +18,7 @@ const MOST_CONSUMERS = 256;
 const LONGEST_BASE = 57;
 
 /** What a pod's entry of `resourceClaims` needs. Source: handleClaim in k/k pkg/controller/resourceclaim. */
-export type PodClaimStep =
+type PodClaimStep =
   | { readonly action: 'nothing' }
   /** The claim is there, and its name has to be recorded. */
   | { readonly action: 'record'; readonly claimName: string }

@@ -12,7 +12,7 @@ export interface Revised extends KubernetesObject {
 }
 
 /** How to get the revision of the current template. */
-export type RevisionDecision =
+type RevisionDecision =
   | { readonly kind: 'known'; readonly update: Revision }
   /** A former revision becomes the newest again: a rollback. */
   | { readonly kind: 'renumber'; readonly update: Revision; readonly revision: number }
@@ -46,7 +46,7 @@ export function templateOf({ data }: Revision): Template | undefined {
 }
 
 /** Oldest first. */
-export function sortRevisions(revisions: readonly Revision[]): Revision[] {
+function sortRevisions(revisions: readonly Revision[]): Revision[] {
   return [...revisions].sort(
     (a, b) =>
       toDouble(a.revision) - toDouble(b.revision) ||

@@ -41,7 +41,7 @@ type Owner = Revised & { spec: { selector: object } };
 type Sync = Pick<ReconcileContext, 'client' | 'lister' | 'owned' | 'signal'>;
 
 /** The labels of a kind's revisions. */
-export interface RevisionsOf<T extends KubernetesObject> {
+interface RevisionsOf<T extends KubernetesObject> {
   readonly kind: Kind<T>;
   /** On a revision: the hash in its name. */
   readonly hashLabel: string;

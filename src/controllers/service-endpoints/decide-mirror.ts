@@ -38,7 +38,7 @@ export function isMirror({ metadata }: ReadableSlice): boolean {
   return metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
 }
 
-export interface MirrorPlan {
+interface MirrorPlan {
   readonly creates: readonly EndpointSlice[];
   readonly updates: readonly EndpointSlice[];
   readonly deletes: readonly ReadableSlice[];

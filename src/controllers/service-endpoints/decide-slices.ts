@@ -17,7 +17,7 @@ export const MANAGED_BY = 'endpointslice-controller.k8s.io';
 const MAX_ENDPOINTS = 100;
 
 /** The writes. */
-export interface SlicePlan {
+interface SlicePlan {
   readonly creates: readonly EndpointSlice[];
   readonly updates: readonly EndpointSlice[];
   readonly deletes: readonly ReadableSlice[];

@@ -9,7 +9,7 @@ type Address = NonNullable<Subset['addresses']>[number];
 /** Limit of an Endpoints object; larger sets need EndpointSlices. */
 const MAX_ADDRESSES = 1000;
 
-export interface DecidedSubsets {
+interface DecidedSubsets {
   readonly subsets: readonly Subset[];
   /** Addresses were left out. */
   readonly isTruncated: boolean;

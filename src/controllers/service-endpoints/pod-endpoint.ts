@@ -7,7 +7,7 @@ type ReadableService = DeepReadonly<Service>;
 export type IpFamily = 'IPv4' | 'IPv6';
 
 /** A port of a Service on one pod. */
-export interface ServedPort {
+interface ServedPort {
   readonly name: string;
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 
-export type IpFamily = 'IPv4' | 'IPv6';
+type IpFamily = 'IPv4' | 'IPv6';
 
 /**
  * The documentation ranges (RFC 5737, RFC 3849): packets to them are never routed to a real network. Those of IPv4 have

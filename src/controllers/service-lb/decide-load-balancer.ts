@@ -7,7 +7,7 @@ type ReadableService = DeepReadonly<Service>;
 /** Finalizer: keeps a Service until its load balancer is deleted. */
 export const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
-export type LoadBalancerDecision =
+type LoadBalancerDecision =
   /** Give it these addresses, the first of each family. */
   | { readonly action: 'ensure'; readonly addresses: readonly string[] }
   | { readonly action: 'release' }

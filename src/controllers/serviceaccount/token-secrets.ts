@@ -12,7 +12,7 @@ const FOR_EVER_SECONDS = 2 ** 32;
 const BY_ACCOUNT = 'account';
 
 /** What a token Secret lacks; it is deleted with its account. */
-export type TokenSecretStep =
+type TokenSecretStep =
   | { readonly type: 'none' | 'delete' }
   | {
       readonly type: 'fill';

@@ -17,7 +17,7 @@ import type { CreateOutcome, DeleteOutcome } from './pod-control.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /** An object that selects its pods by labels. */
-export interface PodOwner extends KubernetesObject {
+interface PodOwner extends KubernetesObject {
   spec: { selector?: LabelSelector };
 }
 

@@ -1,7 +1,7 @@
 import type { DeepReadonly, KubernetesObject, Pod, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { writableCopy, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 
-export interface NewPod {
+interface NewPod {
   /** With `apiVersion` and `kind`. */
   readonly owner: DeepReadonly<KubernetesObject>;
   readonly template: DeepReadonly<PodTemplateSpec> | undefined;

@@ -16,7 +16,7 @@ export function podNamePrefix(ownerName: string, part = ''): string {
   return part === '' ? `${ownerName}-` : ownerName.slice(0, MAX_PREFIX_LENGTH - rest.length) + rest;
 }
 
-export interface ChosenNames {
+interface ChosenNames {
   readonly prefix: string;
   readonly count: number;
   readonly isTaken: (name: string) => boolean;

@@ -41,7 +41,7 @@ export function findRivals<T extends Selecting>(
   return [...new Set(candidates)].filter((other) => selectorsOverlap(object, other));
 }
 
-export interface SelectorOverlapOptions<T extends Selecting> {
+interface SelectorOverlapOptions<T extends Selecting> {
   readonly informer: Pick<Informer<T>, 'addEventHandler' | 'lister'>;
   /** The same kind in other APIs, which takes pods by the same rules; indexed like the informer's. @default none */
   readonly others?: readonly Lister<T>[];

@@ -8,7 +8,7 @@ export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
 /** On a ReplicaSet: the pods of which zone go first when it shrinks to a certain size. */
 export const ZONE_FIRST = 'rollkeeper.dev/zone-first';
 
-export interface ZoneFirst {
+interface ZoneFirst {
   /** Of nodes. */
   readonly label: string;
   /** Empty: of the nodes without the label. */

@@ -10,7 +10,7 @@ type Reference = DeepReadonly<OwnerReference>;
 /** An existing pod, or, without a UID, a replica without one. */
 export type PodOfClaim = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
 
-export interface ClaimOwners {
+interface ClaimOwners {
   /** The new owners of the claim; undefined if they are correct, or not ours to change. */
   readonly owners: readonly Reference[] | undefined;
   /** Another controller manages the claim, so the retention policy is not applied. */

@@ -41,7 +41,7 @@ export function revisionOf({ metadata }: ReadablePod): string | undefined {
   return metadata.labels?.[REVISION_LABEL];
 }
 
-export interface NewReplica {
+interface NewReplica {
   readonly set: ReadableSet;
   readonly ordinal: number;
   /** That of the revision. */
@@ -65,7 +65,7 @@ export function replicaPod({ ordinal, revision, set, template }: NewReplica): Po
 }
 
 /** Corrections of an existing pod's identity. */
-export interface Correction {
+interface Correction {
   /** Labels that are missing, or belong to another name. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Volumes of the claims that the pod has not mounted. */
@@ -102,7 +102,7 @@ function identityLabels(name: string, ordinal: number): Record<string, string> {
   return { [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal) };
 }
 
-export interface ClaimVolume {
+interface ClaimVolume {
   readonly name: string;
   readonly persistentVolumeClaim: { readonly claimName: string };
 }

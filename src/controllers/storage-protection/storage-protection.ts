@@ -120,7 +120,7 @@ function leaving(classes: readonly Readable[]): { readonly name: string }[] {
     .map(({ metadata }) => ({ name: metadata.name }));
 }
 
-export interface Protection {
+interface Protection {
   /**
    * `protect`: it is not being deleted and must have the finalizer; `give-up`: it is being deleted, and may go if it is
    * unused.

@@ -29,7 +29,7 @@ export interface TokenFacts {
   readonly isMounted: boolean;
 }
 
-export type TokenStep = 'nothing' | 'invalidate' | 'delete';
+type TokenStep = 'nothing' | 'invalidate' | 'delete';
 
 /** Source: evaluateSATokens in k/k pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go. */
 export function decideToken(

@@ -21,7 +21,7 @@ const FOLDER = '/var/lib/rollkeeper/volumes';
 /** Parameter of a class, `true`: its volumes are attached to nodes, as those of a CSI driver. */
 const ATTACH = 'attach';
 
-export type ClaimDecision =
+type ClaimDecision =
   | { readonly action: 'make'; readonly volume: PersistentVolume }
   | { readonly action: 'refuse'; readonly why: string }
   /** The claim has become larger than its volume. */
@@ -76,7 +76,7 @@ export function isToBeDeleted({ metadata, spec, status }: Volume): boolean {
 }
 
 /** The name of a claim's volume: deterministic, so that retries create the same one. */
-export function volumeNameOf({ metadata }: Claim): string {
+function volumeNameOf({ metadata }: Claim): string {
   return `pvc-${metadata.uid}`;
 }
 

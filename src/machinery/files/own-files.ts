@@ -22,7 +22,7 @@ export async function assertOwnFolder(path: string): Promise<Stats> {
   return facts;
 }
 
-export interface ReadOwnFileOptions {
+interface ReadOwnFileOptions {
   /** The mode to set if others had more rights. @default unchanged */
   readonly mode?: number;
   /**

@@ -43,7 +43,7 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   }
 }
 
-export interface RedisActorStepsDependencies {
+interface RedisActorStepsDependencies {
   /** The controller that the queue belongs to. */
   controller: string;
   /** The key prefix of the RedisActorRuntime. @default 'rollkeeper' */

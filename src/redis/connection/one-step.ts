@@ -3,7 +3,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { StoredScript } from './stored-script.js';
 
 /** The replies to calls, in order. */
-export type RepliesOf<Calls extends readonly LuaCall[]> = {
+type RepliesOf<Calls extends readonly LuaCall[]> = {
   -readonly [Index in keyof Calls]: Calls[Index] extends LuaCall<infer Reply> ? Reply : never;
 };
 

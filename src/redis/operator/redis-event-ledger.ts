@@ -3,7 +3,7 @@ import type { EventLedger, SeriesName } from '@rollkeeper/client/events';
 import type { RedisConnection } from '../connection/index.js';
 import { LuaScript } from '../connection/index.js';
 
-export interface RedisEventLedgerOptions {
+interface RedisEventLedgerOptions {
   /** Returns the connection. Called for each command. */
   readonly redis: () => RedisConnection;
   /** The prefix of the installation's keys. */

@@ -78,7 +78,7 @@ const STRAY_FINDINGS = [
   'the deduplication key of a job in no list',
   'an active job without a successor',
 ] as const;
-export type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
+type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
 
 /** @param prefix BullMQ's, with the hash tag */
 export function wakeUpKeysOf(prefix: string, queue: string): WakeUpKeys {

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { Event } from '@rollkeeper/machinery/kubernetes';
 import type { ActNote, ActVerb } from './act.js';
 
-export interface ActDone {
+interface ActDone {
   readonly object: KubernetesObject;
   readonly verb: ActVerb;
   /** What happened. */

@@ -26,14 +26,14 @@ export interface ActChange {
 }
 
 /** An act that is carried out only when asked to, so that what it changes can be looked at before. */
-export interface PreparedAct {
+interface PreparedAct {
   readonly object: KubernetesObject;
   readonly changes: readonly ActChange[];
   /** Carries it out. Returns what happened, for people. */
   apply(): Promise<string>;
 }
 
-export interface ActTarget {
+interface ActTarget {
   /** With the rights of the caller. */
   readonly client: ApiClient;
   readonly type: ResourceType;

@@ -26,7 +26,7 @@ import type { Election } from '@rollkeeper/runtime/operator/election';
 import { replicaOf } from '@rollkeeper/runtime/operator/election';
 import type { ServedCertificate } from '@rollkeeper/tls';
 
-export interface AdminPortParts {
+interface AdminPortParts {
   readonly openMetrics: boolean;
   readonly localReads: LocalReads;
   /** The options in force, without secrets. */

@@ -16,7 +16,7 @@ export interface AdminTlsOptions {
 }
 
 /** The user-visible names of these options. */
-export type AdminTlsNames = Readonly<Record<'certFile' | 'keyFile' | 'insecureHttp', string>>;
+type AdminTlsNames = Readonly<Record<'certFile' | 'keyFile' | 'insecureHttp', string>>;
 
 /** Whether and with what the admin port uses TLS. */
 export type AdminTls =

@@ -3,7 +3,7 @@ import { proofOf } from '../admin/index.js';
 import { networkInterfaces } from 'node:os';
 
 /** Where a replica serves its admin pages, and with which certificates, if it uses TLS. */
-export interface ServedReplica {
+interface ServedReplica {
   readonly identity: string;
   readonly adminUrl: string;
   /** SHA-256 fingerprints. */
@@ -13,7 +13,7 @@ export interface ServedReplica {
 /** Called once the replica serves its admin pages, and again when its certificate changes. */
 export type OnServing = (replica: ServedReplica) => void;
 
-export interface Announcement {
+interface Announcement {
   /** The URL of the admin pages, and the address that the port listens on. */
   readonly url: string;
   readonly host: string;

@@ -1,5 +1,3 @@
-export { adminPages } from './admin-pages.js';
-export type { AdminPagesOptions } from './admin-pages.options.js';
 export { createAdminPorts } from './admin-ports.js';
 export type { AdminTls } from './admin-tls.js';
 export { decideAdminTls, loadAdminCertificate } from './admin-tls.js';

@@ -11,7 +11,7 @@ export interface ReplicaRegistry extends PeerRegistry, Runnable {
   close(): void;
 }
 
-export interface ReplicaRegistryOptions extends Omit<RedisPeerRegistryOptions, 'redisUrl'> {
+interface ReplicaRegistryOptions extends Omit<RedisPeerRegistryOptions, 'redisUrl'> {
   /** Without a Redis, a replica only knows of itself. */
   readonly redisUrl: string | undefined;
 }

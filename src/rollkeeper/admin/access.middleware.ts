@@ -9,7 +9,7 @@ import type { BrowserSessions, ShownSession } from './browser-sessions.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
-export type AccessOptions = Pick<
+type AccessOptions = Pick<
   AdminPorts,
   'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics' | 'localReads'
 >;

@@ -25,7 +25,7 @@ import { parseBody, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 
 /** What an act changes, or has changed. */
-export interface ActAnswer {
+interface ActAnswer {
   readonly changes: readonly ActChange[];
   /** For people. Absent: nothing was done, only looked at. */
   readonly said?: string;

@@ -9,7 +9,7 @@ import { AdminPorts } from './admin-ports.js';
 import { MemorySingleUses } from './memory-single-uses.js';
 
 /** How a request shows its user. */
-export type ShownIdentity =
+type ShownIdentity =
   { readonly by: 'nothing' | 'token' | 'ended-session'; readonly user?: undefined } | ShownSession;
 
 export interface ShownSession {

@@ -39,7 +39,7 @@ export class CallerClient {
 }
 
 /** Whose name an act carries, and whether it is that of a user of the cluster, or only what a caller without a user claims. */
-export interface Asker {
+interface Asker {
   readonly name: string;
   readonly trust: NameTrust;
 }

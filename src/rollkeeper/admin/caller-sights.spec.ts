@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../client/api-client/index.js';
 import type { FakeClock } from '../../machinery/clock/index.js';
-import { anAdminPorts } from '../testing/admin-ports.js';
+import { anAdminPorts } from './admin-ports.fixture.js';
 import { CallerSights } from './caller-sights.js';
 import type { FeedEvent } from './console-feed.js';
 import { seeing } from './seen-answers.js';

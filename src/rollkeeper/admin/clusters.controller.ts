@@ -20,9 +20,9 @@ const SESSION_HEADER = 'x-rollkeeper-cluster-session';
 const TICKET_HEADER = 'x-rollkeeper-cluster-ticket';
 
 /** A cluster in the menu. */
-export type ListedCluster = ConsoleCluster & ClusterHealth & { /** This one. */ readonly isHere: boolean };
+type ListedCluster = ConsoleCluster & ClusterHealth & { /** This one. */ readonly isHere: boolean };
 
-export interface ClusterList {
+interface ClusterList {
   readonly clusters: readonly ListedCluster[];
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment } from '../../machinery/kubernetes/index.js';
-import { anAdminPorts } from '../testing/admin-ports.js';
+import { anAdminPorts } from './admin-ports.fixture.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

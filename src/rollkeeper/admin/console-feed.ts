@@ -43,7 +43,7 @@ export type FeedEvent =
   /** The last event of a stream: the same client opened too many others. */
   | { readonly type: 'gave-way' };
 
-export interface QueueSummary {
+interface QueueSummary {
   readonly controller: string;
   readonly counts: WorkQueueCounts;
   readonly parked: readonly ParkedKey[];

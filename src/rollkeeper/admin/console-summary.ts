@@ -8,7 +8,7 @@ import type { DeepReadonly, Deployment, Int64 } from '@rollkeeper/machinery/kube
 import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 
 /** One letter per pod state, so that ten thousand pods are ten thousand bytes. */
-export const POD_LETTERS: Readonly<Record<PodState, string>> = {
+const POD_LETTERS: Readonly<Record<PodState, string>> = {
   available: 'a',
   ready: 'r',
   starting: 's',

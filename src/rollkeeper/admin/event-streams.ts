@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FeedEvent, Viewer } from './console-feed.js';
 
-export interface EventStreamLimits {
+interface EventStreamLimits {
   /** Limit of streams per client; beyond it, the oldest is closed. @default 20 */
   readonly perClient?: number;
   /** Limit of unread bytes per stream; a slower viewer is disconnected and reconnects. @default 4 MiB */

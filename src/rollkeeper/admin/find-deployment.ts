@@ -4,14 +4,14 @@ import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
 import { parseName } from './request-parsing.js';
 
 /** A Deployment in a path of the admin API. */
-export interface DeploymentInPath {
+interface DeploymentInPath {
   readonly namespace: string;
   readonly name: string;
   /** `apps/v1` or `rollkeeper.dev/v1`. @default the first that has it */
   readonly api?: unknown;
 }
 
-export interface FoundDeployment {
+interface FoundDeployment {
   readonly caches: DeploymentCaches;
   readonly key: string;
   readonly deployment: DeepReadonly<Deployment>;

@@ -10,7 +10,7 @@ import { parseName, parseScope, parseText } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 
 /** A kind whose objects have pages. */
-export interface ObjectKind {
+interface ObjectKind {
   /** As it is in addresses. */
   readonly word: string;
   readonly kind: string;

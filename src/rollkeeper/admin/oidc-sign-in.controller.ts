@@ -34,7 +34,7 @@ const EXCHANGE = z.strictObject({ pending: sealed, answer: z.string().min(1).max
 const RENEW = z.strictObject({ renewal: sealed });
 
 /** What a browser keeps of a session from an identity provider. */
-export interface OidcSession extends BrowserSession {
+interface OidcSession extends BrowserSession {
   /** Sealed. Absent: the session cannot be renewed. */
   readonly renewal?: string;
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { isIPv6 } from 'node:net';
 
 /** The ends of a connection on this machine, as seen by the server. */
-export type LocalEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
+type LocalEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /** The kernel's tables of TCP sockets: of IPv4, and of IPv6, which has IPv4 in mapped addresses. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];

@@ -24,7 +24,7 @@ import { parseCount, parseKeyText, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 
 /** A key being processed by a replica. */
-export interface RunningKey {
+interface RunningKey {
   readonly key: string;
   readonly replica: string;
   readonly sinceMs: number;

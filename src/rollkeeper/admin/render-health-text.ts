@@ -1,6 +1,6 @@
 import type { HealthCheckResult } from '@nestjs/terminus';
 
-export interface HealthTextOptions {
+interface HealthTextOptions {
   /** List each check even if all are healthy. */
   readonly verbose: boolean;
   /** Include reasons and notes, for authorized clients. */

@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { TokenBucketState } from '@rollkeeper/runtime/work-queue';
 import { reserveToken } from '@rollkeeper/runtime/work-queue';
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly bucketRatePerSecond: number;
   readonly bucketBurst: number;
 }

@@ -44,7 +44,7 @@ import { ACT_BODIES } from '../acts/index.js';
 import { Shows } from './route-sight.js';
 
 /** What the console shows of a rollout beside its explanation. */
-export interface RolloutView {
+interface RolloutView {
   /** Where it is in its steps. Absent: it has none. */
   readonly track?: RolloutTrack;
   /** Newest first. */

@@ -22,7 +22,7 @@ import { parseKeyText } from './request-parsing.js';
  * - `spans`: it answers with spans; those about objects of other namespaces are left out.
  * - `everything`: its answer cannot be taken apart, so only users who see all namespaces get it.
  */
-export type RouteSight = 'cluster' | 'caller' | 'keys' | 'namespace' | 'key' | 'spans' | 'everything';
+type RouteSight = 'cluster' | 'caller' | 'keys' | 'namespace' | 'key' | 'spans' | 'everything';
 
 const SIGHT = 'rollkeeper:route-sight';
 

@@ -28,7 +28,7 @@ export async function seenSpans(spans: readonly ShownSpan[], sight: Sight): Prom
 }
 
 /** An event of the console's stream without what is not seen. */
-export async function seenEvent(event: FeedEvent, sight: Sight): Promise<FeedEvent> {
+async function seenEvent(event: FeedEvent, sight: Sight): Promise<FeedEvent> {
   if (event.type !== 'deployments') return seenAnswer(event, sight);
   const seen = await seenNamespaces(event.gone.map(namespaceOf), sight);
   const gone = event.gone.filter((key) => seen.has(namespaceOf(key)));

@@ -27,7 +27,7 @@ const EXCHANGE = z.strictObject({ code: z.string().min(1).max(100) });
 
 const TAKE_OVER = z.strictObject({ ticket: z.string().min(1).max(12_000) });
 
-export interface HandOver {
+interface HandOver {
   readonly ticket: string;
   /** Of the console that it is for. */
   readonly name: string;

@@ -17,7 +17,7 @@ export interface AdminClientFlags {
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** A replica's refusal, in its own words. */
-export class AdminRefusal extends StartupError {}
+class AdminRefusal extends StartupError {}
 
 /** No replica is known, or none of them answers. */
 export class NoReplicaError extends StartupError {}

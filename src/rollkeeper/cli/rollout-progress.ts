@@ -24,9 +24,9 @@ export interface ProgressFlags extends ApiFlags {
 }
 
 /** `follow` until there is an end to report; `look` once. */
-export type ProgressMode = 'follow' | 'look';
+type ProgressMode = 'follow' | 'look';
 
-export interface CompiledProgress {
+interface CompiledProgress {
   readonly timeoutMs: number;
   readonly until: WaitUntil;
   readonly bakeMs?: number;
@@ -43,7 +43,7 @@ const USUAL_COLUMNS = 80;
 const OF_FOLLOWING_ALONE = ['timeout', 'untilApproval', 'untilHeld'] as const;
 
 /** @throws InvalidOptionError */
-export async function compileProgress(
+async function compileProgress(
   mode: ProgressMode,
   flags: ProgressFlags,
   env: NodeJS.ProcessEnv,

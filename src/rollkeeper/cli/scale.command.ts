@@ -60,7 +60,7 @@ async function scale(words: readonly string[], flags: ScaleFlags, signal: AbortS
 }
 
 /** @throws InvalidOptionError */
-export async function compileScaleRequest({
+async function compileScaleRequest({
   dryRun = false,
   remove = '',
   replicas,

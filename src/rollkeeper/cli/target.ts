@@ -41,7 +41,7 @@ export function parseTarget(
 }
 
 /** A word for a kind and the name after it, as they were typed. */
-export interface TypedObject {
+interface TypedObject {
   readonly kind: string;
   readonly name: string;
 }

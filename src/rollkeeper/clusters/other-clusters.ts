@@ -17,7 +17,7 @@ export type ClusterAnswer<T> =
   | { readonly refused: string; readonly answer?: undefined; readonly away?: undefined }
   | { readonly away: string; readonly answer?: undefined; readonly refused?: undefined };
 
-export interface OtherClustersParts {
+interface OtherClustersParts {
   readonly clusters: readonly ConsoleCluster[];
   /** PEM. Absent: the authorities that Node.js trusts. */
   readonly caFile?: string | undefined;

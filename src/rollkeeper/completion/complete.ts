@@ -16,7 +16,7 @@ export type ReadNames = (
   signal: AbortSignal,
 ) => Promise<readonly string[]>;
 
-export interface CompleteOptions {
+interface CompleteOptions {
   readonly clock: Clock;
   /** Where names are needed: loads what reads them. */
   readonly loadReader: () => Promise<ReadNames>;

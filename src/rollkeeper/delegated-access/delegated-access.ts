@@ -17,7 +17,7 @@ export type AskingOne =
   | { readonly token: string; readonly user?: undefined }
   | { readonly user: UserInfo; readonly token?: undefined };
 
-export interface AskedAccess {
+interface AskedAccess {
   /** An HTTP method in lower case, as in Kubernetes' `nonResourceURLs` rules. */
   readonly verb: string;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface AccessJudge {
   judge(question: AccessQuestion): Promise<AccessVerdict>;
 }
 
-export interface DelegatedAccessDependencies {
+interface DelegatedAccessDependencies {
   /** With the rights of `system:auth-delegator`. */
   readonly client: Pick<ApiClient, 'create'>;
   readonly clock: Clock;

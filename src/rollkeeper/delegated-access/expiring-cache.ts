@@ -6,7 +6,7 @@ interface Entry<T> {
   readonly expiresAtMs: number;
 }
 
-export interface ExpiringCacheOptions {
+interface ExpiringCacheOptions {
   /** Lifetime of an answer, milliseconds, from the moment the request was sent. */
   readonly ttlMs: number;
   /** Maximum number of answers; the least recently requested is evicted. */

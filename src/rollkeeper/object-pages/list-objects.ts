@@ -4,7 +4,7 @@ import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kuber
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 
 /** One object of a list. */
-export interface ListedObject {
+interface ListedObject {
   readonly namespace?: string;
   readonly name: string;
   /** RFC 3339. */
@@ -22,7 +22,7 @@ export interface ObjectList {
 }
 
 /** Text that has to be in `namespace/name` or in a label, and the namespace. */
-export interface ObjectFilter {
+interface ObjectFilter {
   readonly namespace?: string;
   readonly find?: string;
 }

@@ -26,7 +26,7 @@ export interface ObjectPage extends ObjectLink {
 }
 
 /** Whose rights the page has. */
-export interface PageReader {
+interface PageReader {
   /** In a sentence about what is not allowed. @default You */
   readonly reader?: string;
   /** Whether values that may be secret are left out. */

@@ -34,7 +34,7 @@ export interface SignInResult {
   readonly renewal?: string;
 }
 
-export interface OidcSignInParts {
+interface OidcSignInParts {
   readonly options: OidcOptions;
   readonly provider: IdentityProvider;
   readonly clock: Pick<Clock, 'now'>;

@@ -12,7 +12,7 @@ import { VERSION } from '@rollkeeper/machinery/version';
 import { withRateLimit } from './rate-limited-client.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 
-export interface ControllerClientsDependencies {
+interface ControllerClientsDependencies {
   readonly client: HttpApiClient;
   readonly connection: ClusterConnection;
   readonly options: Pick<

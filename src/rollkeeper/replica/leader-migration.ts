@@ -6,7 +6,7 @@ import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 /** Our component name in a migration's assignments. */
-export const COMPONENT = 'rollkeeper';
+const COMPONENT = 'rollkeeper';
 const OPTION = 'leader-migration-config';
 
 /** kube-controller-manager's names, by release. */

@@ -13,7 +13,7 @@ export interface LeadershipOptions {
   readonly 'reconcile-on': 'all' | 'leader';
 }
 
-export type GivenLeadershipOptions = {
+type GivenLeadershipOptions = {
   readonly [Option in keyof LeadershipOptions]?: LeadershipOptions[Option] | undefined;
 } & {
   readonly identity: string;

@@ -2,7 +2,7 @@ import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
 import { findController } from '@rollkeeper/controllers/registry';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
-export interface PerControllerOptions {
+interface PerControllerOptions {
   /** For messages, for example `workers`. */
   readonly option: string;
   /** Whether an entry may be a bare number, which applies to all. */

@@ -4,14 +4,14 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { TokenBucketState } from '@rollkeeper/runtime/work-queue';
 import { reserveToken } from '@rollkeeper/runtime/work-queue';
 
-export interface RateLimit {
+interface RateLimit {
   /** Average requests per second. */
   readonly qps: number;
   /** Burst of requests. */
   readonly burst: number;
 }
 
-export interface RateLimitDependencies {
+interface RateLimitDependencies {
   readonly clock: Clock;
   readonly metrics: Pick<ApiClientMetrics, 'limited'>;
 }

@@ -11,7 +11,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { AskingOne } from '../delegated-access/index.js';
 
-export interface UserClientsParts {
+interface UserClientsParts {
   readonly connection: ClusterConnection;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -23,7 +23,7 @@ export interface SchedulerFiles {
   readonly schedulerName?: string | undefined;
 }
 
-export interface SchedulerSettings {
+interface SchedulerSettings {
   readonly configuration: SchedulerConfiguration;
   readonly plugins: readonly SchedulerPluginDefinition[];
 }

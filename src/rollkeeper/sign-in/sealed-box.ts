@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export interface SealedBoxOptions {
+interface SealedBoxOptions {
   /** Differs between boxes of one secret: what one has sealed, no other opens. */
   readonly purpose: string;
   /** Begins everything that is sealed, and identifies it without a key. */

@@ -8,7 +8,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 const FOLDER = 'appendonlydir';
 const EVERY_MS = 1000;
 
-export interface SyncOptions {
+interface SyncOptions {
   /** The server's `dir`. */
   readonly dir: string;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
 /** What a machine calls itself. */
-export interface OwnNames {
+interface OwnNames {
   readonly hostname: string;
   /** Of its interfaces, IPv4 and IPv6. */
   readonly addresses: readonly string[];

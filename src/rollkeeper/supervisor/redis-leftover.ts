@@ -5,13 +5,13 @@ import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { describeRedis } from '@rollkeeper/redis/connection';
 
 /** A server that a killed run may have left behind. */
-export interface RedisLeftover {
+interface RedisLeftover {
   /** With the password of this data folder. */
   readonly url: string;
   readonly pid: number;
 }
 
-export interface LeftoverPatience {
+interface LeftoverPatience {
   /**
    * How long to ask an existing one to end, milliseconds: it may be blocked, or writing to a slow disk. @default 20000
    */

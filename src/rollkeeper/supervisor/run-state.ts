@@ -5,7 +5,7 @@ import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machin
 import { errorCode } from '@rollkeeper/machinery/errors';
 
 /** One running process of ours. */
-export interface RunningProcess {
+interface RunningProcess {
   readonly pid: number;
   readonly url?: string;
 }

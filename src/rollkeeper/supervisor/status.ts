@@ -16,7 +16,7 @@ export interface UpStatus {
   readonly replicas: readonly ReplicaLine[];
 }
 
-export interface RedisLine {
+interface RedisLine {
   readonly url: string;
   readonly pid: number | null;
   /** As reported by the replicas, which check continuously. */

@@ -17,11 +17,11 @@ export interface Started {
 }
 
 /** Without an address while it is down. */
-export interface StartedReplica extends Partial<ProbedReplica> {
+interface StartedReplica extends Partial<ProbedReplica> {
   readonly identity: string;
 }
 
-export interface WaitUntilReadyOptions {
+interface WaitUntilReadyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Authorizes the query for the leader, if the pages are not on loopback. */

@@ -9,7 +9,7 @@ export interface View {
   show(text: string): void;
 }
 
-export interface Terminal {
+interface Terminal {
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;

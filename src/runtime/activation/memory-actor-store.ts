@@ -189,3 +189,18 @@ function newEntry(): Entry {
     lockedUntilMs: 0,
   };
 }
+
+/** Of a write that is recorded twice the first time counts. */
+function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[], recordedAtMs?: number): void {
+  for (const text of writes.map(encodeUnansweredWrite))
+    if (!entry.unanswered.has(text)) entry.unanswered.set(text, recordedAtMs);
+}
+
+function nameOf(id: ActorId): string {
+  return `${id.controller} ${id.key}`;
+}
+
+function idOf(name: string): ActorId {
+  const space = name.indexOf(' ');
+  return { controller: name.slice(0, space), key: name.slice(space + 1) };
+}

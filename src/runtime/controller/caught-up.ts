@@ -9,7 +9,7 @@ export type InformerByResource = (
   qualifiedResource: string,
 ) => Pick<Informer, 'hasSeen' | 'waitForResourceVersion'> | undefined;
 
-export interface CaughtUpOptions extends VersionScope {
+interface CaughtUpOptions extends VersionScope {
   /** Longest wait, milliseconds; after it the sync is postponed, because acting on a stale cache is never right. */
   readonly timeoutMs: number;
   readonly clock: Clock;

@@ -11,7 +11,7 @@ const MAX_TOLD = 16;
 
 type ObjectChange = NonNullable<EnqueueRequest['change']>;
 
-export interface ChangeSpanOptions {
+interface ChangeSpanOptions {
   readonly clock: Clock;
   readonly controller: string;
   readonly tracer: Tracer;

@@ -10,7 +10,7 @@ import type { ControllerMetrics } from './controller-metrics.js';
  */
 export const ABANDON_AFTER_MS = 35_000;
 
-export interface SyncOverrunsOptions {
+interface SyncOverrunsOptions {
   readonly controller: string;
   /** @default {@link DEFAULT_SYNC_TIMEOUT_MS} */
   readonly syncTimeoutMs?: number;

@@ -9,7 +9,7 @@ import type { ActivationOutcome } from '../activation/activations.js';
 import type { Decision } from './reconciler.js';
 import { noteDecision, noteFailedDecision } from './sync-span-events.js';
 
-export interface SyncSpansOptions {
+interface SyncSpansOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly controller: string;

@@ -2,7 +2,7 @@ import type { DeposedHolder, LeaderElectionRecord } from './resource-lock.js';
 import { isDeposed } from './resource-lock.js';
 
 /** A Lease as one attempt finds it. */
-export interface LeaseFound {
+interface LeaseFound {
   readonly record: LeaderElectionRecord;
   /** By our own clock; 0 or less once it has expired. */
   readonly remainingMs: number;
@@ -12,7 +12,7 @@ export interface LeaseFound {
   readonly isCoordinated: boolean;
 }
 
-export interface LeaseAttemptView {
+interface LeaseAttemptView {
   readonly identity: string;
   /** Absent: there is no Lease. */
   readonly found?: LeaseFound | undefined;

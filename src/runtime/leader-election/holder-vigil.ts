@@ -32,7 +32,7 @@ export function decideVigil(
     : { step: 'look-again', absence, waitMs: Math.min(leftMs, periodMs) };
 }
 
-export interface HolderVigilDependencies {
+interface HolderVigilDependencies {
   readonly witness: HolderWitness;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -7,7 +7,7 @@ import type { FinishedAttempt } from './decide-lease-step.js';
 import type { LeaderElectionMetrics, CompiledLeaderElectionOptions } from './leader-election.options.js';
 import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 
-export interface LeaseAttemptsDependencies {
+interface LeaseAttemptsDependencies {
   readonly lock: ResourceLock;
   readonly clock: Clock;
   readonly random: RandomSource;

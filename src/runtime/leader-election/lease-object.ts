@@ -9,7 +9,7 @@ export const DURATION_ANNOTATION = 'rollkeeper.dev/lease-duration-ms';
  * Where the holder can be seen (`HolderWitness`), prefixed by the epoch: a value of another epoch belongs to a holder
  * that did not know this annotation.
  */
-export const WITNESS_ANNOTATION = 'rollkeeper.dev/holder-witness';
+const WITNESS_ANNOTATION = 'rollkeeper.dev/holder-witness';
 
 export function recordOf({ metadata, spec = {} }: Lease): LeaderElectionRecord {
   const exactMs = Number(metadata.annotations?.[DURATION_ANNOTATION]);
@@ -54,7 +54,7 @@ export function leaseWith(
   };
 }
 
-export interface NextRecord {
+interface NextRecord {
   readonly identity: string;
   readonly leaseDurationMs: number;
   readonly nowMs: number;

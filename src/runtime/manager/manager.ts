@@ -1,8 +1,7 @@
 import { abortable, aborted, onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Tracer } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { BuiltController, Controller } from '../controller/index.js';
-import type { EnqueuerOptions } from '../controller/index.js';
+import type { BuiltController, Controller, EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, LeaseLostError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -62,7 +61,7 @@ export interface ManagedController {
 }
 
 /** See `Coordination`, which has the same methods. */
-export interface Handover {
+interface Handover {
   /** For messages. */
   readonly name: string;
   readonly needsCurrentCaches?: boolean;

@@ -53,7 +53,7 @@ export function missingOf(needs: readonly NeededInformer[]): UnreadableResource[
 }
 
 /** A controller's view of the API. */
-export interface Reader {
+interface Reader {
   readonly built: Pick<BuiltController, 'unreadable'>;
   readonly needs?: readonly NeededInformer[];
 }

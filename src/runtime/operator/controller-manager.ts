@@ -24,7 +24,7 @@ import { ProbeServer } from './probe-server.js';
 /** Upper limit of the watch backoff: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
 
-export type ControllerManagerParts = ManagerParts & {
+type ControllerManagerParts = ManagerParts & {
   /** Closed at the end by the manager, their only owner. */
   readonly closings: readonly (() => Promise<void>)[];
 };

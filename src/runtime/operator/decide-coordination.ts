@@ -11,12 +11,12 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
  */
 export type CoordinationMode = 'redis' | 'leases' | 'local';
 
-export const COORDINATION_MODES: readonly CoordinationMode[] = ['redis', 'leases', 'local'];
+const COORDINATION_MODES: readonly CoordinationMode[] = ['redis', 'leases', 'local'];
 
 type Lock = 'redis' | 'leases' | 'none';
 
 /** Options that depend on the mode, as given. */
-export interface ModeFacts {
+interface ModeFacts {
   /** Undefined: the coordination itself is given. */
   readonly mode: CoordinationMode | undefined;
   readonly lock?: Lock | undefined;

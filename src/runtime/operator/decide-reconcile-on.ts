@@ -3,7 +3,7 @@ import type { CoordinationReach } from './coordination.js';
 
 type WorkingReplicas = 'all' | 'leader';
 
-export interface ReconcileOnFacts {
+interface ReconcileOnFacts {
   /** The coordination's. @default 'network' */
   readonly reach?: CoordinationReach | undefined;
   readonly lock: 'redis' | 'leases' | 'none';

@@ -23,7 +23,7 @@ export function ownerRefOf(child: Readable, { group, kind, namespaced }: OwnerTy
   return { uid, ref: namespaced ? { namespace: child.metadata.namespace, name } : { name } };
 }
 
-export interface OwnerRef {
+interface OwnerRef {
   readonly ref: ObjectRef;
   readonly uid: string;
 }

@@ -15,7 +15,7 @@ import { IntentLedger } from './intent-ledger.js';
 import { LedgerActorStore } from './ledger-actor-store.js';
 import { localActivations } from './local-activations.js';
 
-export interface LeaseCoordinationOptions {
+interface LeaseCoordinationOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   /** The namespace of the Lease. */

@@ -15,7 +15,7 @@ import type { RefusedKey } from './refusal-probes.js';
 
 type Queue = Pick<WorkQueue, 'name' | 'add'> & Pick<WorkQueueInspector, 'inspectKey'>;
 
-export interface ObstacleWatchDependencies {
+interface ObstacleWatchDependencies {
   readonly informers: Pick<InformerFactory, 'metadataInformerFor'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -29,7 +29,7 @@ export interface SyncPlan {
   readonly requeueAfterMs?: number;
 }
 
-export interface PlanInput {
+interface PlanInput {
   readonly definition: ControllerDefinition;
   readonly key: string;
   readonly dependencies: Omit<ControllerDependencies, 'events'>;

@@ -8,7 +8,7 @@ export interface RefusedKey {
   readonly key: string;
 }
 
-export interface RefusalProbesDependencies {
+interface RefusalProbesDependencies {
   readonly clock: Clock;
   /** Tries one key that would otherwise wait for long. Never rejects. */
   readonly probe: (refused: RefusedKey) => Promise<void>;

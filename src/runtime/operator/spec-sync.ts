@@ -17,7 +17,7 @@ import { isPaused } from './paused.js';
 import { runSteps } from './sync-steps.js';
 import { runTellingWrites } from './written-decision.js';
 
-export interface SpecSyncParts<T extends KubernetesObject> {
+interface SpecSyncParts<T extends KubernetesObject> {
   readonly behaviour: ControllerBehaviour<T>;
   readonly caches: NamedCaches;
   readonly objectOf: (key: string) => DeepReadonly<T> | undefined;

@@ -32,7 +32,7 @@ export interface LeaseConfiguration {
   readonly timing: Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>;
 }
 
-export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
+const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 
 /** The configuration without a file. */
 export function defaultConfiguration(): SchedulerConfiguration {

@@ -73,7 +73,7 @@ const tls = z.strictObject({
   caData: z.string().optional(),
 });
 
-export const extenderSchema = z.strictObject({
+const extenderSchema = z.strictObject({
   urlPrefix: z.url({ protocol: /^https?$/, error: 'is not an http or https URL' }),
   filterVerb: z.string().default(''),
   preemptVerb: z.string().default(''),

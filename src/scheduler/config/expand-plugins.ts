@@ -9,7 +9,7 @@ export interface DefaultPlugin {
   readonly weight?: number;
 }
 
-export interface PlacedPlugin {
+interface PlacedPlugin {
   readonly name: string;
   readonly weight: number;
 }
@@ -17,7 +17,7 @@ export interface PlacedPlugin {
 /** The plug-ins that are on at each extension point, in order. */
 export type ExpandedPlugins = Readonly<Record<ExtensionPoint, readonly PlacedPlugin[]>>;
 
-export interface ExpandInput {
+interface ExpandInput {
   readonly written: ParsedPlugins;
   readonly defaults: readonly DefaultPlugin[];
   /** Whether there is a plug-in of that name. */

@@ -27,7 +27,7 @@ export function parseWith<Parsed>(schema: ZodType<Parsed>, written: unknown): Pa
   });
 }
 
-export function fieldAt(path: readonly PropertyKey[]): string {
+function fieldAt(path: readonly PropertyKey[]): string {
   return path.reduce<string>((field, part) => {
     if (typeof part === 'number') return `${field}[${part}]`;
     return field === '' ? String(part) : `${field}.${String(part)}`;

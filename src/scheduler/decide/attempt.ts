@@ -12,7 +12,7 @@ interface ActiveFilter {
   readonly state: unknown;
 }
 
-export interface AttemptParts {
+interface AttemptParts {
   readonly context: SchedulingContext;
   readonly profile: Profile;
   readonly nominated: NominatedPods;

@@ -2,7 +2,7 @@ import type { Status } from '../framework/status.js';
 
 export const NO_NODES = 'no nodes available to schedule pods';
 
-export interface RefusalText {
+interface RefusalText {
   readonly nodes: number;
   readonly refusals: Iterable<Status>;
   /** Replaces all reasons. */

@@ -4,7 +4,7 @@ import type { PostFilterContext, PostFilterResult } from '../framework/plugin.js
 import type { Status } from '../framework/status.js';
 import type { Attempt } from './attempt.js';
 
-export interface PostFiltered {
+interface PostFiltered {
   /** Empty where a plug-in found a way. */
   readonly message: string;
   readonly nomination?: PostFilterResult['nomination'];
@@ -12,7 +12,7 @@ export interface PostFiltered {
   readonly deallocate?: PostFilterResult['deallocate'];
 }
 
-export interface PostFilterParts {
+interface PostFilterParts {
   readonly refusals: ReadonlyMap<string, Status>;
   readonly preFilterRefusal?: Status | undefined;
   readonly random: RandomSource;

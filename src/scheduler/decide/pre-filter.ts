@@ -4,7 +4,7 @@ import { unresolvable } from '../framework/status.js';
 import type { Attempt } from './attempt.js';
 import { refusalBy } from './attempt.js';
 
-export interface PreFiltered {
+interface PreFiltered {
   /** The pod is refused as a whole. */
   readonly refusal?: Status;
   /** The only nodes that come into question, and the plug-ins that say so. */

@@ -13,7 +13,7 @@ import { amountOf } from './pod-requests.js';
 const NONE: readonly never[] = [];
 const NO_IMAGES: ReadonlyMap<string, ImageState> = new Map();
 
-export interface NodeInfoParts {
+interface NodeInfoParts {
   readonly pods?: Iterable<PodInfo>;
   readonly images?: ReadonlyMap<string, ImageState>;
   readonly generation?: number;

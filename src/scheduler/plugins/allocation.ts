@@ -47,7 +47,7 @@ export function isScalar(resource: string): boolean {
   return resource !== CPU && resource !== MEMORY && resource !== 'ephemeral-storage';
 }
 
-export type ScoreNode = (node: NodeInfo, requests: readonly ScoredRequest[]) => number;
+type ScoreNode = (node: NodeInfo, requests: readonly ScoredRequest[]) => number;
 
 /** How well a node suits by what would be taken of its resources, 0 to 100. */
 export function compileStrategy({ requestedToCapacityRatio, type }: ScoringStrategy): ScoreNode {

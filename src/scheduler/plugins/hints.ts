@@ -8,7 +8,7 @@ import type {
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 
 /** Whether a change helps a pod that a plug-in has refused. A new object has no `before`, a deleted one no `after`. */
-export type Helps<T> = (pod: ReadablePod, before: T | undefined, after: T | undefined) => boolean;
+type Helps<T> = (pod: ReadablePod, before: T | undefined, after: T | undefined) => boolean;
 
 /** Any such change may help. */
 export function on(resource: EventResource, ...actions: readonly EventAction[]): ClusterEventWithHint {

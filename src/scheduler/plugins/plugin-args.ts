@@ -20,8 +20,6 @@ const weightedResources = z
   .array(z.strictObject({ name: z.string().min(1), weight: z.int().min(1).max(MAX_WEIGHT).default(1) }))
   .min(1);
 
-export type WeightedResources = z.infer<typeof weightedResources>;
-
 const CPU_AND_MEMORY = [
   { name: 'cpu', weight: 1 },
   { name: 'memory', weight: 1 },

@@ -49,7 +49,7 @@ export function queueKeyOf({ metadata: { name, namespace = '', uid } }: Readable
   return uid ?? `${namespace}/${name}`;
 }
 
-export interface Backoffs {
+interface Backoffs {
   readonly initialMs: number;
   readonly maxMs: number;
 }
@@ -81,10 +81,4 @@ export function afterAttempt(
     refusedBy: failed.error ? NONE : failed.refusedBy,
     pendingOn: failed.error ? NONE : failed.pendingOn,
   };
-}
-
-/** Whether the scheduler has to find a node for it, now or later. */
-export function needsNode(pod: ReadablePod): boolean {
-  const { phase } = pod.status ?? {};
-  return !pod.spec.nodeName && phase !== 'Succeeded' && phase !== 'Failed';
 }

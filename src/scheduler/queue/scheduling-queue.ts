@@ -22,7 +22,7 @@ export interface QueueProfile {
   readonly hints: HintsByPlugin;
 }
 
-export interface SchedulingQueueOptions {
+interface SchedulingQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly view: ClusterView;

@@ -7,7 +7,7 @@ import { bindingStateOf, hasBindingConditions } from '../plugins/dynamic-resourc
 import type { ReadableClaim, ResourceClaim } from '../plugins/dynamic-resources/resource-api.js';
 import type { ChangeSignal } from './change-signal.js';
 
-export interface AwaitedDevices {
+interface AwaitedDevices {
   readonly view: ClusterView;
   readonly clock: Pick<Clock, 'monotonicNow'>;
   readonly changes: ChangeSignal;

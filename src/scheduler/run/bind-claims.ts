@@ -20,7 +20,7 @@ import type { ExtendedClaims, ReservedResources } from './bind-extended-claim.js
 import type { ChangeSignal } from './change-signal.js';
 import { deleteClaim, writeAllocated } from './claim-writes.js';
 
-export interface ClaimParts {
+interface ClaimParts {
   readonly client: ApiClient;
   /** Undefined where the server has none: then no pod has any. */
   readonly claims: ResourceType | undefined;

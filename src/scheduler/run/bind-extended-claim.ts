@@ -11,7 +11,7 @@ import type { AssumedObjects, ExpectedObject } from './assumed-objects.js';
 import { deleteClaim, writeAllocated } from './claim-writes.js';
 import type { SchedulerMetrics } from './metrics.js';
 
-export interface ExtendedClaimParts {
+interface ExtendedClaimParts {
   readonly client: ApiClient;
   readonly claims: ResourceType | undefined;
   readonly assumed: AssumedObjects;

@@ -19,7 +19,7 @@ export interface ChosenNode {
   readonly timer?: PointTimer;
 }
 
-export interface BindParts {
+interface BindParts {
   readonly clock: Clock;
   readonly metrics: SchedulerMetrics;
   readonly permitQueue: PermitQueue;

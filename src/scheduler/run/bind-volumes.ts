@@ -24,7 +24,7 @@ import type { ChangeSignal } from './change-signal.js';
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 
-export interface VolumeParts {
+interface VolumeParts {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly assumed: AssumedObjects;

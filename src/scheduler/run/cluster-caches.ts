@@ -12,7 +12,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
 
-export interface ClusterCachesOptions {
+interface ClusterCachesOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly random: RandomSource;

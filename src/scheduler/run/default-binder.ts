@@ -3,7 +3,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import type { PluginFactory } from '../framework/plugin.js';
 
-export interface BinderParts {
+interface BinderParts {
   readonly client: ApiClient;
   /** Throws once another may lead: asked right before a binding is sent. */
   readonly assertMayWrite: () => void;

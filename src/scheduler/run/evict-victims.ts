@@ -7,7 +7,7 @@ import { toError } from '@rollkeeper/machinery/errors';
 import type { PodInfo, ReadablePod } from '../framework/node-info.js';
 import type { WaitingPods } from '../framework/plugin.js';
 
-export interface EvictionParts {
+interface EvictionParts {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly events: EventRecorder;

@@ -9,7 +9,7 @@ import { changeOf, nodeChangeOf, podUpdateOf } from '../queue/cluster-change.js'
 import type { SchedulingQueue } from '../queue/scheduling-queue.js';
 import type { ClusterCaches } from './cluster-caches.js';
 
-export interface ClusterFollower {
+interface ClusterFollower {
   readonly cache: SchedulerCache;
   readonly queue: SchedulingQueue;
   /** Whether one of our profiles schedules the pod. */

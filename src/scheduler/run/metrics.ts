@@ -3,7 +3,7 @@ import type { TimedPoint } from '../decide/point-timer.js';
 import type { QueueName, RefusedPods, SchedulingQueueMetrics } from '../queue/queue-metrics.js';
 import { QUEUE_NAMES, noSchedulingQueueMetrics } from '../queue/queue-metrics.js';
 
-export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
+type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 /** The measurements of a scheduler. Durations in milliseconds. */
 export interface SchedulerMetrics {
@@ -24,7 +24,7 @@ export interface SchedulerMetrics {
   watch(read: () => SchedulerGauges): void;
 }
 
-export interface SchedulerGauges {
+interface SchedulerGauges {
   readonly pending: Readonly<Record<QueueName, number>>;
   readonly refused: readonly RefusedPods[];
   readonly nodes: number;

@@ -31,7 +31,7 @@ import { nameOf } from './pod-status-writer.js';
 import type { Preemptions } from './preemptions.js';
 import type { PermitQueue } from './waiting-pods.js';
 
-export interface PodAttemptsParts {
+interface PodAttemptsParts {
   readonly cache: SchedulerCache;
   readonly queue: SchedulingQueue;
   readonly view: ClusterView;

@@ -18,7 +18,7 @@ export interface PodNews {
   readonly nomination?: { readonly node: string | undefined };
 }
 
-export interface PodStatusWriterParts {
+interface PodStatusWriterParts {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;

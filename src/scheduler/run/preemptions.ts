@@ -18,7 +18,7 @@ import type { SchedulerMetrics } from './metrics.js';
 import type { PodNews, PodStatusWriter } from './pod-status-writer.js';
 import type { PermitQueue } from './waiting-pods.js';
 
-export interface PreemptionsParts {
+interface PreemptionsParts {
   readonly client: ApiClient;
   readonly cache: SchedulerCache;
   readonly queue: () => SchedulingQueue;

@@ -14,7 +14,7 @@ const LOOKS = 3;
 const DELAYED_LOOKED_AT = 50;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-export interface Workers {
+interface Workers {
   readonly queues: readonly (Pick<WorkQueue, 'name'> & Pick<WorkQueueInspector, 'counts' | 'inspect'>)[];
   readonly caches: readonly CacheOf[];
 }

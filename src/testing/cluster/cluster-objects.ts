@@ -31,7 +31,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ClusterObjectsDependencies {
+interface ClusterObjectsDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly random: RandomSource;

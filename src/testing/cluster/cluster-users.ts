@@ -25,7 +25,7 @@ export interface ClusterUser extends ClusterAccess {
   readonly client: ApiClient;
 }
 
-export interface ClusterUsersDependencies {
+interface ClusterUsersDependencies {
   readonly users: readonly TokenUser[];
   /** The administrator's client. */
   readonly client: ApiClient;

@@ -10,7 +10,7 @@ import type { KeyPair } from '@rollkeeper/tls';
 import type { ClusterAccess } from './cluster-access.js';
 import { makeAccessFolder, removeAccessFolder, writeAccess } from './cluster-access.js';
 
-export interface ControlPlaneOptions {
+interface ControlPlaneOptions {
   readonly storage: Storage;
   readonly port: number;
   readonly webhookServices: Readonly<Record<string, string>>;

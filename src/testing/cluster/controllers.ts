@@ -15,7 +15,7 @@ import type { Coordination } from '@rollkeeper/runtime/operator/coordination';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
 
-export interface ControllersDependencies {
+interface ControllersDependencies {
   readonly client: ApiClient;
   readonly coordination: Coordination;
   /** The clock that controllers compare times with, and the pauses of everything around them. */

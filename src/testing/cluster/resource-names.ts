@@ -26,7 +26,7 @@ export interface NamedObject {
   readonly ref: ObjectRef;
 }
 
-export const DEFAULT_NAMESPACE = 'default';
+const DEFAULT_NAMESPACE = 'default';
 
 /** Resolves names to API types, by the server's discovery. */
 export class ResourceNames {

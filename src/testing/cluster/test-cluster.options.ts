@@ -124,7 +124,7 @@ export interface ExistingClusterPlace {
   readonly bare: boolean;
 }
 
-export interface TestSchedulerOptions {
+interface TestSchedulerOptions {
   /** Made by `defineSchedulerPlugin`; on unless the configuration says otherwise. @default none */
   readonly plugins?: readonly SchedulerPluginDefinition[];
   /** @default the default profile of kube-scheduler */

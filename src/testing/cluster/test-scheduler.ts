@@ -8,7 +8,7 @@ import { Scheduler } from '@rollkeeper/scheduler';
 import type { SimulatedNodes } from '@rollkeeper/simulator';
 import type { CompiledTestScheduler } from './test-cluster.options.js';
 
-export interface TestSchedulerParts extends CompiledTestScheduler {
+interface TestSchedulerParts extends CompiledTestScheduler {
   readonly client: ApiClient;
   /** The cluster's time, with the machine's durations. */
   readonly clock: Clock;

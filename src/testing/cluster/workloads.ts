@@ -7,7 +7,7 @@ import { cachesOf } from './activity.js';
 import type { Controllers } from './controllers.js';
 import type { TestScheduler } from './test-scheduler.js';
 
-export interface WorkloadParts {
+interface WorkloadParts {
   readonly controllers?: Controllers;
   readonly nodes?: SimulatedNodes;
   readonly scheduler?: TestScheduler;

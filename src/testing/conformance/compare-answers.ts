@@ -20,7 +20,7 @@ export interface GenuineAnswer {
 /** In what answers can agree. */
 export type AnswerPart = 'code' | 'fields' | 'message' | 'warnings' | 'object';
 
-export interface AnswerComparison {
+interface AnswerComparison {
   /** The parts that could be compared. */
   readonly compared: readonly AnswerPart[];
   /** One line per difference, by the part in which it is. */

@@ -6,7 +6,7 @@ import { runConformance } from './run-conformance.js';
 /** Further differences of one case are only counted. */
 const SHOWN_DIFFERENCES = 6;
 
-export interface ConformanceOutput {
+interface ConformanceOutput {
   out(line: string): void;
   err(line: string): void;
 }

@@ -15,7 +15,7 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/mach
 import { keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { applyPatch } from './in-memory-patch.js';
 
-export type WriteVerb = 'create' | 'update' | 'patch' | 'delete';
+type WriteVerb = 'create' | 'update' | 'patch' | 'delete';
 
 /** A write that the API is about to execute. */
 export interface AttemptedWrite {

@@ -47,7 +47,7 @@ export class InMemoryInformers implements InformerSource {
 }
 
 /** An informer whose store is replaced manually. */
-export class InMemoryInformer<T extends KubernetesObject> implements Informer<T> {
+class InMemoryInformer<T extends KubernetesObject> implements Informer<T> {
   hasSynced = false;
   lastSyncedResourceVersion: string | undefined;
   private readonly store = new ObjectStore<T>();

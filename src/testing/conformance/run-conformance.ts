@@ -16,7 +16,7 @@ export interface ConformanceTotals {
   readonly agreed?: readonly string[];
 }
 
-export interface SectionTotals {
+interface SectionTotals {
   readonly section: string;
   readonly passed: number;
   readonly cases: number;

@@ -44,7 +44,7 @@ export const schedulerCases: ConformanceFormat = {
 };
 
 /** @returns one line per difference, each beginning with what differs: `feasible`, `scores.PLUGIN`, `message`… */
-export function runSchedulerCase(recorded: SchedulerCase): string[] {
+function runSchedulerCase(recorded: SchedulerCase): string[] {
   if (recorded.kind === 'preassigned' || recorded.kind === 'ignored') return [];
   const { cache, view } = new SchedulerWorld(recorded.world);
   const handle = { view, log: silentLogger, compileDeviceSelector };

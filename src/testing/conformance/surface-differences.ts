@@ -1,5 +1,5 @@
 /** A difference of our surface from the recorded one, and why it stays. */
-export interface SurfaceDifference {
+interface SurfaceDifference {
   /** Ids of the recorded cases. */
   readonly cases: readonly string[];
   /** For docs/API.md, which lists them. */

@@ -12,7 +12,7 @@ export interface ChosenFault {
   readonly planned?: CountedFault;
 }
 
-export type EventFault = 'cut' | 'gone' | 'delay';
+type EventFault = 'cut' | 'gone' | 'delay';
 
 type PlanOptions = Pick<CompiledFaultsOptions, 'seed' | 'rates' | 'resources' | 'retryAfterSeconds'>;
 

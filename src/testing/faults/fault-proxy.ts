@@ -17,7 +17,7 @@ import type { SeenRequest } from './request-match.js';
 import { isMatch, seenRequest } from './request-match.js';
 import type { WatchGates, WatchMatch } from './watch-gates.js';
 
-export interface FaultProxyParts {
+interface FaultProxyParts {
   /** The server behind it, and the certificate that it is known by. */
   readonly url: string;
   readonly ca: string;

@@ -7,7 +7,7 @@ import type { SeenRequest } from './request-match.js';
 import { WatchFrames, endsInitialEvents } from './watch-frames.js';
 import type { WatchGates } from './watch-gates.js';
 
-export interface ProxiedWatchParts {
+interface ProxiedWatchParts {
   readonly request: SeenRequest;
   /** Whether it begins with all objects that there are. */
   readonly hasInitialEvents: boolean;

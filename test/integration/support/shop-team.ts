@@ -5,7 +5,7 @@ import type { AdminPorts } from '../../../src/rollkeeper/admin/admin-ports.js';
 import type { AdminServer } from '../../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../../src/rollkeeper/admin/nest-admin-server.js';
 import type { AccessVerdict } from '../../../src/rollkeeper/delegated-access/index.js';
-import { anAdminPorts } from './admin-ports.js';
+import { anAdminPorts } from '../../../src/rollkeeper/admin/admin-ports.fixture.js';
 import { HealthRegistry } from '../../../src/runtime/health/index.js';
 import type { FakeCluster } from '../../../src/testing/fake-cluster.js';
 

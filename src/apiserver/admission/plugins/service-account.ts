@@ -21,7 +21,7 @@ const RETRY_MS = 100;
 /** How to treat pods with a missing service account. */
 export type UnknownAccounts = 'warn' | 'refuse';
 
-export interface ServiceAccountContext {
+interface ServiceAccountContext {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly unknownAccounts: UnknownAccounts;

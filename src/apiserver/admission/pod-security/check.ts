@@ -33,7 +33,7 @@ export function namesOf(
 }
 
 /** Values of a security context: what is set on the pod, and by which containers. */
-export interface Setters {
+interface Setters {
   /** `pod`, `container "a"`, `pod and containers "a", "b"`. Empty: nothing sets a bad value. */
   readonly who: string;
   readonly values: readonly string[];

@@ -29,7 +29,7 @@ export interface PodSecurityKnowledge {
 }
 
 /** A pod's template somewhere in an object. */
-export interface TemplateHolder {
+interface TemplateHolder {
   /** Qualified: `deployments.apps`. */
   readonly resource: string;
   templateOf(object: WriteAttributes['object']): PodTemplate | undefined;

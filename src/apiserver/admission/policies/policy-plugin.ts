@@ -16,9 +16,9 @@ import type { ScopeKnowledge } from './policy-scope.js';
 import { requestBudget } from '../request-expressions.js';
 import type { RequestValues } from '../request-expressions.js';
 
-export type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
+type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
 
-export interface PolicyKnowledge extends ScopeKnowledge {
+interface PolicyKnowledge extends ScopeKnowledge {
   readonly policies: FollowedObjects<Policy>;
   readonly bindings: FollowedObjects<PolicyBinding>;
   /** Receives what a genuine server writes to its audit log. */

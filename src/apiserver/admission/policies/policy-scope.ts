@@ -27,7 +27,7 @@ export interface ScopeKnowledge {
 }
 
 /** A binding of either sort of policy. */
-export interface AnyBinding extends KubernetesObject {
+interface AnyBinding extends KubernetesObject {
   readonly spec: { readonly matchResources?: MatchResources };
 }
 

@@ -24,7 +24,7 @@ import { replaceContents } from './replace-contents.js';
 import { webhooksOf } from './webhook.js';
 import type { Selection, Webhook, WebhookConfiguration } from './webhook.js';
 
-export interface WebhookKnowledge {
+interface WebhookKnowledge {
   readonly mutating: FollowedObjects<WebhookConfiguration>;
   readonly validating: FollowedObjects<WebhookConfiguration>;
   readonly namespaces: FollowedObjects<Namespace>;

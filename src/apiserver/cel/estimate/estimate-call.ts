@@ -11,19 +11,19 @@ export interface Operand {
   readonly literal?: number;
 }
 
-export interface OperandType {
+interface OperandType {
   readonly kind: string;
   readonly name: string;
 }
 
-export interface CallEstimate {
+interface CallEstimate {
   /** At most, without what it takes to find the operands. */
   readonly cost: number;
   /** Size of the result, if it is known. */
   readonly size?: Size;
 }
 
-export const TRAVERSAL = 0.1;
+const TRAVERSAL = 0.1;
 const PATTERN = 0.25;
 const LONGEST_FORMAT_PATTERN = 128;
 const LONGEST_FORMAT = 64;

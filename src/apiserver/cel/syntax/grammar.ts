@@ -218,7 +218,7 @@ function laidOut(part: Part, from: State): State {
 }
 
 /** The kinds that can come next, and whether the rule may be over before. */
-export interface Next {
+interface Next {
   readonly kinds: ReadonlySet<TokenKind>;
   readonly mayEnd: boolean;
 }

@@ -1,5 +1,5 @@
 /** The kinds of tokens, by their names in messages. The order is that in which messages list them. */
-export const NAMES = [
+const NAMES = [
   "'=='", "'!='", "'in'", "'<'", "'<='", "'>='", "'>'", "'&&'", "'||'", "'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','",
   "'-'", "'!'", "'?'", "':'", "'+'", "'*'", "'/'", "'%'", "'true'", "'false'", "'null'", 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT',
   'STRING', 'BYTES', 'IDENTIFIER', 'ESC_IDENTIFIER',

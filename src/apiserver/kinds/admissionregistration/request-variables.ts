@@ -3,13 +3,13 @@ import type { CelObjectType, CelType } from '../../cel/index.js';
 import { compileRequestExpression } from './request-expression.js';
 import type { RequestDeclarations, RequestExpression } from './request-expression.js';
 
-export interface RequestVariable {
+interface RequestVariable {
   readonly name: string;
   readonly expression: RequestExpression;
 }
 
 /** The variables of a policy, each compiled with those before it, and what they are for the expressions after them. */
-export interface RequestVariables {
+interface RequestVariables {
   readonly all: readonly RequestVariable[];
   readonly type: CelObjectType;
 }

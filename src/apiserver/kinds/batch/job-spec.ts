@@ -10,7 +10,7 @@ import { validateNonNegative } from '../validation/numbers.js';
 import { validateDomainPath } from '../validation/paths.js';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.js';
 
-export type JobSpec = Decoded<IJobSpec>;
+type JobSpec = Decoded<IJobSpec>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 

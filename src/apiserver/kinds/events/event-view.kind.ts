@@ -7,7 +7,7 @@ import { EVENT_KIND } from '../core/event/event.kind.js';
 import { validateEventCreation, validateEventUpdate } from '../core/event/event.validation.js';
 import { defineKind } from '../define-kind.js';
 
-export type EventView = DecodedObject<IEventView>;
+type EventView = DecodedObject<IEventView>;
 
 /** Events as `events.k8s.io` knows them; stored as those of the core group. */
 export const EVENT_VIEW_KIND = defineKind<EventView>({
@@ -48,7 +48,7 @@ function toEvent(view: Readonly<EventView>): DecodedObject<Event> {
 }
 
 /** Source: pkg/apis/events/v1/conversion.go. */
-export function toStored(view: Readonly<EventView>): UnstructuredObject {
+function toStored(view: Readonly<EventView>): UnstructuredObject {
   const {
     apiVersion: _version,
     kind: _kind,

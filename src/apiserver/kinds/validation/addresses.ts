@@ -24,7 +24,7 @@ export function checkCidr(text: string): readonly string[] {
   return parseCidr(text) ? OK : [CIDR_PROBLEM];
 }
 
-export interface Cidr {
+interface Cidr {
   readonly family: 'IPv4' | 'IPv6';
   /** Address of the network as a number, host bits cleared. */
   readonly base: bigint;

@@ -35,7 +35,7 @@ const OF_QUOTAS = new Set([
 
 const STANDARD = new Set([...OF_QUOTAS, 'storage']);
 
-export function isHugePages(name: string): boolean {
+function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-') || name.startsWith('requests.hugepages-');
 }
 

@@ -11,11 +11,11 @@ import { validateLabelSelector } from '../validation/labels.js';
 import { validatePositiveAmount } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 
-export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const ALONE = 'ReadWriteOncePod';
 export const VOLUME_MODES = ['Block', 'Filesystem'];
 
-export interface ClaimSpecOptions {
+interface ClaimSpecOptions {
   /** Whether the group of a data source may be what it is: it has been there before. @default false */
   readonly allowsAnyGroup?: boolean;
 }

@@ -8,7 +8,7 @@ export interface Doc {
   readonly tags: readonly DocTag[];
 }
 
-export interface DocTag {
+interface DocTag {
   readonly name: string;
   readonly text: string;
 }

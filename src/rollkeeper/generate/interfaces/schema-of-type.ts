@@ -13,7 +13,7 @@ interface Typed {
 }
 
 /** Fields of an object, as JSON Schema has them. */
-export interface ObjectFields {
+interface ObjectFields {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
 }

@@ -9,7 +9,7 @@ export interface ProductManifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-export interface OperatorPackageOptions {
+interface OperatorPackageOptions {
   readonly names: OperatorNames;
   readonly parts: ReadonlySet<TemplatePart>;
   readonly product: ProductManifest;

@@ -15,7 +15,7 @@ const PARTS = ['webhook', 'vendor'] as const;
 const WORDS =
   /website-operator|websites|website|Website|example\.com|(?<!\d)\d+\.\d+\.\d+(?=-trixie-slim)|(?<=node-version: ')[\d.]+/g;
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly names: OperatorNames;
   readonly parts: ReadonlySet<TemplatePart>;
   /** Of Node, for image and workflow. */

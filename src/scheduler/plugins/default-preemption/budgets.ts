@@ -14,7 +14,7 @@ export function budgetsIn(view: ClusterView): readonly Budget[] {
   return view.list<PodDisruptionBudget>('policy/poddisruptionbudgets');
 }
 
-export interface SplitVictims {
+interface SplitVictims {
   /** Their eviction would take a budget below what it allows. */
   readonly violating: readonly PodInfo[];
   readonly others: readonly PodInfo[];

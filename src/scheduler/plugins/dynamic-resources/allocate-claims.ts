@@ -32,7 +32,7 @@ export interface PickedDevice extends PooledCandidate {
   readonly consumed?: Consumed;
 }
 
-export interface AllocationInput {
+interface AllocationInput {
   readonly claims: readonly ReadableClaim[];
   readonly node: ReadableNode;
   readonly slices: readonly ReadableSlice[];

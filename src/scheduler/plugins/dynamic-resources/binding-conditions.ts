@@ -2,8 +2,7 @@ import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { AllocatedDevice, ReadableClaim } from './resource-api.js';
 
 /** Whether the devices of a claim are prepared for its node, as their drivers report it. */
-export type BindingState =
-  { readonly is: 'ready' | 'waiting' } | { readonly is: 'failed'; readonly why: string };
+type BindingState = { readonly is: 'ready' | 'waiting' } | { readonly is: 'failed'; readonly why: string };
 
 const READY: BindingState = { is: 'ready' };
 const WAITING: BindingState = { is: 'waiting' };

@@ -27,7 +27,7 @@ export interface CompiledRequest {
   readonly alternatives: readonly Alternative[];
 }
 
-export interface RequestContext {
+interface RequestContext {
   readonly claim: ReadableClaim;
   readonly pools: readonly Pool[];
   readonly view: ClusterView;

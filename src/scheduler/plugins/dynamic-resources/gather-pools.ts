@@ -15,7 +15,7 @@ export interface Pool {
   readonly slices: readonly ReadableSlice[];
 }
 
-export interface PooledDevice {
+interface PooledDevice {
   readonly device: Device;
   readonly slice: ReadableSlice;
 }

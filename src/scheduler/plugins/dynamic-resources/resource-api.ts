@@ -144,7 +144,7 @@ interface NodeSelection {
   readonly nodeSelector?: NodeSelector;
 }
 
-export interface CounterUse {
+interface CounterUse {
   readonly counterSet: string;
   readonly counters?: Readonly<Record<string, { readonly value: string | number }>>;
 }

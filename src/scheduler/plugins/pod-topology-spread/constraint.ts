@@ -32,7 +32,7 @@ export interface Constraint {
   readonly includes: (node: ReadableNode) => boolean;
 }
 
-export interface ConstraintParts {
+interface ConstraintParts {
   readonly topologyKey: string;
   readonly maxSkew: number;
   readonly minDomains?: number;

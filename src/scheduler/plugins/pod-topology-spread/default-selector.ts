@@ -23,7 +23,7 @@ const WITH_SELECTOR: Readonly<Record<string, ViewedResource>> = {
   'apps/v1/StatefulSet': 'apps/statefulsets',
 };
 
-export interface DefaultSelector {
+interface DefaultSelector {
   readonly selects: LabelMatcher;
   /** Equal keys mean equal selections. */
   readonly selectorKey: string;

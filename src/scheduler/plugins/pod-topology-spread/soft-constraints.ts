@@ -17,7 +17,7 @@ export interface SoftSpread {
   readonly ignored: ReadonlySet<NodeInfo>;
 }
 
-export interface SoftOptions {
+interface SoftOptions {
   /** Nodes outside any domain are ignored. Not so for the system's defaults: clusters without zones spread over nodes. */
   readonly requiresAllKeys: boolean;
 }

@@ -15,7 +15,7 @@ export interface CsiStorageCapacity extends KubernetesObject {
   nodeTopology?: LabelSelector;
 }
 
-export interface NewVolume {
+interface NewVolume {
   readonly claim: Claim;
   readonly storageClass: string;
   readonly provisioner: string;

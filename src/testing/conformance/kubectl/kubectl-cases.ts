@@ -16,7 +16,7 @@ const USER = { name: 'admin', uid: 'admin', groups: ['system:masters'] };
 /** How long the controllers may take before the next command, milliseconds. */
 const SETTLE_MS = 10_000;
 
-export interface KubectlCasesOptions {
+interface KubectlCasesOptions {
   /** Number of commands to run, from the first one. @default all */
   readonly commands?: number;
 }
@@ -112,7 +112,7 @@ function sectionOf(command: string): string {
 }
 
 /** One line for the exit code and one for the first line of each stream that differs. */
-export function compareOutcomes(genuine: CommandOutcome, own: CommandOutcome): readonly string[] {
+function compareOutcomes(genuine: CommandOutcome, own: CommandOutcome): readonly string[] {
   const exit = genuine.exit === own.exit ? [] : [`exit: expected ${genuine.exit}, got ${own.exit}`];
   return [
     ...exit,

@@ -3,7 +3,7 @@ import { isMirrorPod } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 
 /** An object that a pod names, in its namespace. */
-export interface PodReference {
+interface PodReference {
   readonly resource:
     | 'secrets'
     | 'configmaps'

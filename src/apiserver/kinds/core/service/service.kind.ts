@@ -15,7 +15,7 @@ import {
   validateServiceUpdate,
 } from './service.validation.js';
 
-export type Service = DecodedObject<IService>;
+type Service = DecodedObject<IService>;
 
 /** Source: pkg/registry/core/service (storage and strategy). */
 export const SERVICE_KIND = defineKind<Service>({

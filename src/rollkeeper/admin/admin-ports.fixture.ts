@@ -1,10 +1,10 @@
-import type { AdminPorts } from '../../../src/rollkeeper/admin/index.js';
-import { FakeClock } from '../../../src/machinery/clock/index.js';
-import { DecisionLog, RunningSyncs } from '../../../src/rollkeeper/explain/index.js';
-import { Deployment, Namespace, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { silentLogger } from '../../../src/machinery/logging/index.js';
-import { MemoryWorkQueue } from '../../../src/runtime/work-queue/index.js';
-import type { FakeInformers } from '../../../src/testing/fake-informers.js';
+import type { AdminPorts } from './admin-ports.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { DecisionLog, RunningSyncs } from '../explain/index.js';
+import { Deployment, Namespace, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { MemoryWorkQueue } from '../../runtime/work-queue/index.js';
+import type { FakeInformers } from '../../testing/fake-informers.js';
 
 export const ADMIN_TOKEN = 'a-token-that-nobody-would-guess';
 
