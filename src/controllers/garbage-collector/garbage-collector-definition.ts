@@ -1,17 +1,23 @@
-import type { ControllerDefinition } from '@rollkeeper/runtime';
+import type { ControllerDefinition, DueWork } from '@rollkeeper/runtime';
 import { defineController, workOf } from '@rollkeeper/runtime';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { Pod, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
-import { findDue } from './find-due.js';
 import type { PlannedItem, SeenItem } from './garbage-collector-reconciler.js';
 import { GarbageCollectorReconciler } from './garbage-collector-reconciler.js';
 import type { GarbageCollectorOptions } from './garbage-collector.options.js';
 import { compileGarbageCollectorOptions } from './garbage-collector.options.js';
-import { parseItemRef } from './item-key.js';
+import {
+  parseItemRef,
+  isBeingDeleted,
+  isDeletingDependents,
+  isOrphaningDependents,
+  itemRef,
+} from './item-key.js';
 import { ResourceMonitors } from './resource-monitors.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
+import type { GraphNode } from './ownership-index.js';
 
 /**
  * Deletes objects without owners, and implements foreground deletion and orphaning, for every type of the server. Its keys name
@@ -58,3 +64,30 @@ export function createGarbageCollectorController(
 
 /** The collector with the default options. */
 export const garbageCollectorController: ControllerDefinition = createGarbageCollectorController();
+
+interface DueView {
+  readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'nodes' | 'ownerOf'>;
+  readonly absent: Pick<AbsentOwners, 'has'>;
+}
+
+/**
+ * Objects with an owner that is known to be deleted, and owners that no object holds any more. If the cache alone is not enough
+ * (an owner that was never seen), nothing is due: the sync asks the server.
+ */
+function* findDue(view: DueView): Generator<DueWork> {
+  for (const node of view.graph.nodes()) {
+    if (!isDue(node, view)) continue;
+    const { metadata } = node.object;
+    yield { ref: itemRef(node.type, metadata), resourceVersion: metadata.resourceVersion };
+  }
+}
+
+function isDue({ object }: GraphNode, { absent, graph }: DueView): boolean {
+  const { namespace, ownerReferences = [], uid } = object.metadata;
+  if (isOrphaningDependents(object)) return true;
+  if (isDeletingDependents(object)) return graph.dependentsOf(uid).length === 0;
+  if (isBeingDeleted(object)) return false;
+  return ownerReferences.some(
+    (reference) => !graph.ownerOf(reference, namespace) && absent.has(reference, namespace),
+  );
+}

@@ -1,14 +1,61 @@
 import { stringify } from 'yaml';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { isForbidden } from '@rollkeeper/client/api-client';
+import { isForbidden, listAll } from '@rollkeeper/client/api-client';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { Pod, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { Pod, apiVersionOf, Event } from '@rollkeeper/machinery/kubernetes';
 import { HiddenValues, withoutMarks } from '../rollout/index.js';
-import type { ShownEvent } from './object-events.js';
-import { eventsAbout } from './object-events.js';
 import type { ObjectLink } from './related-objects.js';
 import { madeBy, ownersOf } from './related-objects.js';
 import { wordOf } from './object-kinds.js';
+import { parseTimeMs } from '@rollkeeper/controllers/shared';
+import type { ObjectEvent } from '../object-event.js';
+import { eventTimes } from '../object-event.js';
+
+/** An Event as the console shows it. */
+interface ShownEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly from: string;
+  readonly count: number;
+  /** RFC 3339; absent where the Event has no time. */
+  readonly first?: string;
+  readonly last?: string;
+}
+
+const MOST = 100;
+
+/** The Events about an object, the last one first. @throws what the API answers */
+async function eventsAbout(
+  client: Pick<ApiClient, 'list'>,
+  { kind, metadata }: KubernetesObject,
+): Promise<readonly ShownEvent[]> {
+  const { name, namespace, uid } = metadata;
+  const events = await listAll<ObjectEvent>(client, Event, {
+    ...(namespace !== undefined && { namespace }),
+    fieldSelector: `involvedObject.kind=${kind},involvedObject.name=${name}`,
+  });
+  return (
+    events
+      // A kubelet names its node where the uid should be; an earlier object of the same name had another one.
+      .filter(({ involvedObject }) => [undefined, '', uid, name].includes(involvedObject?.uid))
+      .map(shown)
+      .toSorted((a, b) => (parseTimeMs(b.last) ?? 0) - (parseTimeMs(a.last) ?? 0))
+      .slice(0, MOST)
+  );
+}
+
+function shown(event: ObjectEvent): ShownEvent {
+  const { count, series } = event;
+  return {
+    type: event.type ?? '',
+    reason: event.reason ?? '',
+    message: event.message ?? '',
+    from: event.reportingComponent || (event.source?.component ?? ''),
+    count: series?.count ?? count ?? 1,
+    ...eventTimes(event),
+  };
+}
 
 /** What the console shows of an object beside its explanation. */
 export interface ObjectPage extends ObjectLink {

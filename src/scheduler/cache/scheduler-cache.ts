@@ -1,4 +1,4 @@
-import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, claimNamesOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   NodeInfo,
   NominatedPods,
@@ -9,11 +9,42 @@ import type {
 } from '../framework/node-info.js';
 import { nodeInfoOf, withPod, withoutPod } from '../node/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
-import { ClaimUsers } from './claim-users.js';
 import { ImageStates } from './image-states.js';
 import { Nominator } from './nominator.js';
 import { NodeOrder } from './node-order.js';
 import { NodeSnapshot } from './node-snapshot.js';
+
+/** How many pods on nodes use each claim. */
+class ClaimUsers {
+  private readonly users = new Map<string, number>();
+
+  count(key: string): number {
+    return this.users.get(key) ?? 0;
+  }
+
+  add(pod: PodInfo): void {
+    for (const key of claimKeysOf(pod)) this.users.set(key, this.count(key) + 1);
+  }
+
+  remove(pod: PodInfo): void {
+    for (const key of claimKeysOf(pod)) {
+      const left = this.count(key) - 1;
+      if (left > 0) this.users.set(key, left);
+      else this.users.delete(key);
+    }
+  }
+
+  entries(): ReadonlyMap<string, number> {
+    return new Map(this.users);
+  }
+}
+
+function claimKeysOf({ pod }: PodInfo): ReadonlySet<string> {
+  if (!pod.spec.volumes) return NONE;
+  return new Set(claimNamesOf(pod).map((name) => `${pod.metadata.namespace}/${name}`));
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 interface PlacedPod {
   readonly info: PodInfo;

@@ -12,9 +12,9 @@ import { findFeasible } from './find-feasible.js';
 import { NO_NODES, refusalMessage } from './message.js';
 import type { PointTimer } from './point-timer.js';
 import { timed } from './point-timer.js';
-import { postFilter } from './post-filter.js';
 import { preFilter } from './pre-filter.js';
 import { pickBest, scoreNodes } from './score-nodes.js';
+import type { PostFilterContext, PostFilterResult } from '../framework/plugin.js';
 
 export interface PodDecisionInput {
   readonly pod: PodInfo;
@@ -196,4 +196,43 @@ function noNodes(): Refused {
     pendingPlugins: new Set(),
     nextStartIndex: 0,
   };
+}
+
+interface PostFiltered {
+  /** Empty where a plug-in found a way. */
+  readonly message: string;
+  readonly nomination?: PostFilterResult['nomination'];
+  readonly victims: readonly PodInfo[];
+  readonly deallocate?: PostFilterResult['deallocate'];
+}
+
+interface PostFilterParts {
+  readonly refusals: ReadonlyMap<string, Status>;
+  readonly preFilterRefusal?: Status | undefined;
+  readonly random: RandomSource;
+}
+
+/** Asks plug-ins what can be done, until one finds a way or ends it. */
+function postFilter(attempt: Attempt, parts: PostFilterParts): PostFiltered {
+  const context: PostFilterContext = {
+    ...attempt.context,
+    ...parts,
+    trial: (node) => attempt.trial(node),
+  };
+  const reasons: string[] = [];
+  let nomination: PostFilterResult['nomination'];
+  let deallocate: PostFilterResult['deallocate'];
+  for (const plugin of attempt.profile.postFilter) {
+    attempt.asking = plugin.name;
+    const result = plugin.postFilter?.(context, attempt.stateOf(plugin)) ?? {};
+    const { status } = result;
+    deallocate = result.deallocate ?? deallocate;
+    if (!status || status.code === 'Success')
+      return { message: '', nomination: result.nomination, victims: result.victims ?? [], deallocate };
+    if (status.code !== 'Unschedulable')
+      return { message: status.reasons.join(', '), nomination: result.nomination, victims: [], deallocate };
+    nomination = result.nomination ?? nomination;
+    reasons.push(...status.reasons);
+  }
+  return { message: reasons.join(', '), nomination, victims: [], deallocate };
 }

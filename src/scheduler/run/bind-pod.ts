@@ -7,8 +7,6 @@ import type { SchedulerPlugin, SchedulingContext, Verdict } from '../framework/p
 import type { Profile } from '../framework/profile.js';
 import type { Status } from '../framework/status.js';
 import type { SchedulerMetrics } from './metrics.js';
-import { runPermits } from './run-permits.js';
-import type { Permits } from './run-permits.js';
 import type { PermitQueue } from './waiting-pods.js';
 
 export interface ChosenNode {
@@ -137,4 +135,24 @@ export class PointError extends TerminalError {
   ) {
     super(`running ${point} plugin "${plugin}": ${errorMessage(cause)}`, { cause });
   }
+}
+
+interface Permits {
+  /** The first refusal. */
+  readonly refusal?: Status;
+  /** The plug-ins that delay the binding. */
+  readonly delays: readonly { readonly plugin: string; readonly timeoutMs?: number }[];
+}
+
+/** Asks all plug-ins whether the pod may be bound, until one refuses. */
+function runPermits({ permit }: Profile, context: SchedulingContext, node: string): Permits {
+  const delays: { plugin: string; timeoutMs?: number }[] = [];
+  for (const plugin of permit) {
+    const { status, timeoutMs } = plugin.permit?.(context, node) ?? {};
+    if (!status || status.code === 'Success') continue;
+    if (status.code === 'Wait')
+      delays.push({ plugin: plugin.name, ...(timeoutMs !== undefined && { timeoutMs }) });
+    else return { refusal: { ...status, plugin: plugin.name }, delays };
+  }
+  return { delays };
 }

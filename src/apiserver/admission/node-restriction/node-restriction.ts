@@ -5,11 +5,32 @@ import { nodeOfUser } from '../../auth/index.js';
 import { notFound } from '../../errors/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import { checkCertificateOfNode } from './certificate-of-node.js';
 import type { NodeRequest, NodeRestrictionKnowledge } from './node-request.js';
 import { checkNode } from './node-object.js';
 import { checkMirrorPod, podNamed } from './pod-of-node.js';
 import { checkTokenOfPod } from './token-of-pod.js';
+import type { CertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { readCertificateRequest } from '@rollkeeper/tls';
+
+const SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
+
+/** A kubelet asks for certificates of its own node alone. @throws StatusError 403 */
+function checkCertificateOfNode({ attributes, node }: NodeRequest): void {
+  if (attributes.operation !== 'CREATE') return;
+  const { spec }: Partial<DecodedObject<CertificateSigningRequest>> = attributes.object ?? {};
+  const { request = '', signerName = '' } = spec ?? {};
+  if (!SIGNERS.includes(signerName) || commonNameOf(request, attributes) === `system:node:${node}`) return;
+  throw refused(attributes, `can only create a node CSR with CN=system:node:${node}`);
+}
+
+function commonNameOf(request: string, attributes: Attributes): string {
+  try {
+    return readCertificateRequest(Buffer.from(request, 'base64').toString()).commonName;
+  } catch (error) {
+    throw refused(attributes, `unable to parse csr: ${errorMessage(error)}`);
+  }
+}
 
 type Check = (request: NodeRequest) => void | Promise<void>;
 

@@ -1,16 +1,55 @@
 import type { HorizontalPodAutoscaler as IAutoscalerV1 } from '@rollkeeper/machinery/types/autoscaling-v1';
-import type { HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { HorizontalPodAutoscaler, HPAScalingRules } from '@rollkeeper/machinery/types/autoscaling-v2';
 import { unstructured } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, UnstructuredObject, Decoded } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
 import type { FieldError, Subresource } from '../kind-definition.js';
-import { DEFAULT_CPU_UTILIZATION, defaultAutoscaler } from './autoscaler-defaults.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateAutoscalerSpec } from './autoscaler.validation.js';
 import { fromV2, toV2 } from './autoscaler-v1.js';
 import { targetsText } from './autoscaler-targets.js';
+
+/** Default target utilization of a pod's CPU, in percent. */
+const DEFAULT_CPU_UTILIZATION = 80;
+
+/** Source: SetDefaults_HorizontalPodAutoscaler in pkg/apis/autoscaling/v2/defaults.go. */
+function defaultAutoscaler(object: DecodedObject<HorizontalPodAutoscaler>): void {
+  const spec = (object.spec ??= {});
+  spec.minReplicas ??= 1;
+  if (!spec.metrics?.length)
+    spec.metrics = [
+      {
+        type: 'Resource',
+        resource: {
+          name: 'cpu',
+          target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_UTILIZATION },
+        },
+      },
+    ];
+  const { behavior } = spec;
+  if (!behavior) return;
+  behavior.scaleUp = completed(behavior.scaleUp, {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: 100, periodSeconds: 15 },
+    ],
+  });
+  behavior.scaleDown = completed(behavior.scaleDown, {
+    selectPolicy: 'Max',
+    policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+  });
+}
+
+function completed(
+  rules: Decoded<HPAScalingRules> | undefined,
+  defaults: Decoded<HPAScalingRules>,
+): Decoded<HPAScalingRules> {
+  return { ...defaults, ...rules, ...(!rules?.policies?.length && { policies: defaults.policies }) };
+}
 
 type Autoscaler = DecodedObject<HorizontalPodAutoscaler>;
 

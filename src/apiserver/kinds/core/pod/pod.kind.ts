@@ -1,14 +1,66 @@
-import { Pod, isPodFinished } from '@rollkeeper/machinery/kubernetes';
-import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  Pod,
+  isPodFinished,
+  containerAmounts,
+  isPodLevelResource,
+  pickAmounts,
+} from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Decoded, Amounts, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { podWarnings } from '../../pod-template/pod-warnings.js';
-import { mergeLabelKeys } from './match-label-keys.js';
-import { defaultPodLevelResources } from './pod-level-resources.js';
 import { keepEphemeralContainers, keepResize } from './pod.subresources.js';
 import { qosClassOf } from './qos-class.js';
+import type { PodAffinityTerm, TopologySpreadConstraint } from '@rollkeeper/machinery/types/core-v1';
+
+type Term = Decoded<Pick<PodAffinityTerm & TopologySpreadConstraint, 'labelSelector' | 'matchLabelKeys'>> &
+  Decoded<Pick<PodAffinityTerm, 'mismatchLabelKeys'>>;
+
+/** A pod is prepared once more, under another name, where a generated one is taken. */
+const completed = new WeakSet<object>();
+
+/**
+ * Completes the selectors of a new pod by the values that its own labels have: `matchLabelKeys: [version]` of a pod with
+ * `version: "2"` selects the pods with that version. Terms without a selector select nothing, and stay so. Source: mutatePodAffinity
+ * and mutateTopologySpreadConstraints in pkg/registry/core/pod/strategy.go.
+ */
+function mergeLabelKeys({ metadata, spec }: DecodedObject<Pod>): void {
+  if (!spec?.affinity && !spec?.topologySpreadConstraints) return;
+  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const terms: (Term | undefined)[] = [podAffinity, podAntiAffinity].flatMap((affinity) => [
+    ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      ({ podAffinityTerm }) => podAffinityTerm,
+    ),
+    ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+  ]);
+  for (const term of [...terms, ...(spec.topologySpreadConstraints ?? [])])
+    if (term?.labelSelector && !completed.has(term)) complete(term, metadata.labels ?? {});
+}
+
+function complete(term: Term, labels: Readonly<Record<string, string>>): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  const added = [
+    ...requirements(matchLabelKeys, 'In', labels),
+    ...requirements(mismatchLabelKeys, 'NotIn', labels),
+  ];
+  if (added.length === 0) return;
+  const { matchExpressions = [] } = labelSelector ?? {};
+  term.labelSelector = { ...labelSelector, matchExpressions: [...matchExpressions, ...added] };
+  completed.add(term);
+}
+
+function requirements(
+  keys: readonly string[],
+  operator: 'In' | 'NotIn',
+  labels: Readonly<Record<string, string>>,
+): { key: string; operator: string; values: string[] }[] {
+  return keys.flatMap((key) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
+  });
+}
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -124,4 +176,31 @@ function keepObservedGenerations(
     const old = left.get(condition.type)?.pop();
     if (old?.observedGeneration) condition.observedGeneration ||= old.observedGeneration;
   }
+}
+
+/**
+ * Completes what a pod says of itself by what its containers say. Source: defaultHugePagePodLimits and defaultPodRequests in
+ * pkg/apis/core/v1/defaults.go.
+ */
+function defaultPodLevelResources(spec: Decoded<PodSpec>): void {
+  const { resources } = spec;
+  if (!resources) return;
+  const { limits: ownLimits = {}, requests: ownRequests = {} } = resources;
+  if (Object.keys(ownLimits).length + Object.keys(ownRequests).length === 0) return;
+  const huge = pickAmounts(
+    containerAmounts(spec, 'limits'),
+    (name) => name.startsWith('hugepages-') && ownRequests[name] === undefined,
+  );
+  const limits: Amounts = { ...huge, ...ownLimits };
+  if (Object.keys(limits).length === 0) return;
+  resources.limits = { ...limits };
+  const requests: Amounts = {
+    ...pickAmounts(limits, isPodLevelResource),
+    ...pickAmounts(
+      containerAmounts(spec, 'requests'),
+      (name) => isPodLevelResource(name) && !name.startsWith('hugepages-'),
+    ),
+    ...ownRequests,
+  };
+  if (Object.keys(requests).length > 0) resources.requests = { ...requests };
 }

@@ -2,7 +2,6 @@ import type { Container, NodeSelectorTerm, Toleration } from '@rollkeeper/machin
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { isMirrorPod, ownField, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
-import { validateAddedContainers } from './ephemeral-containers.validation.js';
 import { validatePodStatus } from './pod-status.validation.js';
 import { resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
@@ -209,4 +208,25 @@ function hasOnlyAdditions(term: Decoded<NodeSelectorTerm>, old: Decoded<NodeSele
 /** The same for two that differ in their seconds only; empty fields are absent here. */
 function textWithoutSeconds({ effect, key, operator, value }: Decoded<Toleration>): string {
   return JSON.stringify([key, operator, value, effect]);
+}
+
+/**
+ * Ephemeral containers can be added, and stay as they are from then on. Source: ValidatePodEphemeralContainersUpdate in
+ * pkg/apis/core/validation/validation.go.
+ */
+function validateAddedContainers(
+  pod: DecodedObject<Pod>,
+  old: DecodedObject<Pod>,
+  errors: FieldError[],
+): void {
+  const path = 'spec.ephemeralContainers';
+  const present = Map.groupBy(pod.spec?.ephemeralContainers ?? [], ({ name }) => name);
+  for (const before of old.spec?.ephemeralContainers ?? []) {
+    const name = JSON.stringify(before.name ?? '');
+    const container = present.get(before.name)?.[0];
+    if (!container)
+      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
+    else if (!sameMeaning(container, before))
+      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be changed\n`));
+  }
 }
