@@ -57,13 +57,13 @@ export type {
 export type { WrittenConfiguration } from './config/configuration.schema.js';
 export { translatePolicy } from './config/translate-policy.js';
 export type { TranslatedPolicy } from './config/translate-policy.js';
-export { defineSchedulerPlugin } from './define-scheduler-plugin.js';
+export { defineSchedulerPlugin } from './framework/define-scheduler-plugin.js';
 export type {
   SchedulerPluginDefinition,
   SchedulerPluginPoints,
   SchedulerPluginSetup,
   SchedulerPluginSpec,
-} from './define-scheduler-plugin.js';
+} from './framework/define-scheduler-plugin.js';
 export type { WaitingPod, WaitingPods } from './framework/plugin.js';
 export { Scheduler } from './run/scheduler.js';
 export type { SchedulerOptions } from './run/scheduler.js';

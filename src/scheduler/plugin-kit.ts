@@ -1,11 +1,11 @@
 /** The parts with which plug-ins of the scheduler are written. Loads nothing of the scheduler itself. */
-export { defineSchedulerPlugin } from './define-scheduler-plugin.js';
+export { defineSchedulerPlugin } from './framework/define-scheduler-plugin.js';
 export type {
   SchedulerPluginDefinition,
   SchedulerPluginPoints,
   SchedulerPluginSetup,
   SchedulerPluginSpec,
-} from './define-scheduler-plugin.js';
+} from './framework/define-scheduler-plugin.js';
 export type { ClusterEventWithHint, QueueingHint } from './framework/cluster-event.js';
 export type { ClusterView, ViewedResource } from './framework/cluster-view.js';
 export type { NodeInfo, PodInfo, Snapshot } from './framework/node-info.js';

@@ -4,7 +4,7 @@ import type { SchedulerConfiguration } from '../config/compile-configuration.js'
 import type { PluginFactory, PluginHandle } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import { DEFAULT_PLUGINS } from '../plugins/default-plugins.js';
-import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
+import type { SchedulerPluginDefinition } from '../framework/define-scheduler-plugin.js';
 
 /** The default plug-ins and those of the user, which are on unless the configuration says otherwise. */
 export function catalogOf(

@@ -13,7 +13,7 @@ import { SchedulerCache } from '../cache/scheduler-cache.js';
 import { buildProfiles } from '../config/build-profiles.js';
 import type { SchedulerConfiguration } from '../config/compile-configuration.js';
 import { defaultConfiguration } from '../config/compile-configuration.js';
-import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
+import type { SchedulerPluginDefinition } from '../framework/define-scheduler-plugin.js';
 import { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { CompileDeviceSelector } from '../framework/device-selector.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../machinery/logging/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
 import { defineSchedulerPlugin } from './define-scheduler-plugin.js';
-import type { PluginHandle } from './framework/plugin.js';
+import type { PluginHandle } from './plugin.js';
 
 const handle: PluginHandle = { view: { get: () => undefined, list: () => [] }, log: silentLogger };
 

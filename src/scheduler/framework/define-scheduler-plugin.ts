@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { PluginFactory, PluginHandle, SchedulerPlugin } from './framework/plugin.js';
+import type { PluginFactory, PluginHandle, SchedulerPlugin } from './plugin.js';
 
 /** The extension points of a plug-in: any of them, and at least one. */
 export type SchedulerPluginPoints<State, ScoreState> = Omit<SchedulerPlugin<State, ScoreState>, 'name'>;

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT } from '../image/dockerfile.js';
+
+/** The parent has the contract, and a list of the children that implement it. */
+const CONTRACT_IN_PARENT = [
+  'src/apiserver/admission',
+  'src/apiserver/kinds',
+  'src/apiserver/kinds/custom',
+  'src/rollkeeper/diagnose',
+  'src/scheduler/plugins',
+  'src/controllers/deployment/policies',
+];
+/** Files that are below everything lie beside those that assemble everything. */
+const TO_BE_SORTED = ['src/apiserver', 'src/apiserver/cel', 'src/controllers/deployment', 'src/rollkeeper'];
+
+const NO_PRODUCT = /\.(spec|fixture)\.ts$|\/template\/|\/generated\/|^src\/testing\//;
+
+/** Imports between a folder and one below it, by the parent; those of a door count for no direction. */
+function importsByParent(
+  sources: ReadonlyMap<string, string>,
+): Map<string, { up: string[]; down: string[] }> {
+  const found = new Map<string, { up: string[]; down: string[] }>();
+  for (const [file, text] of sources)
+    for (const [, specifier = ''] of text.matchAll(/from '(\.[^']+)'/g)) {
+      const target = join(dirname(file), specifier).replace(/\.js$/, '.ts');
+      const [own, other] = [dirname(file), dirname(target)];
+      const isDown = other.startsWith(`${own}/`) && !file.endsWith('/index.ts');
+      const isUp = own.startsWith(`${other}/`) && !target.endsWith('/index.ts');
+      if (!isDown && !isUp) continue;
+      const parent = isDown ? own : other;
+      const entry = found.get(parent) ?? { up: [], down: [] };
+      entry[isDown ? 'down' : 'up'].push(`${file} -> ${target}`);
+      found.set(parent, entry);
+    }
+  return found;
+}
+
+it('a folder whose files import from below and are imported from there is found', () => {
+  const sources = new Map([
+    ['src/a/list.ts', "import { one } from './kinds/one.js';"],
+    ['src/a/kinds/one.ts', "import type { Kind } from '../kind.js';"],
+    ['src/b/index.ts', "export { one } from './kinds/one.js';"],
+    ['src/b/kinds/one.ts', "import type { Kind } from '../kind.js';"],
+  ]);
+  const both = [...importsByParent(sources)].filter(([, { down, up }]) => down.length > 0 && up.length > 0);
+  expect(both.map(([parent]) => parent)).toEqual(['src/a']);
+});
+
+it('a folder and those below it import one way, but where the parent has the contract of its children', () => {
+  const listed = execFileSync('git', ['ls-files', 'src'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+  const files = listed.filter((file) => file.endsWith('.ts') && !NO_PRODUCT.test(file));
+  const sources = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+  const knots = [...importsByParent(sources)].filter(([, { down, up }]) => down.length > 0 && up.length > 0);
+  const known = new Set([...CONTRACT_IN_PARENT, ...TO_BE_SORTED]);
+  expect(knots.filter(([parent]) => !known.has(parent))).toEqual([]);
+});
