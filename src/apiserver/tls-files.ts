@@ -12,7 +12,7 @@ export interface TlsMaterial extends KeyPair {
   readonly ca: string;
 }
 
-export interface TlsFilesOptions {
+interface TlsFilesOptions {
   /** The folder of `ca.crt`, `ca.key`, `apiserver.crt` and `apiserver.key`; created when it is missing. */
   readonly dir: string;
   /** Names and addresses that clients may use, beside 127.0.0.1, ::1 and localhost. */

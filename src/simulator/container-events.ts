@@ -117,7 +117,7 @@ function unhealthy({ message }: ProbeProblem): EventNote {
 }
 
 /** The facts of a pod's pulls. */
-export interface PullContext {
+interface PullContext {
   /** Those that begin now, by `pullKey`. @default none */
   readonly begun?: readonly string[];
   /** Those that are known to have begun. @default none */

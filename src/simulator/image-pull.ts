@@ -19,7 +19,7 @@ export interface ImagePull {
 export const NO_PULL: ImagePull = { takesMs: 0, failures: 0 };
 
 /** The stage of a pull, and its end, milliseconds from its start. */
-export interface PullStage {
+interface PullStage {
   readonly stage: 'pulling' | 'failed' | 'backing-off' | 'done';
   readonly untilMs: number;
 }

@@ -20,7 +20,7 @@ export function nodeName(index: number): string {
 export type NodeTrouble = Exclude<NodeBehaviour, 'silent' | 'gone' | 'network-unavailable'>;
 
 /** The state that a node reports. */
-export interface NodeState {
+interface NodeState {
   readonly nowMs: number;
   /** @default it is well */
   readonly troubles?: ReadonlySet<NodeTrouble>;
@@ -87,7 +87,7 @@ export function nodeStatus(
 }
 
 /** The resources of a node: by the options, its profile, and its annotation, which may change at any time. */
-export function nodeResources(
+function nodeResources(
   index: number,
   { cpus, memoryGiB, podsPerNode, profiles }: CompiledNodeSimulatorOptions,
   node: DeepReadonly<Pick<Node, 'metadata'>> | undefined,

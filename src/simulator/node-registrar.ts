@@ -7,9 +7,8 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { Lease, Namespace, Node } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { EventRecorder } from '@rollkeeper/client/events';
+import type { EventRecorder, EventNote } from '@rollkeeper/client/events';
 import { CAPACITY_ANNOTATION, amountsAnnotation, isSilent } from './node-behaviour.js';
-import { decideNodeEvents } from './node-events.js';
 import {
   NODE_LEASE_NAMESPACE,
   NO_TROUBLES,
@@ -19,8 +18,27 @@ import {
   nodeName,
   nodeStatus,
 } from './node-object.js';
-import type { NodeTrouble } from './node-object.js';
+import type { NodeTrouble, NodeStatus } from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+
+/** Reasons of a kubelet's events about its conditions. Source: pkg/kubelet/nodestatus/setters.go. */
+const CONDITION_REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Ready: { True: 'NodeReady', False: 'NodeNotReady' },
+  MemoryPressure: { True: 'NodeHasInsufficientMemory', False: 'NodeHasSufficientMemory' },
+  DiskPressure: { True: 'NodeHasDiskPressure', False: 'NodeHasNoDiskPressure' },
+  PIDPressure: { True: 'NodeHasInsufficientPID', False: 'NodeHasSufficientPID' },
+};
+
+/** The Events of a kubelet about its conditions when they change, for a status about to be written over the node's. */
+function decideNodeEvents(node: DeepReadonly<Node>, next: DeepReadonly<NodeStatus>): EventNote[] {
+  const before = node.status?.conditions ?? [];
+  return (next.conditions ?? []).flatMap(({ status, type }) => {
+    const was = before.find((condition) => condition.type === type)?.status;
+    const reason = CONDITION_REASONS[type]?.[status];
+    if (reason === undefined || was === undefined || was === status) return [];
+    return [{ type: 'Normal', reason, message: `Node ${node.metadata.name} status is now: ${reason}` }];
+  });
+}
 
 interface NodeRegistrarDependencies {
   readonly client: ApiClient;

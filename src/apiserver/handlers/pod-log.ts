@@ -25,7 +25,7 @@ const CONTENT_TYPE = 'text/plain';
 const KUBELET_PORT = 10250;
 
 /** The part of a container's log that a client wants. */
-export interface LogOptions {
+interface LogOptions {
   readonly container?: string;
   readonly previous: boolean;
   readonly timestamps: boolean;

@@ -17,7 +17,7 @@ const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataL
 const cache = new Map<string, Negotiated | undefined>();
 
 /** The forms that an answer may have. */
-export interface Offer {
+interface Offer {
   /** Whether there is a message for what is answered. What has none may show its metadata so. @default false */
   readonly hasProtobuf?: boolean;
 }
@@ -59,7 +59,7 @@ export function checkRepresentable(
 }
 
 /** An alternative of an `Accept` header. */
-export interface AcceptClause {
+interface AcceptClause {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string | undefined>;
   /** The weight. @default 1 */

@@ -27,7 +27,7 @@ export type TableCell = string | Int64 | boolean | null;
 export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
 
 /** The facts of a kind that a deletion needs. */
-export interface GracefulDeletion {
+interface GracefulDeletion {
   /** 0 removes at once. */
   readonly gracePeriodSeconds: Int64;
 }

@@ -4,7 +4,7 @@ import type { Shape } from './shape.js';
 /**
  * The fields of a configuration that are only a part of what a type takes as one value, or that the type does not have.
  */
-export interface PartialPaths {
+interface PartialPaths {
   readonly atomic: readonly string[];
   readonly undeclared: readonly string[];
 }

@@ -11,7 +11,7 @@ export const PATCH_BODY = `${META}.Patch`;
 export const DELETE_OPTIONS = `${META}.DeleteOptions`;
 export const WATCH_EVENT = `${META}.WatchEvent`;
 
-export const JSON_AND_YAML: readonly string[] = ['application/json', 'application/yaml'];
+const JSON_AND_YAML: readonly string[] = ['application/json', 'application/yaml'];
 export const BUILT_IN_TYPES: readonly string[] = [...JSON_AND_YAML, 'application/vnd.kubernetes.protobuf'];
 export const STREAMED_TYPES: readonly string[] = [
   ...BUILT_IN_TYPES,
@@ -23,7 +23,7 @@ export const ANY_TYPE: readonly string[] = ['*/*'];
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
 
 /** The kind of object that an operation is about. */
-export type GroupVersionKind = Readonly<Record<'group' | 'version' | 'kind', string>>;
+type GroupVersionKind = Readonly<Record<'group' | 'version' | 'kind', string>>;
 
 export interface Answer {
   readonly description: string;

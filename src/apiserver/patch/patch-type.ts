@@ -14,7 +14,7 @@ const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(
 const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
 
 /** The facts of a kind that a patch needs. */
-export interface Patchable {
+interface Patchable {
   /** Strategic merges go by types that say how to merge their lists. @default true */
   readonly hasStrategicMerge?: boolean;
 }

@@ -13,7 +13,7 @@ export interface DeletionRequest {
 }
 
 /** The effect of a deletion: nothing new, a mark on the object, or its removal. */
-export type DeletionPlan =
+type DeletionPlan =
   | { readonly action: 'keep' }
   | { readonly action: 'mark'; readonly object: UnstructuredObject }
   | { readonly action: 'remove'; readonly object: UnstructuredObject };

@@ -13,7 +13,7 @@ const MAX_CHOICES = 32;
 const ORPHAN_MS = 60_000;
 
 /** The reservations that an object has got for itself alone while it is being written. */
-export interface Reserved {
+interface Reserved {
   /** Gives back what this write has taken: it has failed. */
   undo(): Promise<void>;
   /** Gives back what the object had before and has no more: the write has succeeded. */

@@ -28,14 +28,12 @@ import { trackUpdate } from './track-ownership.js';
  * change; only its last answer, or error, counts. A `metadata.resourceVersion` in its answer that is not the current
  * one is a conflict.
  */
-export type TryUpdate = (
-  current: Readonly<UnstructuredObject>,
-) => UnstructuredObject | Promise<UnstructuredObject>;
+type TryUpdate = (current: Readonly<UnstructuredObject>) => UnstructuredObject | Promise<UnstructuredObject>;
 
 /** The part that an update may change. That a binding changes nothing else is the business of its handler. */
-export type UpdatedPart = Subresource | 'binding';
+type UpdatedPart = Subresource | 'binding';
 
-export interface UpdateOptions {
+interface UpdateOptions {
   readonly subresource: UpdatedPart;
   /** A patch, whose UID is a field like any other, and no precondition. @default false */
   readonly isPatch?: boolean;
@@ -49,7 +47,7 @@ export interface UpdateOptions {
 }
 
 /** The object that admission sees in place of the stored one, and may have changed before: its Scale. */
-export interface AdmittedForm {
+interface AdmittedForm {
   readonly subresource: string;
   readonly sent: SentType;
   of(object: Readonly<UnstructuredObject>): UnstructuredObject;

@@ -18,7 +18,7 @@ export function isHealthPath(path: string): boolean {
 }
 
 /** The parts that the checks ask, and the place where their results are recorded. */
-export interface CheckedParts {
+interface CheckedParts {
   readonly storage: Pick<Storage, 'assertWritable'>;
   readonly clock: Clock;
   readonly unreadable: Pick<UnreadableObjects, 'names'>;

@@ -12,7 +12,7 @@ import { MAX_FINDINGS, readRepeatedKeys, repeatedKeysOf, repeatedLinesOf } from 
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** With `Ignore`, nothing is looked for, and `findings` is empty. @default 'Warn' */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   /** The text is JSON that is read as YAML, where `3.0` is an integer. @default false */
@@ -26,12 +26,12 @@ export interface DecodeOptions {
 }
 
 /** The kind of a document, as the first look at it finds it. */
-export interface NamedDocument {
+interface NamedDocument {
   readonly apiVersion?: string;
   readonly kind?: string;
 }
 
-export interface DecodedObject {
+interface DecodedObject {
   readonly object: UnstructuredObject;
   readonly findings: readonly FieldFinding[];
 }
@@ -415,7 +415,7 @@ export function summaryOfBytes(bytes: Buffer): string {
 /**
  * `malformed`: not a document at all. `wrong-type`: a document, with a value whose type is not allowed at its position.
  */
-export type DecodeProblem = 'malformed' | 'wrong-type';
+type DecodeProblem = 'malformed' | 'wrong-type';
 
 /**
  * A request body that cannot be read. `message` is the whole text of the Status, in Kubernetes' words; the

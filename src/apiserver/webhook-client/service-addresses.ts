@@ -4,14 +4,14 @@ import type { Endpoints, Service } from '@rollkeeper/machinery/types/core-v1';
 import type { EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
 import type { Storage } from '../storage/index.js';
 
-export interface ServicePort {
+interface ServicePort {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
 }
 
 /** The addresses of Services that have no pods with a network here: `namespace/name` → `host:port`. */
-export type KnownServices = Readonly<Record<string, string>>;
+type KnownServices = Readonly<Record<string, string>>;
 
 /** Finds where a Service can be reached from this machine. */
 export class ServiceAddresses {

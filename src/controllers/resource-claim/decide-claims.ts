@@ -27,7 +27,7 @@ type PodClaimStep =
   | { readonly action: 'wait'; readonly why: string };
 
 /** What is known of the claims of one pod, looked up once for all of its entries, of which there may be thousands. */
-export interface ClaimsOfPod {
+interface ClaimsOfPod {
   /** What the pod's status says of each entry. */
   readonly recorded: ReadonlyMap<string, string | undefined>;
   /** Names of the claims that the pod controls. */

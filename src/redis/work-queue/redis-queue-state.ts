@@ -18,7 +18,7 @@ const CLOCK_NOTED_EVERY_MS = 2000;
 const CLOCK_MAY_GO_BACK_MS = 1000;
 
 /** A timer as stored in Redis; `due` identifies it. */
-export interface DueTimer {
+interface DueTimer {
   readonly leftMs: number;
   readonly due: string;
   readonly add: AddOptions;
@@ -32,21 +32,21 @@ export interface MovedTimer {
 }
 
 /** The work of maintenance on timers. */
-export interface TendedTimers {
+interface TendedTimers {
   /** Keys whose timers should have fired. */
   readonly overdue: readonly string[];
   readonly moved: readonly MovedTimer[];
 }
 
 /** The consequence of a failure. */
-export interface RateLimited {
+interface RateLimited {
   readonly parked: boolean;
   readonly runWaits: boolean;
   readonly delayMs: number;
 }
 
 /** The add that a run starts with. */
-export interface TakenAdd<Reply> {
+interface TakenAdd<Reply> {
   /** Undefined if a worker took it before and died. */
   readonly pending: PendingAdd | undefined;
   readonly failures: number;

@@ -3,7 +3,7 @@ import type { Peer } from './admin-ports.js';
 import type { PeerAnswer } from './peer-client.js';
 
 /** Asks a replica about itself. */
-export interface PeerAsker {
+interface PeerAsker {
   ask<T>(peer: Peer, path: string): Promise<PeerAnswer<T>>;
 }
 

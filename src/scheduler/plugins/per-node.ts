@@ -28,7 +28,7 @@ export class PerNode<T> {
 }
 
 /** The last answer for a node. */
-export interface LastAnswer<T> {
+interface LastAnswer<T> {
   readonly pods: readonly PodInfo[];
   readonly answer: T;
 }

@@ -22,9 +22,9 @@ import { ConfigurationError, PolicyScope } from './policy-scope.js';
 import type { ScopeKnowledge } from './policy-scope.js';
 
 /** A binding that has been validated. */
-export type MutatingBinding = Required<Pick<MutatingAdmissionPolicyBinding, 'spec'>> & KubernetesObject;
+type MutatingBinding = Required<Pick<MutatingAdmissionPolicyBinding, 'spec'>> & KubernetesObject;
 
-export interface MutatingKnowledge extends ScopeKnowledge {
+interface MutatingKnowledge extends ScopeKnowledge {
   readonly policies: FollowedObjects<MutatingPolicy>;
   readonly bindings: FollowedObjects<MutatingBinding>;
   readonly schemas: SchemaRegistry;
@@ -39,7 +39,7 @@ interface Invocation {
 }
 
 /** The policies that were asked in a request, in case they have to be asked again. */
-export class MutationRound {
+class MutationRound {
   /** Those that are asked again after a change. */
   readonly asked: Invocation[] = [];
   readonly due = new Set<Invocation>();

@@ -19,7 +19,7 @@ const RESERVED_WORDS: ReadonlySet<string> = new Set([
 ]); // prettier-ignore
 
 /** A problem and its place; a problem of the whole expression has no place. */
-export interface FoundProblem {
+interface FoundProblem {
   readonly at: number | undefined;
   readonly message: string;
 }

@@ -5,7 +5,7 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 
 /** The place where a value is used; it decides which fields the value may come from. */
-export type FieldRefUse = 'env' | 'volume';
+type FieldRefUse = 'env' | 'volume';
 
 const FIELDS: Readonly<Record<FieldRefUse, readonly string[]>> = {
   env: [

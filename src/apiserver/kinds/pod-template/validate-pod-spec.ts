@@ -49,7 +49,7 @@ const NAMES = [
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-export interface PodContext {
+interface PodContext {
   /** The name of a pod; a template has none. */
   readonly podName?: string;
   /** The spec of the pod before the change. */

@@ -17,7 +17,7 @@ const HUGE_PAGES = 'hugepages-';
 /** Whether a resource may be named there, and what is said if not. */
 type NameRule = (name: string, field: string, errors: FieldError[]) => void;
 
-export interface ResourceRules {
+interface ResourceRules {
   /** The claims of the pod. @default none */
   readonly claims?: ReadonlySet<string>;
   /** @default what a container may have */

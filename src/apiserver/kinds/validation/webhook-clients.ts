@@ -3,7 +3,7 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
 
 /** The address of a webhook. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */
-export interface WebhookClient {
+interface WebhookClient {
   readonly url?: string;
   readonly service?: {
     readonly namespace?: string;

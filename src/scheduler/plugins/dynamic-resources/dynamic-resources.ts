@@ -1,4 +1,4 @@
-import { compileNodeTerms } from '@rollkeeper/machinery/kubernetes';
+import { compileNodeTerms, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { NodeMatcher } from '@rollkeeper/machinery/kubernetes';
 import type { CompileDeviceSelector } from '../../framework/device-selector.js';
 import type { NodeInfo } from '../../framework/node-info.js';
@@ -18,11 +18,40 @@ import { allocateClaims } from './allocate-claims.js';
 import { allocatedDevices } from './allocated-devices.js';
 import { bindingStateOf, isBindingOverdue } from './binding-conditions.js';
 import { DeviceMatcher } from './device-matcher.js';
-import { claimEvents } from './claim-events.js';
 import type { ExtendedClaim } from './extended-claim.js';
 import { extendedClaimFor, leftExtendedClaim, wantsDeviceResources } from './extended-claim.js';
 import { claimsOf, isFreeFor, isInUse } from './pod-claims.js';
-import type { DeviceClass, ReadableClaim, ResourceSlice } from './resource-api.js';
+import type { DeviceClass, ReadableClaim, ResourceSlice, ResourceClaim } from './resource-api.js';
+import type { ClusterEventWithHint } from '../../framework/cluster-event.js';
+import type { ClusterView } from '../../framework/cluster-view.js';
+import { isSamePod, on, onObjects, onPods } from '../hints.js';
+
+const CLAIMS = 'resource.k8s.io/resourceclaims';
+
+/**
+ * The events that may help a pod with claims: they come or change, devices become free or are added, a class is there.
+ */
+function claimEvents(view: ClusterView): readonly ClusterEventWithHint[] {
+  return [
+    onObjects<ResourceClaim>(CLAIMS, ['add', 'update', 'delete'], (pod, before, after) => {
+      const claims = claimsOf(pod, view);
+      if (typeof claims === 'string') return false;
+      if (before?.status?.allocation && !after?.status?.allocation) return true;
+      if (!after) return false;
+      const isOwn = claims.some(({ metadata }) => metadata.uid === after.metadata.uid);
+      return isOwn && (!before || !sameJson(before.status, after.status));
+    }),
+    onPods(
+      ['update-pod-generated-resource-claim'],
+      (pod, _before, after) =>
+        after !== undefined && isSamePod(pod, after) && typeof claimsOf(after, view) !== 'string',
+    ),
+    // A node may come to have a resource itself that it had no device for.
+    on('nodes', 'add', 'update-node-labels', 'update-node-allocatable'),
+    on('resource.k8s.io/deviceclasses', 'add', 'update'),
+    on('resource.k8s.io/resourceslices', 'add', 'update'),
+  ];
+}
 
 const NAME = 'DynamicResources';
 const NOT_HERE = 'resourceclaim not available on the node';

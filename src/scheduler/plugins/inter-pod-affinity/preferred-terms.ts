@@ -9,7 +9,7 @@ import { TopologyCounts } from '../topology-counts.js';
 import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
 
-export interface PreferredOptions {
+interface PreferredOptions {
   /** The weight of another pod's required term that selects this one. */
   readonly hardPodAffinityWeight: number;
   /** Leaves out what other pods prefer where this one prefers nothing. */

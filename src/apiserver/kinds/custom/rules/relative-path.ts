@@ -3,7 +3,7 @@ import type { StructuralSchema } from '../../../schema/index.js';
 import { isSchema } from '../structural-defaults.js';
 
 /** The field at the end of a path. */
-export interface FoundField {
+interface FoundField {
   /** As errors write it below the value: `.spec.hosts[a.b]`. */
   readonly shown: string;
   /** Undefined if the schema does not describe it further. */
@@ -13,7 +13,7 @@ export interface FoundField {
 }
 
 /** The fault of a path. */
-export interface PathProblem {
+interface PathProblem {
   readonly problem: string;
 }
 
