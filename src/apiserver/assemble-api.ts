@@ -12,7 +12,7 @@ import { ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
 import { VersionConverter } from './conversion/index.js';
 import { CustomResources } from './custom-resources/custom-resources.js';
 import { EventExpiry } from './event-expiry.js';
-import { PolicyStatus } from './policy-status/index.js';
+import { PolicyStatus } from './policy-status/policy-status.js';
 import { ProtobufAnswers } from './protobuf/protobuf-answers.js';
 import type { RegistryContext } from './registry/index.js';
 import { Router } from './routing/router.js';

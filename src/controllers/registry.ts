@@ -31,7 +31,7 @@ import {
   deploymentTypeOf,
 } from './deployment/index.js';
 import { disruptionController } from './disruption/disruption-controller.js';
-import { garbageCollectorController } from './garbage-collector/index.js';
+import { garbageCollectorController } from './garbage-collector/garbage-collector-definition.js';
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.js';
 import { jobController } from './job/job-controller.js';
 import { namespaceController } from './namespace/namespace-definition.js';

@@ -12,7 +12,7 @@ import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
 import { buildController } from '../../src/runtime/controller/index.js';
 import { decideUnobserved } from '../../src/runtime/operator/sync-steps.js';
-import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
+import { garbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
 import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
 import type { KubernetesObject, OwnerReference } from '../../src/machinery/kubernetes/index.js';

@@ -17,7 +17,7 @@ import type { OwnedObject } from '../../testing/owner-tree.js';
 import { putOwned } from '../../testing/owner-tree.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
-import { garbageCollectorController } from './index.js';
+import { garbageCollectorController } from './garbage-collector-definition.js';
 
 const WIDGETS: ResourceType = {
   group: 'example.com',

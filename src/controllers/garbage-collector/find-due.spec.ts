@@ -5,7 +5,7 @@ import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
-import { garbageCollectorController } from './index.js';
+import { garbageCollectorController } from './garbage-collector-definition.js';
 
 let cluster: FakeCluster;
 let gc: LeadingController;

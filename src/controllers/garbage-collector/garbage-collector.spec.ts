@@ -6,7 +6,10 @@ import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
-import { createGarbageCollectorController, garbageCollectorController } from './index.js';
+import {
+  createGarbageCollectorController,
+  garbageCollectorController,
+} from './garbage-collector-definition.js';
 
 let cluster: FakeCluster;
 let gc: LeadingController;

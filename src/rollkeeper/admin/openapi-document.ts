@@ -1,4 +1,4 @@
-import { ACT_VERBS } from '../acts/index.js';
+import { ACT_VERBS } from '../acts/act.js';
 import { VERSION } from '@rollkeeper/machinery/version';
 
 const NAME = { type: 'string', pattern: '^[\\w.-]{1,253}$' };

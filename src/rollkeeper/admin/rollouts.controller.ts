@@ -40,7 +40,7 @@ import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
-import { ACT_BODIES } from '../acts/index.js';
+import { ACT_BODIES } from '../acts/act.js';
 import { Shows } from './route-sight.js';
 
 /** What the console shows of a rollout beside its explanation. */

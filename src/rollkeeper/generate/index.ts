@@ -1,9 +1,9 @@
 export { assertAccepted } from './assert-accepted.js';
 export { convertedIn, definitionsIn, modulesOf, rightsIn } from './exports-of-modules.js';
 export type { ModuleExports } from './exports-of-modules.js';
-export { interfaceKinds } from './interfaces/index.js';
-export { writeOperator } from './operator/index.js';
-export type { NewOperator } from './operator/index.js';
+export { interfaceKinds } from './interfaces/interface-kinds.js';
+export { writeOperator } from './operator/write-operator.js';
+export type { NewOperator } from './operator/write-operator.js';
 export { rolesOf } from './roles.js';
 export type { RoleOptions } from './roles.js';
 export { typesOf } from './types-of-definitions.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deploymentController } from '../../controllers/deployment/index.js';
-import { garbageCollectorController } from '../../controllers/garbage-collector/index.js';
+import { garbageCollectorController } from '../../controllers/garbage-collector/garbage-collector-definition.js';
 import { daemonSetController } from '../../controllers/daemonset/daemonset-controller.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';

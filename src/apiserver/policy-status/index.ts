@@ -1,1 +1,0 @@
-export { PolicyStatus } from './policy-status.js';

@@ -1,4 +1,0 @@
-export {
-  createGarbageCollectorController,
-  garbageCollectorController,
-} from './garbage-collector-definition.js';

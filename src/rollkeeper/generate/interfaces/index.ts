@@ -1,1 +1,0 @@
-export { interfaceKinds } from './interface-kinds.js';
