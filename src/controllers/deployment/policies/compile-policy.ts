@@ -17,7 +17,7 @@ export type CompiledPolicy =
     };
 
 const NONE: CompiledPolicy = { kind: 'none' };
-const ASKED: Partial<PolicyFields> = Object.assign({}, ...ALL_SETTINGS.map(({ asked }) => asked));
+const ASKED = ALL_SETTINGS.reduce<Partial<PolicyFields>>((all, { asked }) => ({ ...all, ...asked }), {});
 
 /**
  * The policy that the annotations of a Deployment ask for, with those of its Namespace as defaults; an empty value turns a default
@@ -80,7 +80,8 @@ function readable(policy: RolloutPolicy, problems: readonly PolicyProblem[]): Ro
       wrong.has(annotationOf(setting)) ? [fields] : [],
     ),
   );
-  return Object.assign({}, policy, { unclear: renderProblems(problems) }, ...left);
+  const unclear = renderProblems(problems);
+  return left.reduce<RolloutPolicy>((all, fields) => ({ ...all, ...fields }), { ...policy, unclear });
 }
 
 /** `rollkeeper.dev/steps: "20%%": …`; the first of many. */

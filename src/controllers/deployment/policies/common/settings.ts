@@ -24,11 +24,11 @@ export interface GivenSettings {
   readonly annotations: Annotations;
   readonly shape: PolicyShape;
   /** Whether a setting has a value, right or wrong. */
-  has(setting: string): boolean;
+  readonly has: (setting: string) => boolean;
   /** The value of a setting. */
-  textOf(setting: string): string | undefined;
+  readonly textOf: (setting: string) => string | undefined;
   /** The problem of a setting that does not go with the others. */
-  problemOf(setting: string, why: string): PolicyProblem;
+  readonly problemOf: (setting: string, why: string) => PolicyProblem;
 }
 
 /** What the settings of one policy come to in view of all others. */
