@@ -82,6 +82,12 @@ describe('a credential plugin', () => {
     expect(runs()).toEqual([{ kind: 'ExecCredential', apiVersion, spec: { interactive: false } }]);
   });
 
+  it('is ended when it answers without end', async () => {
+    const source = "setInterval(() => console.log('x'.repeat(100_000)), 1)";
+    const endless = load({}, plugin('', { args: ['-e', source] }));
+    await expect(endless).rejects.toThrow('answered more than 1048576 characters');
+  });
+
   it('runs once for many requests, and again when its answer has expired', async () => {
     const clock = new FakeClock();
     const end = new Date(clock.now() + 60_000).toISOString();
@@ -201,7 +207,7 @@ describe('a credential plugin', () => {
     const how = { apiVersion: V1, interactiveMode: 'Never', installHint: 'Install it from there.' };
     const missing = { exec: { ...how, command: 'no-such-plugin-at-all' } };
     await expect(load({}, missing)).rejects.toThrow(
-      /no-such-plugin-at-all: .*ENOENT[^]*Install it from there\./,
+      /no-such-plugin-at-all: no folder of PATH has this program[^]*Install it from there\./,
     );
   });
 });

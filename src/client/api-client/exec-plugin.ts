@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import * as z from 'zod';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { findProgram } from './find-program.js';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 /** The supported protocol versions; Kubernetes removed `v1alpha1` in 1.24. */
@@ -47,6 +48,8 @@ interface ExecCredential {
 
 /** Timeout of a plugin that is not interactive. */
 const PLUGIN_TIMEOUT_MS = 60_000;
+/** A credential is some kilobytes long. Characters. */
+const LONGEST_ANSWER = 1024 * 1024;
 /** Limit of the plugin's stderr that is shown. */
 const COMPLAINT_LENGTH = 1000;
 
@@ -110,15 +113,28 @@ function run(config: ExecConfig, env: Record<string, string>, interactive: boole
     const hint = config.installHint ? `\n${config.installHint}` : '';
     return new Error(`${problem}${hint}`, { cause });
   };
+  const program = (path: string | undefined): string => {
+    try {
+      return findProgram(config.command, path);
+    } catch (error) {
+      throw fail(errorMessage(error), error);
+    }
+  };
   return new Promise((resolve, reject) => {
-    const child = spawn(config.command, config.args ?? [], {
-      env: { ...process.env, ...env },
+    const all = { ...process.env, ...env };
+    const child = spawn(program(all.PATH), config.args ?? [], {
+      env: all,
       // An interactive plugin needs our stdin and stderr.
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
       ...(!interactive && { timeout: PLUGIN_TIMEOUT_MS }),
     });
     let [output, complaint] = ['', ''];
-    child.stdout?.setEncoding('utf8').on('data', (data: string) => (output += data));
+    child.stdout?.setEncoding('utf8').on('data', (data: string) => {
+      output += data;
+      if (output.length <= LONGEST_ANSWER) return;
+      child.kill('SIGKILL');
+      reject(fail(`${config.command} answered more than ${LONGEST_ANSWER} characters`));
+    });
     child.stderr?.setEncoding('utf8').on('data', (data: string) => {
       complaint = (complaint + data).slice(-COMPLAINT_LENGTH);
     });

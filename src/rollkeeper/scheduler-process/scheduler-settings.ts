@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
@@ -10,6 +10,9 @@ import {
   translatePolicy,
 } from '@rollkeeper/scheduler';
 import type { SchedulerConfiguration, SchedulerPluginDefinition } from '@rollkeeper/scheduler';
+
+/** In a file's mode. */
+const WRITABLE_BY_ALL = 0o002;
 
 /** Where a scheduler's settings are. */
 export interface SchedulerFiles {
@@ -68,7 +71,15 @@ async function textOf(option: string, file: string): Promise<string> {
   }
 }
 
+/** A module runs with all rights of the scheduler, so other users must not write it. A missing one is reported by its reader. */
+async function assertOursAlone(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found && (found.mode & WRITABLE_BY_ALL) !== 0 && process.platform !== 'win32')
+    throw new InvalidOptionError('plugins', `every user of this machine may change ${file} (chmod o-w)`);
+}
+
 async function loadPlugins(file: string): Promise<readonly SchedulerPluginDefinition[]> {
+  await assertOursAlone(file);
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(resolve(file)).href)) as typeof loaded;
