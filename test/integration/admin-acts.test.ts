@@ -196,6 +196,10 @@ describe('acts of people', () => {
     );
     expect(left.map(({ metadata }) => metadata.name)).toEqual(['held']);
     expect((await act('nodes/n1/uncordon', { by: 'root' }, ADMIN_TOKEN)).status).toBe(200);
+    const { items } = await replica.list(Event, { namespace: 'default' });
+    expect(items.filter(({ reason }) => reason === 'UncordonedByHand')).toMatchObject([
+      { message: expect.stringMatching(/^claimed by root: /) },
+    ]);
   });
 
   it('are refused to those who may only read, by the API itself', async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigMap, Deployment } from '../../machinery/kubernetes/index.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { TimelineEntry } from './timeline.js';
-import { joinTimelines } from './whole-timeline.js';
+import { joinTimelines, readWholeTimeline } from './whole-timeline.js';
 
 const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
 const entry = (
@@ -46,6 +49,25 @@ describe('a kept history and what is live', () => {
     expect(joinTimelines(kept, live).map(({ kind, revision }) => `${kind} ${revision ?? ''}`.trim())).toEqual(
       [...['summary', 'change 3', 'asked 4']],
     );
+  });
+
+  it.each([
+    ['marked as claimed where the API server does not vouch for it', false, 'claimed by ceo'],
+    ['as it was recorded where the API server vouches for it', true, 'ceo'],
+  ])('show a name %s', async (_what, isVerifying, by) => {
+    const client = new FakeCluster();
+    client.isVerifyingNames = isVerifying;
+    const deployment = client.seed(Deployment, aDeployment());
+    const { namespace, uid } = deployment.metadata;
+    const recorded = { at: at(1), kind: 'approved', revision: '1', by: 'ceo', what: 'step 1' };
+    client.seed(ConfigMap, {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { namespace, name: `rollkeeper-history-${uid ?? ''}` },
+      data: { recent: `${JSON.stringify(recorded)}\n` },
+    });
+    const target = { client, type: Deployment, deployment };
+    const { entries } = await readWholeTimeline(target, { withEvents: false });
+    expect(entries.find(({ kind }) => kind === 'approved')?.by).toBe(by);
   });
 
   it('are what is live alone, where nothing was kept', () => {
