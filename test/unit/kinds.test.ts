@@ -8,7 +8,7 @@ import { ROOT } from '../image/dockerfile.js';
 const HOME = /^src\/machinery\/kubernetes\/(built-in-)?kinds\.ts$/;
 /** The API server declares each version that it serves, with its rules. */
 const SERVED = /^src\/apiserver\//;
-const TESTS = /\.(spec|fixture)\.ts$|^src\/testing\/|\/template\/|^src\/rollkeeper\/(diagnose|doctor)\//;
+const TESTS = /\.(spec|fixture)\.ts$|^src\/testing\/|\/template\//;
 
 const KINDS = new Set(Object.values(kinds).map(({ group, kind }) => `${kind}.${group}`));
 

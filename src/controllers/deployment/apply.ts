@@ -1,19 +1,19 @@
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
-import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '@rollkeeper/runtime';
+import {
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+  PodDisruptionBudget,
+} from '@rollkeeper/runtime';
 import { NameTakenError, errorMessage } from '@rollkeeper/machinery/errors';
-import type {
-  DeepReadonly,
-  Deployment,
-  DeploymentCondition,
-  ReplicaSet,
-} from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, controllerOf, asSent } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, asSent, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './kubernetes/annotations.js';
 import { newCondition, withCondition } from './kubernetes/conditions.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
 import { createErrorMessage, createErrorNote } from './kubernetes/events.js';
 import { isCustomDeployment, typeOfDeployment } from './kubernetes/deployment-api.js';
-import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
+import { POD_TEMPLATE_HASH } from '../shared/index.js';
 import { equalIgnoringHash } from './kubernetes/pod-template.js';
 import type { DeploymentPlan } from './pass-plan.js';
 import type { ReplicaSetWrite } from './kubernetes/plan.js';
@@ -115,7 +115,7 @@ async function deleteReplicaSet(
   const { uid, resourceVersion } = replicaSet.metadata;
   const preconditions = { uid, resourceVersion };
   try {
-    await client.delete(REPLICA_SETS, replicaSet.metadata, { preconditions, signal });
+    await client.delete(ReplicaSet, replicaSet.metadata, { preconditions, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -128,7 +128,7 @@ async function createReplicaSet(
 ): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
   try {
-    return { written: await client.create(REPLICA_SETS, asSent<ReplicaSet>(replicaSet), { signal }) };
+    return { written: await client.create(ReplicaSet, asSent<ReplicaSet>(replicaSet), { signal }) };
   } catch (error) {
     if (isAlreadyExists(error)) return resolveCollision(deployment, replicaSet, context);
     if (!isNamespaceTerminating(error)) await reportCreateError(deployment, replicaSet, error, context);
@@ -146,7 +146,7 @@ async function resolveCollision(
   context: ApplyContext,
 ): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
-  const existing = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
+  const existing = await client.get<ReplicaSet>(ReplicaSet, wanted.metadata, { signal });
   const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
   const hasSameHash =
     existing.metadata.labels?.[POD_TEMPLATE_HASH] === wanted.metadata.labels?.[POD_TEMPLATE_HASH];

@@ -8,7 +8,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { RollkeeperDeployment, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   LABEL_INDEX,
   ORPHAN_INDEX,
@@ -71,7 +71,7 @@ const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
     aliases: ['deployment', 'deployment-controller'],
     serviceAccount: 'deployment-controller',
     trims: new Map([
-      [qualifiedResource(ROLLKEEPER_DEPLOYMENTS), (object) => completeDeployment(object as Deployment)],
+      [qualifiedResource(RollkeeperDeployment), (object) => completeDeployment(object as Deployment)],
     ]),
   },
 };

@@ -5,14 +5,7 @@ import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
 import { StandingClock } from '../../testing/conformance/standing-clock.js';
 import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
-import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
-  keyOf,
-  newControllerRef,
-} from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet, keyOf, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { TRACE_ANNOTATION } from '../../machinery/trace-context/index.js';
@@ -31,9 +24,9 @@ function watched(strategy?: Deployment['spec']['strategy']) {
     logger: silentLogger,
   });
   const seen: Deployment['status'] = { observedGeneration: 1 };
-  const deployment = api.seed<Deployment>(DEPLOYMENTS, { ...aDeployment({ strategy }), status: seen });
-  const replicaSet = api.seed(REPLICA_SETS, aReplicaSet(deployment));
-  const pod = api.seed(PODS, aPod(replicaSet));
+  const deployment = api.seed<Deployment>(Deployment, { ...aDeployment({ strategy }), status: seen });
+  const replicaSet = api.seed(ReplicaSet, aReplicaSet(deployment));
+  const pod = api.seed(Pod, aPod(replicaSet));
   informers.refresh();
   const requests: EnqueueRequest[] = [];
   const stop = controller.watch((request) => requests.push(request));
@@ -81,7 +74,7 @@ describe('changes that concern a Deployment', () => {
     stop();
     const changed = aDeployment();
     const metadata = { ...changed.metadata, name: 'changed', uid: 'changed', generation: 2 };
-    api.seed(DEPLOYMENTS, { ...changed, metadata });
+    api.seed(Deployment, { ...changed, metadata });
     informers.refresh();
     const requests: EnqueueRequest[] = [];
     built.watch((request) => requests.push(request))();
@@ -95,10 +88,10 @@ describe('changes that concern a Deployment', () => {
   it('a collision that a pass has counted wakes nobody: the pass comes back by itself', () => {
     const { api, deployment, happens } = watched();
     const counted = { ...structuredClone(deployment), status: { collisionCount: 1 } };
-    expect(happens(() => void api.seed(DEPLOYMENTS, counted))).toEqual([]);
+    expect(happens(() => void api.seed(Deployment, counted))).toEqual([]);
     const changed = { ...structuredClone(counted), status: { collisionCount: 2 } };
     changed.metadata.generation = 2;
-    expect(happens(() => void api.seed(DEPLOYMENTS, changed))).toMatchObject([{ reason: 'user-change' }]);
+    expect(happens(() => void api.seed(Deployment, changed))).toMatchObject([{ reason: 'user-change' }]);
   });
 
   it('a changed spec overtakes everything, with the version that caused it', () => {
@@ -106,10 +99,10 @@ describe('changes that concern a Deployment', () => {
     const changed = structuredClone(deployment);
     setImage(changed, 'app:2');
     changed.metadata.generation = 2;
-    const requests = happens(() => void api.seed(DEPLOYMENTS, changed));
-    const { resourceVersion } = api.all(DEPLOYMENTS)[0]!.metadata;
+    const requests = happens(() => void api.seed(Deployment, changed));
+    const { resourceVersion } = api.all(Deployment)[0]!.metadata;
     expect(requests).toMatchObject([
-      { priority: 'high', reason: 'user-change', cause: { type: DEPLOYMENTS, resourceVersion } },
+      { priority: 'high', reason: 'user-change', cause: { type: Deployment, resourceVersion } },
     ]);
     expect(requests[0]?.delayMs).toBeUndefined();
   });
@@ -118,30 +111,30 @@ describe('changes that concern a Deployment', () => {
     const { api, deployment, happens } = watched();
     const annotated = structuredClone(deployment);
     annotated.metadata.annotations = { 'deprecated.deployment.rollback.to': '1' };
-    expect(happens(() => void api.seed(DEPLOYMENTS, annotated))).toMatchObject([{ priority: 'high' }]);
+    expect(happens(() => void api.seed(Deployment, annotated))).toMatchObject([{ priority: 'high' }]);
     const ours = structuredClone(annotated);
     ours.metadata.annotations = {
       ...annotated.metadata.annotations,
       'deployment.kubernetes.io/revision': '2',
     };
     ours.status = { replicas: 3 };
-    expect(happens(() => void api.seed(DEPLOYMENTS, ours))).toMatchObject([
+    expect(happens(() => void api.seed(Deployment, ours))).toMatchObject([
       { priority: 'low', delayMs: 1000, onlyIfNeeded: true },
     ]);
   });
 
   it('a burst of its ReplicaSet is waited for', () => {
     const { api, replicaSet, happens } = watched();
-    const requests = happens(() => void api.seed(REPLICA_SETS, { ...replicaSet, status: { replicas: 1 } }));
-    expect(requests).toMatchObject([{ reason: 'child-change', delayMs: 30, cause: { type: REPLICA_SETS } }]);
+    const requests = happens(() => void api.seed(ReplicaSet, { ...replicaSet, status: { replicas: 1 } }));
+    expect(requests).toMatchObject([{ reason: 'child-change', delayMs: 30, cause: { type: ReplicaSet } }]);
   });
 
   it('a ReplicaSet that is new, or was given another size, has its pods to wait for first', () => {
     const { api, deployment, happens, replicaSet } = watched();
-    const added = happens(() => void api.seed(REPLICA_SETS, aReplicaSet(deployment, 'web-2')));
+    const added = happens(() => void api.seed(ReplicaSet, aReplicaSet(deployment, 'web-2')));
     expect(added).toMatchObject([{ reason: 'child-change', delayMs: 300 }]);
     const resized = { ...structuredClone(replicaSet), spec: { ...replicaSet.spec, replicas: 3 } };
-    expect(happens(() => void api.seed(REPLICA_SETS, resized))).toMatchObject([{ delayMs: 300 }]);
+    expect(happens(() => void api.seed(ReplicaSet, resized))).toMatchObject([{ delayMs: 300 }]);
   });
 
   it('a ReplicaSet that is taken away wakes the Deployment it leaves', () => {
@@ -150,34 +143,34 @@ describe('changes that concern a Deployment', () => {
     taken.metadata.ownerReferences = [
       newControllerRef({ ...aDeployment(), metadata: { name: 'x', uid: 'x' } }),
     ];
-    expect(keys(happens(() => void api.seed(REPLICA_SETS, taken)))).toEqual(['default/web']);
+    expect(keys(happens(() => void api.seed(ReplicaSet, taken)))).toEqual(['default/web']);
   });
 
   it('an orphan wakes those that select it', () => {
     const { api, happens } = watched();
-    expect(keys(happens(() => void api.seed(REPLICA_SETS, aReplicaSet(undefined, 'stray'))))).toEqual([
+    expect(keys(happens(() => void api.seed(ReplicaSet, aReplicaSet(undefined, 'stray'))))).toEqual([
       'default/web',
     ]);
     const other = aReplicaSet(undefined, 'other');
     other.metadata.labels = { app: 'other' };
-    expect(happens(() => void api.seed(REPLICA_SETS, other))).toEqual([]);
+    expect(happens(() => void api.seed(ReplicaSet, other))).toEqual([]);
   });
 
   it('a deleted ReplicaSet is noticed, one of a Deployment of the same name before is not', async () => {
     const { api, replicaSet, happens } = watched();
-    await api.delete(REPLICA_SETS, replicaSet.metadata);
+    await api.delete(ReplicaSet, replicaSet.metadata);
     expect(keys(happens(() => undefined))).toEqual(['default/web']);
     const former = aDeployment();
     former.metadata.uid = 'former';
-    expect(happens(() => void api.seed(REPLICA_SETS, aReplicaSet(former, 'former')))).toEqual([]);
+    expect(happens(() => void api.seed(ReplicaSet, aReplicaSet(former, 'former')))).toEqual([]);
   });
 
   it('the last pod of a ReplicaSet wakes a Recreate, and nothing else', async () => {
     const recreate = watched({ type: 'Recreate' });
-    await recreate.api.delete(PODS, recreate.pod.metadata);
+    await recreate.api.delete(Pod, recreate.pod.metadata);
     expect(keys(recreate.happens(() => undefined))).toEqual(['default/web']);
     const rolling = watched();
-    await rolling.api.delete(PODS, rolling.pod.metadata);
+    await rolling.api.delete(Pod, rolling.pod.metadata);
     expect(rolling.happens(() => undefined)).toEqual([]);
   });
 
@@ -185,29 +178,29 @@ describe('changes that concern a Deployment', () => {
     const { api, happens, pod, replicaSet } = watched();
     const annotations = { 'rollkeeper.dev/pod-replacement-of-owner': 'terminated' };
     const marked = { ...replicaSet, metadata: { ...replicaSet.metadata, annotations } };
-    happens(() => void api.seed(REPLICA_SETS, marked));
+    happens(() => void api.seed(ReplicaSet, marked));
     const other = { ...pod.metadata, name: 'other', uid: 'uid-of-other' };
-    happens(() => void api.seed(PODS, { ...pod, metadata: other }));
-    await api.delete(PODS, pod.metadata);
+    happens(() => void api.seed(Pod, { ...pod, metadata: other }));
+    await api.delete(Pod, pod.metadata);
     expect(keys(happens(() => undefined))).toEqual(['default/web']);
     const ended = { ...marked, status: { replicas: 0, ...marked.status, terminatingReplicas: 1 } };
-    expect(happens(() => void api.seed(REPLICA_SETS, ended)).map(({ delayMs }) => delayMs)).toEqual([0]);
+    expect(happens(() => void api.seed(ReplicaSet, ended)).map(({ delayMs }) => delayMs)).toEqual([0]);
   });
 
   it('after the unsubscribe nothing is enqueued', () => {
     const { api, deployment, happens, stop } = watched();
     stop();
-    expect(happens(() => void api.seed(DEPLOYMENTS, { ...deployment, status: { replicas: 1 } }))).toEqual([]);
+    expect(happens(() => void api.seed(Deployment, { ...deployment, status: { replicas: 1 } }))).toEqual([]);
   });
 
   it('waits for more of a wave, but not once the ReplicaSet is where it should be', () => {
     const { api, happens, replicaSet } = watched();
     const status = (change: Partial<NonNullable<ReplicaSet['status']>>) => () => {
-      const [current = replicaSet] = api.all<ReplicaSet>(REPLICA_SETS);
+      const [current = replicaSet] = api.all<ReplicaSet>(ReplicaSet);
       // As every traced write does.
       const annotations = { [TRACE_ANNOTATION]: `of the write after ${current.metadata.resourceVersion}` };
       const metadata = { ...current.metadata, annotations };
-      api.seed(REPLICA_SETS, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });
+      api.seed(ReplicaSet, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });
     };
     expect(happens(status({ replicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([30]);
     expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([0]);
@@ -229,10 +222,10 @@ describe('changes that concern a Deployment', () => {
       });
       const fresh = aReplicaSet(deployment, 'web-2');
       happens(() => {
-        api.seed(REPLICA_SETS, sized(replicaSet, 3, 5));
-        api.seed(REPLICA_SETS, sized(fresh, 2, growing));
+        api.seed(ReplicaSet, sized(replicaSet, 3, 5));
+        api.seed(ReplicaSet, sized(fresh, 2, growing));
       });
-      const shrunk = happens(() => void api.seed(REPLICA_SETS, sized(replicaSet, 3, 3)));
+      const shrunk = happens(() => void api.seed(ReplicaSet, sized(replicaSet, 3, 3)));
       expect(shrunk.map(({ delayMs }) => delayMs)).toEqual([...delays]);
     },
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../machinery/clock/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { WriteFault } from '../../testing/deployment-harness.js';
 import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';
@@ -42,7 +42,7 @@ describe('a size that was written without an answer', () => {
     for (const next of [0, 1]) {
       const harness = await midway(2);
       const sizes: number[] = [];
-      harness.cluster.onEvent((type) => void (type === REPLICA_SETS && sizes.push(harness.size)));
+      harness.cluster.onEvent((type) => void (type === ReplicaSet && sizes.push(harness.size)));
       harness.faults = [undefined, fault];
       await harness.sync(0);
       await harness.change((deployment) => setImage(deployment, 'app:3'));
@@ -59,11 +59,11 @@ describe('a size that was written without an answer', () => {
     const harness = await midway(1);
     harness.faults = [undefined, 'never-arrived'];
     await harness.sync(0);
-    const before = harness.cluster.count('update', REPLICA_SETS);
+    const before = harness.cluster.count('update', ReplicaSet);
     await harness.sync(0, 999);
-    expect(harness.cluster.count('update', REPLICA_SETS)).toBe(before);
+    expect(harness.cluster.count('update', ReplicaSet)).toBe(before);
     await harness.sync(0, 20);
-    expect(harness.cluster.count('update', REPLICA_SETS)).toBe(before + 1);
+    expect(harness.cluster.count('update', ReplicaSet)).toBe(before + 1);
     harness.close();
   });
 });
@@ -101,7 +101,7 @@ async function runRandomly(
   let most = maxTotalReplicas(harness.deployment.spec);
   const violations: string[] = [];
   harness.cluster.onEvent((type) => {
-    if (type === REPLICA_SETS && harness.size > most) violations.push(`${harness.size}, allowed ${most}`);
+    if (type === ReplicaSet && harness.size > most) violations.push(`${harness.size}, allowed ${most}`);
   });
   for (let step = 0; step < 60; step++) {
     expect(violations, `seed ${runSeed}, step ${step}`).toEqual([]);

@@ -3,8 +3,7 @@ import { SeededRandom } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { buildController } from '../../runtime/controller/index.js';
 import { StandingClock } from '../../testing/conformance/standing-clock.js';
-import { DEPLOYMENTS, NAMESPACES } from '../../machinery/kubernetes/index.js';
-import type { Deployment, Namespace } from '../../machinery/kubernetes/index.js';
+import { Deployment, Namespace } from '../../machinery/kubernetes/index.js';
 import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
@@ -35,15 +34,15 @@ function watched() {
     logger: silentLogger,
   });
   const defaultsOf = namespaceDefaults(informers);
-  api.seed(NAMESPACES, aNamespace('a'));
+  api.seed(Namespace, aNamespace('a'));
   for (const [namespace, name] of ['a web', 'a api', 'b web'].map((text) => text.split(' ')))
-    api.seed(DEPLOYMENTS, inNamespace(namespace ?? '', name ?? ''));
+    api.seed(Deployment, inNamespace(namespace ?? '', name ?? ''));
   informers.refresh();
   const requests: EnqueueRequest[] = [];
   controller.watch((request) => requests.push(request));
   const change = (namespace: Namespace): string[] => {
     requests.length = 0;
-    api.seed(NAMESPACES, namespace);
+    api.seed(Namespace, namespace);
     informers.refresh();
     return requests.map(({ ref }) => `${ref.namespace}/${ref.name}`).sort();
   };

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { PodDisruptionBudget } from '../shared/index.js';
+import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
 import type { PolicyWrites } from './policies/common/policy-writes.js';

@@ -1,8 +1,8 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { StaleCacheError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { selectorEqualities } from './kubernetes/deployment-api.js';
-import { PODS, controllerOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { Pod, controllerOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Checks with the API, bypassing the cache, that the last old pod has ended before a Recreate starts the new version:
@@ -20,7 +20,7 @@ export async function recheckOldPods(
   if (mustHaveEnded.size === 0) return;
   const { namespace, name } = deployment.metadata;
   const labelSelector = selectorEqualities(deployment);
-  const { items } = await client.list<Pod>(PODS, { namespace, labelSelector, signal });
+  const { items } = await client.list<Pod>(Pod, { namespace, labelSelector, signal });
   const running = items.find((pod) => !isPodFinished(pod) && mustHaveEnded.has(controllerOf(pod)?.uid ?? ''));
   if (running) {
     throw new StaleCacheError(`Deployment ${namespace}/${name}: old pod ${running.metadata.name} still runs`);

@@ -4,14 +4,8 @@ import { ReconcilerRun } from '../../testing/conformance/run-reconciler.js';
 import { StandingClock } from '../../testing/conformance/standing-clock.js';
 import { ApiStatusError } from '../../client/api-client/api-status-error.js';
 import { TerminalError } from '../../machinery/errors/index.js';
-import type {
-  Deployment,
-  KubernetesObject,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
 import { deploymentController } from './definition.js';
@@ -20,7 +14,7 @@ import { podTemplateHash } from './kubernetes/pod-template.js';
 const WEB = { namespace: 'default', name: 'web' };
 
 function alone(deployment: Deployment, api = new InMemoryApi()): { api: InMemoryApi; run: ReconcilerRun } {
-  api.seed(DEPLOYMENTS, deployment);
+  api.seed(Deployment, deployment);
   return { api, run: new ReconcilerRun(deploymentController, api, new StandingClock(WORLD_NOW_MS)) };
 }
 
@@ -45,7 +39,7 @@ describe('a Recreate whose cache of pods is behind', () => {
   it('asks the API whether the last old pod has ended', async () => {
     class StalePods extends InMemoryApi {
       override all<T extends KubernetesObject>(type: ResourceType): T[] {
-        return type === PODS ? [] : super.all<T>(type);
+        return type === Pod ? [] : super.all<T>(type);
       }
     }
     const deployment = aDeployment({ strategy: { type: 'Recreate' } });
@@ -53,8 +47,8 @@ describe('a Recreate whose cache of pods is behind', () => {
     const old = anOrphan();
     old.metadata.ownerReferences = [newControllerRef(deployment)];
     old.spec.template = aDeployment({ image: 'app:0' }).spec.template;
-    api.seed(REPLICA_SETS, old);
-    const pod = api.seed<Pod>(PODS, {
+    api.seed(ReplicaSet, old);
+    const pod = api.seed<Pod>(Pod, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -67,11 +61,11 @@ describe('a Recreate whose cache of pods is behind', () => {
     });
     await expect(run.once(WEB)).rejects.toThrow('old pod old still runs');
     expect(api.writes).toEqual([]);
-    await api.delete(PODS, pod.metadata);
+    await api.delete(Pod, pod.metadata);
     await run.once(WEB);
     expect(
       api
-        .all<ReplicaSet>(REPLICA_SETS)
+        .all<ReplicaSet>(ReplicaSet)
         .map(({ spec }) => spec.replicas)
         .sort(),
     ).toEqual([0, 10]);
@@ -84,7 +78,7 @@ describe('what stands in the way', () => {
     await run.once(WEB);
     await run.once(WEB);
     expect(api.writes).toHaveLength(1);
-    expect(api.all<Deployment>(DEPLOYMENTS)[0]?.status).toEqual({ observedGeneration: 1 });
+    expect(api.all<Deployment>(Deployment)[0]?.status).toEqual({ observedGeneration: 1 });
     expect(run.notes[0]).toMatchObject({ type: 'Warning', reason: 'SelectingAll' });
   });
 
@@ -104,22 +98,22 @@ describe('what stands in the way', () => {
     const { api, run } = alone(deployment);
     const name = `web-${podTemplateHash(deployment.spec.template)}`;
     const selector = { matchLabels: { app: 'other' } };
-    api.seed<ReplicaSet>(REPLICA_SETS, {
+    api.seed<ReplicaSet>(ReplicaSet, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: { name, namespace: 'default', uid: 'theirs', labels: { app: 'other' } },
       spec: { selector, replicas: 1, template: {} },
     });
     await run.toRest(WEB);
-    expect(api.all<Deployment>(DEPLOYMENTS)[0]?.status?.collisionCount).toBe(1);
-    expect(api.all(REPLICA_SETS).map(({ metadata }) => metadata.name)).toHaveLength(2);
+    expect(api.all<Deployment>(Deployment)[0]?.status?.collisionCount).toBe(1);
+    expect(api.all(ReplicaSet).map(({ metadata }) => metadata.name)).toHaveLength(2);
   });
 
   it('names that are taken again and again are told, and make the pass fail, so that it is tried more rarely', async () => {
     const everyNameIsTaken: InMemoryApi = new InMemoryApi(({ verb, type, ref }) => {
       const theirs = { app: 'other' };
-      if (verb === 'create' && type === REPLICA_SETS) {
-        everyNameIsTaken.seed<ReplicaSet>(REPLICA_SETS, {
+      if (verb === 'create' && type === ReplicaSet) {
+        everyNameIsTaken.seed<ReplicaSet>(ReplicaSet, {
           apiVersion: 'apps/v1',
           kind: 'ReplicaSet',
           metadata: { ...ref, uid: ref.name, labels: theirs },
@@ -132,7 +126,7 @@ describe('what stands in the way', () => {
     expect(run.notes).toEqual([]);
     for (let collisions = 2; collisions < 5; collisions++) {
       await expect(run.once(WEB)).rejects.toThrow(/that is not its own has the name/);
-      const [deployment] = api.all<Deployment>(DEPLOYMENTS);
+      const [deployment] = api.all<Deployment>(Deployment);
       expect(deployment?.status).toMatchObject({
         collisionCount: collisions,
         conditions: [{ type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError' }],
@@ -144,7 +138,7 @@ describe('what stands in the way', () => {
   it('a new ReplicaSet that the cache does not show yet is not created twice, and is no collision', async () => {
     class StaleCache extends InMemoryApi {
       override all<T extends KubernetesObject>(type: ResourceType): T[] {
-        return type === REPLICA_SETS ? [] : super.all<T>(type);
+        return type === ReplicaSet ? [] : super.all<T>(type);
       }
     }
     const { api, run } = alone(aDeployment(), new StaleCache());
@@ -153,7 +147,7 @@ describe('what stands in the way', () => {
     const creations = api.writes.filter(({ verb }) => verb === 'create');
     expect(creations).toHaveLength(1);
     expect(run.notes).toHaveLength(1);
-    expect((await api.get<Deployment>(DEPLOYMENTS, WEB)).status?.collisionCount).toBeUndefined();
+    expect((await api.get<Deployment>(Deployment, WEB)).status?.collisionCount).toBeUndefined();
   });
 
   it('a namespace that is going away ends the sync quietly', async () => {
@@ -173,7 +167,7 @@ describe('what stands in the way', () => {
     });
     const { run } = alone(aDeployment(), api);
     await expect(run.once(WEB)).rejects.toThrow('exceeded quota');
-    const [deployment] = api.all<Deployment>(DEPLOYMENTS);
+    const [deployment] = api.all<Deployment>(Deployment);
     expect(deployment?.status?.conditions?.[0]).toMatchObject({
       status: 'False',
       reason: 'ReplicaSetCreateError',
@@ -193,7 +187,7 @@ describe('adoption', () => {
     }
     const api = new DeletedMeanwhile();
     const { run } = alone(aDeployment(), api);
-    api.seed(REPLICA_SETS, anOrphan());
+    api.seed(ReplicaSet, anOrphan());
     await expect(run.once(WEB)).rejects.toThrow('has just been deleted');
     expect(api.writes).toEqual([]);
   });
@@ -201,11 +195,11 @@ describe('adoption', () => {
   it('is part of the one write that the ReplicaSet gets', async () => {
     const deployment = aDeployment();
     const { api, run } = alone(deployment);
-    api.seed(REPLICA_SETS, anOrphan());
+    api.seed(ReplicaSet, anOrphan());
     await run.once(WEB);
-    const [adopted] = api.all<ReplicaSet>(REPLICA_SETS);
+    const [adopted] = api.all<ReplicaSet>(ReplicaSet);
     expect(adopted?.metadata.ownerReferences).toEqual([newControllerRef(deployment)]);
     expect(adopted?.spec.replicas).toBe(10);
-    expect(api.writes.filter(({ type }) => type === REPLICA_SETS)).toHaveLength(1);
+    expect(api.writes.filter(({ type }) => type === ReplicaSet)).toHaveLength(1);
   });
 });

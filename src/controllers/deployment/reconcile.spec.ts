@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../machinery/clock/index.js';
 import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
 import { ApiStatusError } from '../../client/api-client/api-status-error.js';
-import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
@@ -43,7 +42,7 @@ async function waves(world: RolloutWorld, count: number): Promise<void> {
 }
 
 function describeWrite({ verb, type, subresource, object }: AttemptedWrite): string {
-  const size = type === REPLICA_SETS ? (object as ReplicaSet | undefined)?.spec.replicas : subresource;
+  const size = type === ReplicaSet ? (object as ReplicaSet | undefined)?.spec.replicas : subresource;
   return [verb, type.kind, size].filter((part) => part !== undefined).join(' ');
 }
 
@@ -110,7 +109,7 @@ describe('a rolling update of 10 pods at 25 %/25 %', () => {
       deployment: aDeployment(),
       random: new SeededRandom(1),
       onWrite: ({ verb, type }) => {
-        if (refused && verb === 'update' && type === REPLICA_SETS) throw refusal(409);
+        if (refused && verb === 'update' && type === ReplicaSet) throw refusal(409);
       },
     });
     await waves(world, 3);
@@ -138,7 +137,7 @@ describe('pause, scale and rollback', () => {
     let refused = false;
     let updates = 0;
     const { world } = await rolledOut({}, ({ verb, type }) => {
-      if (refused && verb === 'update' && type === REPLICA_SETS && ++updates > 1) throw refusal(500);
+      if (refused && verb === 'update' && type === ReplicaSet && ++updates > 1) throw refusal(500);
     });
     refused = true;
     world.change((deployment) => setImage(deployment, 'app:2'));
@@ -213,7 +212,7 @@ describe('a ReplicaSet that comes with a revision', () => {
   async function withRevision(revision: string): Promise<RolloutWorld> {
     const { world } = await rolledOut({ replicas: 2 });
     const [replicaSet] = world.replicaSets;
-    world.api.seed(REPLICA_SETS, {
+    world.api.seed(ReplicaSet, {
       ...replicaSet!,
       metadata: { ...replicaSet!.metadata, annotations: { [REVISION]: revision } },
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
 import { SeededRandom } from '../../machinery/clock/index.js';
 import type { Deployment } from '../../machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../testing/judged-rollout.js';
 import { propertyRuns } from '../../testing/property-runs.js';
@@ -142,7 +142,7 @@ function worldOf(
     deployment: aDeployment({ replicas: drawn.replicas, strategy: strategyOf(drawn, type) }),
     random,
     onWrite: (write: AttemptedWrite) => {
-      if (refusing && write.type === REPLICA_SETS && random.next() < drawn.refusals) throw refusal(409);
+      if (refusing && write.type === ReplicaSet && random.next() < drawn.refusals) throw refusal(409);
       if (refusing && random.next() < drawn.refusals / 2) throw refusal(500);
     },
   });

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isConflict } from '../../client/api-client/api-status-error.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 import { updateReplicaSet } from './update-replica-set.js';
@@ -14,7 +13,7 @@ describe('a decided ReplicaSet that meets another writer', () => {
 
   beforeEach(() => {
     cluster = new FakeCluster(new FakeClock());
-    const seen = cluster.seed(REPLICA_SETS, {
+    const seen = cluster.seed(ReplicaSet, {
       ...aReplicaSet({ replicas: 10 }),
       status: { replicas: 10, availableReplicas: 10 },
     });
@@ -22,13 +21,13 @@ describe('a decided ReplicaSet that meets another writer', () => {
   });
 
   const live = (): ReplicaSet => {
-    const object = cluster.peek<ReplicaSet>(REPLICA_SETS, 'default/web');
+    const object = cluster.peek<ReplicaSet>(ReplicaSet, 'default/web');
     if (!object) throw new Error('the ReplicaSet is gone');
     return structuredClone(object);
   };
   const setStatus = async (availableReplicas: number): Promise<void> => {
     const object = { ...live(), status: { replicas: 10, availableReplicas } };
-    await cluster.update(REPLICA_SETS, object, { subresource: 'status' });
+    await cluster.update(ReplicaSet, object, { subresource: 'status' });
   };
 
   it('is written on top of a status that has moved, which stays', async () => {
@@ -47,7 +46,7 @@ describe('a decided ReplicaSet that meets another writer', () => {
     const other = live();
     other.spec.replicas = 20;
     other.metadata.generation = (other.metadata.generation ?? 0) + 1;
-    await cluster.update(REPLICA_SETS, other);
+    await cluster.update(ReplicaSet, other);
     await expect(updateReplicaSet(cluster, wanted, never)).rejects.toSatisfy(isConflict);
 
     const adopted = live();
@@ -60,7 +59,7 @@ describe('a decided ReplicaSet that meets another writer', () => {
         resourceVersion: '1',
       },
     };
-    await cluster.update(REPLICA_SETS, adopted);
+    await cluster.update(ReplicaSet, adopted);
     await expect(updateReplicaSet(cluster, wanted, never)).rejects.toSatisfy(isConflict);
   });
 });

@@ -1,7 +1,6 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { isConflict } from '@rollkeeper/runtime';
-import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Writes a ReplicaSet as decided. Its own controller writes its status all the time, which would make every other write
@@ -14,12 +13,12 @@ export async function updateReplicaSet(
   signal: AbortSignal,
 ): Promise<ReplicaSet> {
   try {
-    return await client.update(REPLICA_SETS, wanted, { signal });
+    return await client.update(ReplicaSet, wanted, { signal });
   } catch (error) {
     if (!isConflict(error)) throw error;
-    const live = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
+    const live = await client.get<ReplicaSet>(ReplicaSet, wanted.metadata, { signal });
     if (!stillStands(wanted, live)) throw error;
-    return client.update(REPLICA_SETS, onTopOf(wanted, live), { signal });
+    return client.update(ReplicaSet, onTopOf(wanted, live), { signal });
   }
 }
 

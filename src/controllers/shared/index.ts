@@ -54,11 +54,6 @@ export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { WHOLE_PODS, clusterController } from './cluster-controller.js';
 export {
   POD_TEMPLATE_HASH,
-  EndpointSlice,
-  HorizontalPodAutoscaler,
-  PodDisruptionBudget,
-  ReplicationController,
-  ResourceQuota,
   SELECTOR_INDEX,
   selectorIndex,
   selectorIndexValue,

@@ -35,7 +35,6 @@ export {
 } from './node-fit.js';
 export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
 export * from './kinds.js';
-export * from './old-kind-names.js';
 export type { Kind, ObjectRef, ResourceType, TypedResource } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export {

@@ -67,12 +67,11 @@ const OF_DEPLOYMENTS = /^(deploy|deployments?|rkd)(\.|$)/i;
 
 /** The types of the objects whose names are asked for: Deployments are of two. */
 async function loadTypes(): Promise<(asked: AskedNames) => readonly ResourceType[]> {
-  const { DEPLOYMENTS, NAMESPACES, ROLLKEEPER_DEPLOYMENTS } =
-    await import('@rollkeeper/machinery/kubernetes');
+  const { Deployment, Namespace, RollkeeperDeployment } = await import('@rollkeeper/machinery/kubernetes');
   const { kindNamed } = await import('../diagnose/index.js');
   return (asked) => {
-    if (asked.of !== 'objects') return [NAMESPACES];
-    if (OF_DEPLOYMENTS.test(asked.kind)) return [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS];
+    if (asked.of !== 'objects') return [Namespace];
+    if (OF_DEPLOYMENTS.test(asked.kind)) return [Deployment, RollkeeperDeployment];
     const found = kindNamed(asked.kind);
     return found ? [found.type] : [];
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { CONFIG_MAPS, EVENTS, NAMESPACES, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, Event, Namespace, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { diagnose } from './diagnose.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -30,8 +30,8 @@ function clusterOf(...objects: readonly (readonly [kind: string, name: string, f
 }
 
 function typeOf(word: string): ResourceType {
-  if (word === 'event') return EVENTS;
-  if (word === 'configmap') return CONFIG_MAPS;
+  if (word === 'event') return Event;
+  if (word === 'configmap') return ConfigMap;
   if (word === 'storageclass')
     return {
       ...{ group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses', kind: 'StorageClass' },
@@ -199,11 +199,11 @@ describe('a namespace that is being deleted', () => {
       ['configmap', 'held', { metadata: { finalizers: ['example.com/keep'] } }],
       ['pod', 'web-1', { spec }],
     );
-    cluster.seed(NAMESPACES, {
+    cluster.seed(Namespace, {
       ...{ apiVersion: 'v1', kind: 'Namespace' },
       metadata: { name: 'shop', deletionTimestamp: ago(30) },
     });
-    cluster.discovered = [CONFIG_MAPS, PODS].map((type) => ({ ...type, verbs: ['list', 'delete'] }));
+    cluster.discovered = [ConfigMap, Pod].map((type) => ({ ...type, verbs: ['list', 'delete'] }));
     const told = await explained(cluster, 'ns', 'shop');
     expect(causesOf(told)).toEqual(['blocked namespace-finalizers', 'waits namespace-content']);
     expect(told.waitsFor[0]).toMatchObject({
@@ -471,7 +471,7 @@ describe('a reader of one namespace', () => {
       ['node', 'secret-node'],
     );
     cluster.intercept = ({ type, verb }) =>
-      verb === 'list' && type.resource === NODES.resource
+      verb === 'list' && type.resource === Node.resource
         ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'no' })
         : undefined;
     const told = await explained(cluster, 'sts', 'db');

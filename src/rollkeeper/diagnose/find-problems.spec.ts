@@ -3,12 +3,12 @@ import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { FakeClock, atEndOfTurn, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
-  CONFIG_MAPS,
-  DEPLOYMENTS,
-  NODES,
-  PERSISTENT_VOLUME_CLAIMS,
-  PODS,
-  REPLICA_SETS,
+  ConfigMap,
+  Deployment,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  ReplicaSet,
 } from '@rollkeeper/machinery/kubernetes';
 import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import { aDeployment } from '../../testing/deployment-builder.js';
@@ -39,7 +39,7 @@ const lost = { spec: {}, status: { phase: 'Lost' } };
 function setWithBadImage(cluster: FakeCluster, name: string): void {
   seed(cluster, StatefulSet, name, 'shop', { spec: { replicas: 1, selector: {}, template: {} } });
   const message = 'Back-off pulling image "ghcr.io/acme/db:2"';
-  cluster.seed(PODS, {
+  cluster.seed(Pod, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -61,8 +61,8 @@ function setWithBadImage(cluster: FakeCluster, name: string): void {
 describe('problems', () => {
   it('are those of one namespace, without a look at others or at the cluster', async () => {
     const cluster = new FakeCluster(clock);
-    seed(cluster, PERSISTENT_VOLUME_CLAIMS, 'a', 'shop', lost);
-    seed(cluster, PERSISTENT_VOLUME_CLAIMS, 'b', 'other', lost);
+    seed(cluster, PersistentVolumeClaim, 'a', 'shop', lost);
+    seed(cluster, PersistentVolumeClaim, 'b', 'other', lost);
     cluster.intercept = ({ key, type }) =>
       type.namespaced && key === 'shop'
         ? undefined
@@ -76,7 +76,7 @@ describe('problems', () => {
   it('of the cluster come before those of namespaces, and a pod is told by its owner', async () => {
     const cluster = new FakeCluster(clock);
     setWithBadImage(cluster, 'db');
-    seed(cluster, NODES, 'n1', '', {
+    seed(cluster, Node, 'n1', '', {
       status: {
         conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: toRfc3339(clock.now()) }],
       },
@@ -104,12 +104,12 @@ describe('problems', () => {
   it('are found without a request where caches have what is looked at', async () => {
     const cluster = new FakeCluster(clock);
     const { namespace, ...deployment } = { ...aDeployment(), namespace: 'shop' };
-    cluster.seed(DEPLOYMENTS, {
+    cluster.seed(Deployment, {
       ...deployment,
       metadata: { ...deployment.metadata, namespace, uid: 'uid-web' },
       status: { conditions: [progressing('False', 'ProgressDeadlineExceeded')] },
     } as unknown as KubernetesObject);
-    const caches = new Map([[DEPLOYMENTS, cluster.all(DEPLOYMENTS)]]);
+    const caches = new Map([[Deployment, cluster.all(Deployment)]]);
     const { problems, reads } = await findProblems(cluster, {
       nowMs: clock.now(),
       kinds: [],
@@ -130,7 +130,7 @@ describe('problems', () => {
   it('of many objects are looked for in pieces, between which other work has its turn', async () => {
     const cluster = new FakeCluster(clock);
     for (let number = 0; number < 200; number++)
-      seed(cluster, PERSISTENT_VOLUME_CLAIMS, `claim-${number}`, 'shop', lost);
+      seed(cluster, PersistentVolumeClaim, `claim-${number}`, 'shop', lost);
     let turns = 0;
     const counting = { isOn: true };
     const count = (): void => {
@@ -175,7 +175,7 @@ describe('problems beside those of a kind', () => {
 
   it('are objects of kinds that are not diagnosed, which a finalizer holds for ten seconds', async () => {
     const cluster = new FakeCluster(clock);
-    cluster.discovered = [{ ...CONFIG_MAPS, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
+    cluster.discovered = [{ ...ConfigMap, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
     const deleted = (seconds: number, finalizers: readonly string[]) => ({
       metadata: {
         ...{ namespace: 'shop', uid: `uid-${seconds}`, name: `deleted-${seconds}`, finalizers },
@@ -183,7 +183,7 @@ describe('problems beside those of a kind', () => {
       },
     });
     for (const fields of [deleted(9, ['a.example/b']), deleted(11, ['a.example/b']), deleted(12, ['orphan'])])
-      seed(cluster, CONFIG_MAPS, fields.metadata.name, 'shop', fields);
+      seed(cluster, ConfigMap, fields.metadata.name, 'shop', fields);
     expect((await findProblems(cluster, { nowMs: clock.now() })).problems).toEqual([]);
     const found = await findProblems(cluster, { nowMs: clock.now(), ofEveryKind: true });
     expect(causesOf(found)).toEqual(['ConfigMap deleted-11: finalizers']);
@@ -192,10 +192,10 @@ describe('problems beside those of a kind', () => {
 
   it('do not ask again for a list of another kind that was refused, for ten minutes', async () => {
     const cluster = new FakeCluster(clock);
-    cluster.discovered = [{ ...CONFIG_MAPS, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
+    cluster.discovered = [{ ...ConfigMap, verbs: ['list', 'delete'] }] as typeof cluster.discovered;
     let asked = 0;
     cluster.intercept = ({ type }) => {
-      if (type.resource !== CONFIG_MAPS.resource) return undefined;
+      if (type.resource !== ConfigMap.resource) return undefined;
       asked++;
       return new ApiStatusError({ code: 403, message: 'no' });
     };
@@ -207,7 +207,7 @@ describe('problems beside those of a kind', () => {
 
   it('are ReplicaSets that a finalizer holds, although a Deployment has them', async () => {
     const cluster = new FakeCluster(clock);
-    seed(cluster, REPLICA_SETS, 'web-1', 'shop', {
+    seed(cluster, ReplicaSet, 'web-1', 'shop', {
       metadata: {
         ...{ name: 'web-1', namespace: 'shop', uid: 'set', finalizers: ['a.example/b'] },
         deletionTimestamp: toRfc3339(clock.now() - 60_000),
@@ -249,7 +249,7 @@ describe('problems beside those of a kind', () => {
     const cluster = new FakeCluster(clock);
     const deployment = aDeployment({ replicas: 0 });
     deployment.metadata.annotations = { 'rollkeeper.dev/bake-tme': '5m' };
-    cluster.seed(DEPLOYMENTS, deployment);
+    cluster.seed(Deployment, deployment);
     const { problems } = await findProblems(cluster, { nowMs: clock.now() });
     expect(problems[0]?.cause).toBe('invalid-policy');
     expect(problems[0]?.sentence).toMatch(/did you mean rollkeeper\.dev\/bake-time\?$/);

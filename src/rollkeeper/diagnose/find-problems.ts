@@ -1,20 +1,12 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { nextTurn } from '@rollkeeper/machinery/clock';
 import { completed } from '@rollkeeper/controllers/deployment';
-import type {
-  DeepReadonly,
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Deployment,
-  KubernetesObject,
   Node,
   Pod,
   ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  NODES,
-  PODS,
-  REPLICA_SETS,
   apiVersionOf,
   controllerOf,
 } from '@rollkeeper/machinery/kubernetes';
@@ -77,15 +69,15 @@ const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job'])
  * @throws what the API answers, but for lists that are not served or not allowed: those are in the notes
  */
 export async function findProblems(client: ApiClient, options: FindProblemsOptions): Promise<Problems> {
-  const { deploymentTypes = [DEPLOYMENTS], namespace, nowMs } = options;
+  const { deploymentTypes = [Deployment], namespace, nowMs } = options;
   const reader = new ClusterReader(client, options);
   const kinds = (options.kinds ?? KIND_DIAGNOSES).filter(
     ({ type }) => namespace === undefined || type.namespaced,
   );
   const needs = [
     ...kinds.flatMap((kind) => [{ type: kind.type, ...scope(namespace) }, ...kind.needs(namespace)]),
-    ...[...deploymentTypes, REPLICA_SETS, PODS].map((type) => ({ type, ...scope(namespace) })),
-    ...(options.cached?.(NODES) ? [{ type: NODES }] : []),
+    ...[...deploymentTypes, ReplicaSet, Pod].map((type) => ({ type, ...scope(namespace) })),
+    ...(options.cached?.(Node) ? [{ type: Node }] : []),
   ];
   const isWithin = ({ type }: Need): boolean => type.namespaced || options.staysInNamespace !== true;
   const snapshot = await reader.snapshot(needs.filter(isWithin));
@@ -166,12 +158,12 @@ function deploymentsOf(
   namespace: string | undefined,
   { areChangesOld, nowMs }: Pick<FindProblemsOptions, 'areChangesOld' | 'nowMs'>,
 ): readonly (() => Diagnosis)[] {
-  const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
+  const nodesNotReady = snapshot.isKnown(Node) ? notReadyNodes(snapshot.list<Node>(Node)) : undefined;
   return snapshot.list<Deployment>(type, namespace).map((listed) => () => {
     const deployment = completed(listed);
     const { uid } = deployment.metadata;
-    const replicaSets = snapshot.controlledBy<ReplicaSet>(REPLICA_SETS, deployment);
-    const pods = replicaSets.flatMap((set) => snapshot.controlledBy<Pod>(PODS, set));
+    const replicaSets = snapshot.controlledBy<ReplicaSet>(ReplicaSet, deployment);
+    const pods = replicaSets.flatMap((set) => snapshot.controlledBy<Pod>(Pod, set));
     const explained = explainDeployment({
       ...{ deployment, replicaSets, pods, nowMs },
       ...(nodesNotReady && { nodesNotReady }),

@@ -1,13 +1,8 @@
-import {
-  EndpointSlice,
-  SERVICE_NAME_LABEL,
-  classifyPod,
-  describeReason,
-  parseTimeMs,
-} from '@rollkeeper/controllers/shared';
+import { EndpointSlice } from '@rollkeeper/runtime';
+import { SERVICE_NAME_LABEL, classifyPod, describeReason, parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
-import type { DeepReadonly, KubernetesObject, Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectEvent } from '../object-event.js';
 import { eventTimes } from '../object-event.js';
 import { countOf, named, notReadyNodes, podTroubleFindings, unobservedFinding } from '../explain/index.js';
@@ -36,7 +31,7 @@ const LISTED = 10;
 
 /** The pods that an object controls, of those that were read. */
 export function podsOf(snapshot: Snapshot, owner: Readable<KubernetesObject>): readonly Readable<Pod>[] {
-  return snapshot.controlledBy<Pod>(PODS, owner);
+  return snapshot.controlledBy<Pod>(Pod, owner);
 }
 
 /** How many ready endpoints a Service has. */
@@ -61,7 +56,7 @@ export function findingsOfPods(
   }: { readonly minReadySeconds?: number; readonly nowMs: number; readonly snapshot: Snapshot },
 ): DiagnosisFinding[] {
   const classified = pods.map((pod) => classifyPod(pod, minReadySeconds, nowMs));
-  const nodes = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
+  const nodes = snapshot.isKnown(Node) ? notReadyNodes(snapshot.list<Node>(Node)) : undefined;
   return [...podTroubleFindings(classified, nodes), ...overdueFinding(classified)];
 }
 
@@ -102,7 +97,7 @@ export function warningsAbout(
   nowMs: number,
 ): readonly ObjectWarning[] {
   const events = snapshot
-    .list<ObjectEvent>(EVENTS, metadata.namespace ?? 'default')
+    .list<ObjectEvent>(Event, metadata.namespace ?? 'default')
     .filter(({ involvedObject, type }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
     .map((event) => ({ event, atMs: parseTimeMs(eventTimes(event).last) ?? 0 }))
     .filter(({ atMs }) => nowMs - atMs < RECENT_MS)

@@ -1,5 +1,4 @@
-import { EndpointSlice } from '@rollkeeper/controllers/shared';
-import { Service } from '@rollkeeper/runtime';
+import { EndpointSlice, Service } from '@rollkeeper/runtime';
 import { readyEndpoints } from './findings.js';
 import type { Need, Snapshot } from './snapshot.js';
 

@@ -3,12 +3,11 @@ import { ApiStatusError } from '../../client/api-client/index.js';
 import type { WriteOptions } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { Deployment, ValidatingWebhookConfiguration, untyped } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { examine } from './examine.js';
 import { controllersFlagIn, statusWritersOf } from './read-api.js';
-import { VALIDATING_WEBHOOKS } from './resources.js';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 
@@ -173,7 +172,7 @@ describe('an examination', () => {
       rules: [{ apiGroups: ['*'], resources: ['*'], operations: ['*'] }],
       clientConfig: { service: { namespace: 'guard', name: 'guard' } },
     };
-    cluster.seed(VALIDATING_WEBHOOKS, {
+    cluster.seed(untyped(ValidatingWebhookConfiguration), {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
       metadata: { name: 'guard' },
@@ -251,7 +250,7 @@ describe('what tells who works on Deployments', () => {
     deployment.metadata.managedFields = [
       { manager: 'kube-controller-manager', subresource: 'status', time: '2026-01-01T11:59:30Z' },
     ];
-    cluster.seed(DEPLOYMENTS, deployment);
+    cluster.seed(Deployment, deployment);
     const { findings } = await run(cluster);
     expect(findings.find(({ check }) => check === 'rivals')?.level).toBe('failure');
   });

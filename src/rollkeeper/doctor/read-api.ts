@@ -3,22 +3,19 @@ import { apiStatusOf, isForbidden, isNotFound, unlessGone } from '@rollkeeper/cl
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
-import type {
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
   Deployment,
-  KubernetesObject,
   Lease,
   Namespace,
   Pod,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  LEASES,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
-  SERVICES,
+  ReplicaSet,
+  Service,
   keyOf,
+  EndpointSlice as EndpointSliceKind,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  untyped,
 } from '@rollkeeper/machinery/kubernetes';
 import { authorityEndMs } from '../authority-end.js';
 import { FIRST_ANSWER_MS } from '../first-answer.js';
@@ -30,7 +27,6 @@ import type { Asked } from './finding.js';
 import { answered, notAsked } from './finding.js';
 import { trialObjects } from './trial-objects.js';
 import type { EndpointSlice, Webhook, WebhookConfiguration } from './resources.js';
-import { ENDPOINT_SLICES, MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from './resources.js';
 
 export interface ApiReader {
   readonly client: HttpApiClient;
@@ -131,7 +127,7 @@ async function readWriters(
   const wanted = namespaces.length === 0 ? [undefined] : namespaces;
   const pages = await Promise.all(
     wanted.map((namespace) =>
-      client.list<Deployment>(DEPLOYMENTS, { namespace, limit: PAGE, metadataOnly: true, signal }),
+      client.list<Deployment>(Deployment, { namespace, limit: PAGE, metadataOnly: true, signal }),
     ),
   );
   return pages.flatMap(({ items }) => items).flatMap(statusWritersOf);
@@ -153,7 +149,7 @@ export function statusWritersOf({ metadata }: Pick<Deployment, 'metadata'>): rea
 const MANAGER = { namespace: 'kube-system', name: 'kube-controller-manager' };
 
 async function readManagerLease(client: HttpApiClient, signal: AbortSignal) {
-  const lease = await unlessGone(client.get<Lease>(LEASES, MANAGER, { signal }));
+  const lease = await unlessGone(client.get<Lease>(Lease, MANAGER, { signal }));
   if (!lease) return undefined;
   const { holderIdentity = '', renewTime } = lease.spec ?? {};
   return { holder: holderIdentity, renewedAtMs: Date.parse(renewTime ?? '') || 0 };
@@ -164,7 +160,7 @@ async function readManagerFlags(
   signal: AbortSignal,
 ): Promise<readonly (string | undefined)[]> {
   const labelSelector = 'component=kube-controller-manager';
-  const { items } = await client.list<Pod>(PODS, { namespace: MANAGER.namespace, labelSelector, signal });
+  const { items } = await client.list<Pod>(Pod, { namespace: MANAGER.namespace, labelSelector, signal });
   return items.map(({ spec }) => controllersFlagIn(spec.containers.flatMap(commandOf)));
 }
 
@@ -199,7 +195,7 @@ export async function readAdmission(
 
 async function readWebhooks({ client, signal }: ApiReader): Promise<readonly WebhookFacts[]> {
   const lists = await Promise.all(
-    [VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS].map((type) =>
+    [untyped(ValidatingWebhookConfiguration), untyped(MutatingWebhookConfiguration)].map((type) =>
       client.list<WebhookConfiguration>(type, { signal }),
     ),
   );
@@ -227,15 +223,19 @@ async function readService(
   if (!service) return undefined;
   const { name, namespace } = service;
   try {
-    const found = await unlessGone(client.get(SERVICES, { namespace, name }, { signal }));
+    const found = await unlessGone(client.get(Service, { namespace, name }, { signal }));
     if (!found) return { exists: false, ready: 0 };
     const labelSelector = `kubernetes.io/service-name=${name}`;
-    const slices = await client.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector, signal });
+    const slices = await client.list<EndpointSlice>(untyped(EndpointSliceKind), {
+      namespace,
+      labelSelector,
+      signal,
+    });
     const ready = slices.items
       .flatMap(({ endpoints = [] }) => endpoints)
       .filter(({ conditions }) => conditions?.ready !== false);
     const itsNamespace = await unlessUnreadable(
-      client.get<Namespace>(NAMESPACES, { name: namespace }, { signal }),
+      client.get<Namespace>(Namespace, { name: namespace }, { signal }),
     );
     return { exists: true, ready: ready.length, namespaceLabels: itsNamespace?.metadata.labels ?? undefined };
   } catch (error) {
@@ -266,9 +266,9 @@ async function tryWrites(
     return { kind: type.kind, namespace, tookMs: clock.monotonicNow() - beganMs, refusal };
   };
   return [
-    await attempt(DEPLOYMENTS, deployment),
-    await attempt(REPLICA_SETS, replicaSet),
-    await attempt(PODS, pod),
+    await attempt(Deployment, deployment),
+    await attempt(ReplicaSet, replicaSet),
+    await attempt(Pod, pod),
   ];
 }
 

@@ -1,26 +1,4 @@
-import type { KubernetesObject, LabelSelector, ResourceType } from '@rollkeeper/machinery/kubernetes';
-
-const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-
-export const VALIDATING_WEBHOOKS: ResourceType = {
-  ...ADMISSION,
-  resource: 'validatingwebhookconfigurations',
-  kind: 'ValidatingWebhookConfiguration',
-};
-
-export const MUTATING_WEBHOOKS: ResourceType = {
-  ...ADMISSION,
-  resource: 'mutatingwebhookconfigurations',
-  kind: 'MutatingWebhookConfiguration',
-};
-
-export const ENDPOINT_SLICES: ResourceType = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  resource: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-};
+import type { KubernetesObject, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 
 export interface WebhookConfiguration extends KubernetesObject {
   readonly webhooks?: readonly Webhook[];

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound, listAll } from '@rollkeeper/client/api-client';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { Event } from '@rollkeeper/machinery/kubernetes';
 import type { FindProblemsOptions, Problems } from '../diagnose/index.js';
 import { findProblems } from '../diagnose/index.js';
 import type { RecordedEvent } from './problem-events.js';
@@ -49,7 +49,7 @@ async function eventsOf(
   signal: AbortSignal,
 ): Promise<readonly RecordedEvent[]> {
   try {
-    return await listAll<RecordedEvent>(client, EVENTS, {
+    return await listAll<RecordedEvent>(client, Event, {
       ...(namespace !== undefined && { namespace }),
       fieldSelector: `reportingComponent=${PROBLEM_COMPONENT}`,
       signal,

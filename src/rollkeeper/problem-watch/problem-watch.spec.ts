@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../machinery/kubernetes/index.js';
+import { PersistentVolumeClaim } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { Diagnosis } from '../diagnose/index.js';
@@ -15,7 +15,7 @@ function aWatch(namespaces: readonly string[] = []) {
   const clock = new FakeClock();
   const cluster = new FakeCluster(clock);
   const claim = (name: string, namespace: string, phase: string) =>
-    cluster.seed(PERSISTENT_VOLUME_CLAIMS, {
+    cluster.seed(PersistentVolumeClaim, {
       ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
       metadata: { name, namespace, uid: `uid-${name}` },
       ...{ spec: {}, status: { phase } },

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
 import { ReconcilerRun } from '../../../testing/conformance/run-reconciler.js';
 import { StandingClock } from '../../../testing/conformance/standing-clock.js';
-import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
-import { REPLICA_SETS, ROLLKEEPER_DEPLOYMENTS } from '../../../machinery/kubernetes/index.js';
+import type { Deployment } from '../../../machinery/kubernetes/index.js';
+import { ReplicaSet, RollkeeperDeployment } from '../../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { WORLD_NOW_MS } from '../../../testing/rollout-world.js';
 import { createDeploymentController } from '../definition.js';
@@ -17,11 +17,11 @@ function aCustomDeployment(): Deployment {
 
 function started() {
   const api = new InMemoryApi();
-  api.seed(ROLLKEEPER_DEPLOYMENTS, aCustomDeployment());
+  api.seed(RollkeeperDeployment, aCustomDeployment());
   const controller = createDeploymentController({ api: 'rollkeeper.dev/v1' });
   const run = new ReconcilerRun(controller, api, new StandingClock(WORLD_NOW_MS));
-  const deployment = () => api.all<Deployment>(ROLLKEEPER_DEPLOYMENTS)[0] as Deployment;
-  const replicaSets = () => api.all<ReplicaSet>(REPLICA_SETS);
+  const deployment = () => api.all<Deployment>(RollkeeperDeployment)[0] as Deployment;
+  const replicaSets = () => api.all<ReplicaSet>(ReplicaSet);
   return { api, run, deployment, replicaSets };
 }
 
@@ -30,7 +30,7 @@ function fillIn({ api, replicaSets }: ReturnType<typeof started>): void {
   for (const replicaSet of replicaSets()) {
     const changed = structuredClone(replicaSet);
     Object.assign(changed.spec.template?.spec ?? {}, { hostUsers: false });
-    api.seed(REPLICA_SETS, changed);
+    api.seed(ReplicaSet, changed);
   }
 }
 
@@ -51,7 +51,7 @@ describe('a custom Deployment', () => {
     const change = async (image: string): Promise<void> => {
       const changed = structuredClone(world.deployment());
       setImage(changed, image);
-      world.api.seed(ROLLKEEPER_DEPLOYMENTS, changed);
+      world.api.seed(RollkeeperDeployment, changed);
       await world.run.toRest(WEB);
       fillIn(world);
       await world.run.toRest(WEB);

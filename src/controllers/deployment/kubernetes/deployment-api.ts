@@ -2,18 +2,17 @@ import { defaultDeployment } from '@rollkeeper/machinery/defaults';
 import type {
   Amounts,
   DeepReadonly,
-  Deployment,
   PodSpec,
   PodTemplateSpec,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
 import {
-  DEPLOYMENTS,
-  ROLLKEEPER_DEPLOYMENTS,
+  Deployment,
+  RollkeeperDeployment,
   apiVersionOf,
   canonicalQuantity,
-  writableCopy,
   isJsonObject,
+  writableCopy,
 } from '@rollkeeper/machinery/kubernetes';
 import { customTemplateHash, podTemplateHash } from './pod-template.js';
 
@@ -22,8 +21,8 @@ export const DEPLOYMENT_APIS = ['apps/v1', 'rollkeeper.dev/v1'] as const;
 export type DeploymentApi = (typeof DEPLOYMENT_APIS)[number];
 
 const TYPES: Readonly<Record<DeploymentApi, ResourceType>> = {
-  'apps/v1': DEPLOYMENTS,
-  'rollkeeper.dev/v1': ROLLKEEPER_DEPLOYMENTS,
+  'apps/v1': Deployment,
+  'rollkeeper.dev/v1': RollkeeperDeployment,
 };
 
 export function deploymentTypeOf(api: DeploymentApi): ResourceType {
@@ -32,12 +31,12 @@ export function deploymentTypeOf(api: DeploymentApi): ResourceType {
 
 /** Whether it is the custom resource, without the API server's defaults and counts. */
 export function isCustomDeployment({ apiVersion }: DeepReadonly<Deployment>): boolean {
-  return apiVersion === apiVersionOf(ROLLKEEPER_DEPLOYMENTS);
+  return apiVersion === apiVersionOf(RollkeeperDeployment);
 }
 
 /** Where a Deployment is read and written. */
 export function typeOfDeployment(deployment: DeepReadonly<Deployment>): ResourceType {
-  return isCustomDeployment(deployment) ? ROLLKEEPER_DEPLOYMENTS : DEPLOYMENTS;
+  return isCustomDeployment(deployment) ? RollkeeperDeployment : Deployment;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { EventNote } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, apiVersionOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { RolloutDraft, SizeStep } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
@@ -168,8 +168,8 @@ function created(draft: ReplicaSetDraft, namespace: string | undefined): DeepRea
   const { name, labels, annotations, ownerReferences, selector, template, replicas, minReadySeconds } = draft;
   const seconds = minReadySeconds === 0 ? {} : { minReadySeconds };
   return {
-    apiVersion: apiVersionOf(REPLICA_SETS),
-    kind: REPLICA_SETS.kind,
+    apiVersion: apiVersionOf(ReplicaSet),
+    kind: ReplicaSet.kind,
     metadata: { name, namespace, labels, annotations, ownerReferences: ownerReferences.slice(0, 1) },
     spec: { replicas, ...seconds, selector, template },
   };

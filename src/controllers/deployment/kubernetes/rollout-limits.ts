@@ -1,4 +1,4 @@
-import type { PodDisruptionBudget } from '../../shared/index.js';
+import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { AnnotationRules } from './annotations.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 

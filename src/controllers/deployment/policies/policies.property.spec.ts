@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { setImage } from '../../../testing/deployment-builder.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
-import { PodDisruptionBudget } from '../../shared/index.js';
+import { PodDisruptionBudget } from '../../../machinery/kubernetes/index.js';
 import { readSizeSteps } from './history/size-steps.js';
 import type { Scenario, Change } from './policy-world.fixture.js';
 import {

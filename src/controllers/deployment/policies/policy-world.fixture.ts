@@ -2,28 +2,27 @@ import { readRevisionEntries } from './history/history.js';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
+  Deployment,
+  Pod,
+  ReplicaSet,
   isPodReady,
   isTerminating,
   parseJson,
   stringifyJson,
+  PodDisruptionBudget,
 } from '../../../machinery/kubernetes/index.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Node, Service } from '../../../runtime/index.js';
-import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import { POD_TEMPLATE_HASH, scaledValue } from '../../shared/index.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import type { HttpSender } from './checks/http-sender.js';
 import { NoAnswerError } from './checks/http-sender.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
-import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
 import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { podTemplateHash } from '../kubernetes/pod-template.js';
@@ -144,7 +143,7 @@ export class PolicyWorld {
       onWrite: (write) => {
         this.judge(write);
         if (this.refusing && this.random.next() < drawn.refusals)
-          throw refusal(write.type === DEPLOYMENTS ? 500 : 409);
+          throw refusal(write.type === Deployment ? 500 : 409);
       },
     });
     this.world.nodeOf = (pod) => `node-${pod % 3}`;
@@ -170,7 +169,7 @@ export class PolicyWorld {
   /** Pods that were ready are not, and their ReplicaSets have said so: before that no controller could know. */
   private async lose(count: number): Promise<void> {
     for (const pod of this.world.availablePods.slice(0, count))
-      this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+      this.world.api.seed(Pod, { ...pod, status: { ...pod.status, conditions: [] } });
     for (const replicaSet of this.world.replicaSets) await this.world.syncReplicaSet(replicaSet);
   }
 
@@ -241,8 +240,8 @@ export class PolicyWorld {
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
     if (type.resource === Service.resource) return this.judgeMove(write);
-    if (type.resource === PODS.resource) return;
-    if (type !== REPLICA_SETS) {
+    if (type.resource === Pod.resource) return;
+    if (type !== ReplicaSet) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
     }

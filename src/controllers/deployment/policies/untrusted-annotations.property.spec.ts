@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, P, PolicyLab } from '../../../testing/policy-lab.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { readFirstToGo, readZoneFirst } from '../../shared/index.js';
 import { REVISION } from '../kubernetes/annotations.js';
 import { readResults, renderResults } from './checks/check-results.js';
@@ -180,12 +180,12 @@ describe(`an annotation that anyone may have written (SEED=${runs.seed})`, () =>
       const seed = () => {
         const { deployment, replicaSets } = lab.world;
         const { metadata } = deployment;
-        lab.world.api.seed(DEPLOYMENTS, {
+        lab.world.api.seed(Deployment, {
           ...deployment,
           metadata: { ...metadata, annotations: put(metadata.annotations) },
         });
         for (const set of replicaSets)
-          lab.world.api.seed(REPLICA_SETS, {
+          lab.world.api.seed(ReplicaSet, {
             ...set,
             metadata: { ...set.metadata, annotations: put(set.metadata.annotations) },
           });

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../../client/api-client/index.js';
-import type { ConfigMap } from '../../../runtime/index.js';
-import type { Deployment } from '../../../machinery/kubernetes/index.js';
-import { CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import { ConfigMap, Deployment, Namespace, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
 import { runController } from '../../../testing/run-controller.js';
@@ -24,7 +22,7 @@ interface Lab {
 async function aLab(history: string | undefined, ofNamespace?: string): Promise<Lab> {
   const cluster = new FakeCluster();
   const annotations = ofNamespace === undefined ? undefined : { [HISTORY]: ofNamespace };
-  cluster.seed(NAMESPACES, {
+  cluster.seed(Namespace, {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name: 'default', annotations },
@@ -34,15 +32,13 @@ async function aLab(history: string | undefined, ofNamespace?: string): Promise<
   const { metadata, ...wanted } = aDeployment({ image: 'app:1' });
   const { namespace, name } = metadata;
   const own = history === undefined ? undefined : { [HISTORY]: history };
-  await cluster.create<Deployment>(DEPLOYMENTS, {
+  await cluster.create<Deployment>(Deployment, {
     ...wanted,
     metadata: { namespace, name, annotations: own },
   });
-  const [{ metadata: created } = { metadata }] = cluster.all<Deployment>(DEPLOYMENTS);
+  const [{ metadata: created } = { metadata }] = cluster.all<Deployment>(Deployment);
   const record = () =>
-    cluster
-      .all<ConfigMap>(CONFIG_MAPS)
-      .find((each) => each.metadata.name === recordNameOf(created.uid ?? ''));
+    cluster.all<ConfigMap>(ConfigMap).find((each) => each.metadata.name === recordNameOf(created.uid ?? ''));
   return {
     cluster,
     async rest() {
@@ -52,9 +48,9 @@ async function aLab(history: string | undefined, ofNamespace?: string): Promise<
     record,
     kinds: () => entriesOf(readRecord(record())).map(({ kind }) => kind),
     async change(edit) {
-      const live = await cluster.get<Deployment>(DEPLOYMENTS, metadata);
+      const live = await cluster.get<Deployment>(Deployment, metadata);
       edit(live);
-      await cluster.update(DEPLOYMENTS, live);
+      await cluster.update(Deployment, live);
     },
   };
 }
@@ -85,7 +81,7 @@ describe('the history of a Deployment', () => {
     for (const history of [undefined, 'on']) {
       const lab = await aLab(history);
       await lab.rest();
-      expect(lab.cluster.requests.filter(({ type }) => type === CONFIG_MAPS)).toEqual([]);
+      expect(lab.cluster.requests.filter(({ type }) => type === ConfigMap)).toEqual([]);
     }
   });
 
@@ -105,7 +101,7 @@ describe('the history of a Deployment', () => {
     await lab.rest();
     let conflicts = 1;
     lab.cluster.intercept = ({ type, verb }) => {
-      if (type !== CONFIG_MAPS || verb !== 'update' || conflicts-- <= 0) return undefined;
+      if (type !== ConfigMap || verb !== 'update' || conflicts-- <= 0) return undefined;
       return new ApiStatusError({ code: 409, reason: 'Conflict', message: 'changed' });
     };
     await lab.change(({ spec }) => void (spec.replicas = 5));
@@ -118,7 +114,7 @@ describe('the history of a Deployment', () => {
     await lab.rest();
     let dies = true;
     lab.cluster.intercept = ({ type, verb }) =>
-      dies && type === CONFIG_MAPS && verb === 'update' ? new Error('killed') : undefined;
+      dies && type === ConfigMap && verb === 'update' ? new Error('killed') : undefined;
     await lab.change(({ spec }) => void (spec.replicas = 5));
     expect([...(await lab.rest()).keys()]).toEqual(['default/web']);
     dies = false;
@@ -133,6 +129,6 @@ describe('the history of a Deployment', () => {
       kind === 'sized' ? [each] : [],
     );
     expect(new Set(sizes.map((each) => JSON.stringify(each))).size).toBe(sizes.length);
-    expect(lab.cluster.all(REPLICA_SETS)).toHaveLength(1);
+    expect(lab.cluster.all(ReplicaSet)).toHaveLength(1);
   });
 });

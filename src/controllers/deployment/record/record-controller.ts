@@ -1,4 +1,4 @@
-import type { ApiClient, ConfigMap, ControllerDefinition, ReconcileContext } from '@rollkeeper/runtime';
+import type { ApiClient, ControllerDefinition, ReconcileContext, ResourceEvent } from '@rollkeeper/runtime';
 import {
   ReplicaSet,
   defineController,
@@ -7,10 +7,9 @@ import {
   own,
   unlessGone,
 } from '@rollkeeper/runtime';
-import type { ResourceEvent } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { CONFIG_MAPS, semanticEqual, asSent } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, asSent, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DeploymentApi } from '../kubernetes/deployment-api.js';
 import { deploymentTypeOf, typeOfDeployment } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
@@ -113,7 +112,7 @@ async function observe(
 ): Promise<SeenRecord | undefined> {
   if (!object || object.metadata.deletionTimestamp !== undefined) return undefined;
   const { name, namespace } = { ...object.metadata, name: recordNameOf(object.metadata.uid ?? '') };
-  const configMap = await unlessGone(client.get<ConfigMap>(CONFIG_MAPS, { namespace, name }, { signal }));
+  const configMap = await unlessGone(client.get<ConfigMap>(ConfigMap, { namespace, name }, { signal }));
   const { replicas } = readRecord(configMap).state;
   const isScaled = replicas !== undefined && replicas !== replicasOf(object.spec);
   const nowMs = clock.now();
@@ -178,8 +177,8 @@ async function act(
   if (!configMap) return {};
   const { client, signal } = context;
   try {
-    if (seen.configMap) await client.update(CONFIG_MAPS, configMap, { signal });
-    else await client.create(CONFIG_MAPS, configMap, { signal });
+    if (seen.configMap) await client.update(ConfigMap, configMap, { signal });
+    else await client.create(ConfigMap, configMap, { signal });
     return {};
   } catch (error) {
     if (!isConflict(error) && !isAlreadyExists(error)) throw error;

@@ -1,6 +1,4 @@
-import type * as apiregistrationV1 from '@rollkeeper/machinery/types/apiregistration-v1';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { defineKind } from '@rollkeeper/runtime';
+import { APIService } from '@rollkeeper/runtime';
 import type { Verdict } from '../diagnosis.js';
 import { authorityFindings } from '../authority-findings.js';
 import { deletionFindings } from '../findings.js';
@@ -8,11 +6,6 @@ import type { ServerRef } from '../server-problem.js';
 import { SERVER_NEEDS, serverProblem } from '../server-problem.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
-
-type APIService = KubernetesObject & Pick<apiregistrationV1.APIService, 'spec' | 'status'>;
-const APIService = defineKind<APIService>({
-  ...{ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', namespaced: false },
-});
 
 /** APIServices: groups that another server answers for, and that do not answer. */
 export const apiServiceDiagnosis: KindDiagnosis<APIService> = {

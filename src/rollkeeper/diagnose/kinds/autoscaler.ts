@@ -1,5 +1,10 @@
-import { HorizontalPodAutoscaler, ReplicationController } from '@rollkeeper/controllers/shared';
-import { Deployment, ReplicaSet, StatefulSet } from '@rollkeeper/runtime';
+import {
+  HorizontalPodAutoscaler,
+  ReplicationController,
+  Deployment,
+  ReplicaSet,
+  StatefulSet,
+} from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { deletionFindings, listed } from '../findings.js';

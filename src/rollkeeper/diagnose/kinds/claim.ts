@@ -1,10 +1,10 @@
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
   CLAIM_PROTECTION,
   DEFAULT_STORAGE_CLASS,
-  EVENTS,
-  PODS,
+  Event,
+  Pod,
   claimNamesOf,
   isPodFinished,
   newestDefault,
@@ -24,7 +24,7 @@ export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
   type: PersistentVolumeClaim,
   aliases: ['pvc'],
   needs: (namespace) => [
-    ...inNamespace([PODS, EVENTS], namespace),
+    ...inNamespace([Pod, Event], namespace),
     { type: StorageClass },
     { type: PersistentVolume },
   ],
@@ -208,7 +208,7 @@ function deletionOf(claim: ReadableClaim, snapshot: Snapshot): DiagnosisFinding[
 
 function usersOf({ metadata }: ReadableClaim, snapshot: Snapshot): readonly DeepReadonly<Pod>[] {
   return snapshot
-    .list<Pod>(PODS, metadata.namespace)
+    .list<Pod>(Pod, metadata.namespace)
     .filter((pod) => !isPodFinished(pod) && claimNamesOf(pod).includes(metadata.name));
 }
 

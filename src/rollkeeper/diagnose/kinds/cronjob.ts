@@ -2,7 +2,7 @@ import { CronJob, Job } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { compileSchedule } from '@rollkeeper/controllers/cronjob/schedule';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { EVENTS, isControlledBy, toDouble } from '@rollkeeper/machinery/kubernetes';
+import { Event, isControlledBy, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -24,7 +24,7 @@ const SCHEDULE_WARNINGS: ReadonlySet<string> = new Set([
 export const cronJobDiagnosis: KindDiagnosis<CronJob> = {
   type: CronJob,
   aliases: ['cj'],
-  needs: (namespace) => inNamespace([Job, EVENTS], namespace),
+  needs: (namespace) => inNamespace([Job, Event], namespace),
   judge(cronJob, snapshot, nowMs): Verdict {
     const { schedule, suspend, timeZone } = cronJob.spec;
     const { active = [], lastScheduleTime } = cronJob.status ?? {};

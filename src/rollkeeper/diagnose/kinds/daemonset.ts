@@ -1,6 +1,6 @@
 import { DaemonSet } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, PODS, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
   count,
@@ -19,7 +19,7 @@ import { inNamespace } from '../kind-diagnosis.js';
 export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
   type: DaemonSet,
   aliases: ['ds'],
-  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  needs: (namespace) => [...inNamespace([Pod, Event], namespace), { type: Node }],
   judge(set, snapshot, nowMs): Verdict {
     const pods = podsOf(snapshot, set);
     const { desiredNumberScheduled: wanted = 0, observedGeneration } = set.status ?? {};

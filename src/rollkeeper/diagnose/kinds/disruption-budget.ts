@@ -1,8 +1,8 @@
-import { PodDisruptionBudget } from '@rollkeeper/controllers/shared';
-import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PodDisruptionBudget } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
-  NODES,
-  PODS,
+  Node,
+  Pod,
   evictionAskedForMs,
   isPodFinished,
   isPodReady,
@@ -21,7 +21,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export const budgetDiagnosis: KindDiagnosis<PodDisruptionBudget> = {
   type: PodDisruptionBudget,
   aliases: ['pdb'],
-  needs: (namespace) => [...inNamespace([PODS, PodDisruptionBudget], namespace), { type: NODES }],
+  needs: (namespace) => [...inNamespace([Pod, PodDisruptionBudget], namespace), { type: Node }],
   judge(budget, snapshot, nowMs): Verdict {
     const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0 } = budget.status ?? {};
     const allowed = `${count(disruptionsAllowed, 'disruption')} allowed: ${currentHealthy} healthy, ${desiredHealthy} needed`;
@@ -110,7 +110,7 @@ function podsOf({ metadata, spec }: ReadableBudget, snapshot: Snapshot): readonl
   const matches = tryCompileLabelSelector(spec?.selector);
   if (!matches) return [];
   return snapshot
-    .list<Pod>(PODS, metadata.namespace)
+    .list<Pod>(Pod, metadata.namespace)
     .filter((pod) => !isPodFinished(pod) && matches(pod.metadata.labels));
 }
 
@@ -118,7 +118,7 @@ function podsOf({ metadata, spec }: ReadableBudget, snapshot: Snapshot): readonl
 function whoWaits(budget: ReadableBudget, snapshot: Snapshot, nowMs: number): readonly string[] {
   const cordoned = new Set(
     snapshot
-      .list<Node>(NODES)
+      .list<Node>(Node)
       .filter(({ spec }) => spec?.unschedulable === true)
       .map(({ metadata }) => metadata.name),
   );
@@ -132,7 +132,7 @@ function whoWaits(budget: ReadableBudget, snapshot: Snapshot, nowMs: number): re
 
 function selectionFindings(budget: ReadableBudget, snapshot: Snapshot): DiagnosisFinding[] {
   const pods = podsOf(budget, snapshot);
-  if (pods.length === 0 && snapshot.isKnown(PODS, budget.metadata.namespace))
+  if (pods.length === 0 && snapshot.isKnown(Pod, budget.metadata.namespace))
     return [
       {
         cause: 'pdb-selects-nothing',

@@ -1,6 +1,6 @@
 import { Job } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
@@ -21,7 +21,7 @@ type ReadableJob = DeepReadonly<Job>;
 export const jobDiagnosis: KindDiagnosis<Job> = {
   type: Job,
   aliases: [],
-  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  needs: (namespace) => [...inNamespace([Pod, Event], namespace), { type: Node }],
   judge(job, snapshot, nowMs): Verdict {
     const { completions, suspend } = job.spec;
     const { active = 0, succeeded = 0 } = job.status ?? {};

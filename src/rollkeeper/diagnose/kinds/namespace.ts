@@ -1,7 +1,6 @@
-import { ResourceQuota } from '@rollkeeper/controllers/shared';
-import type { DeepReadonly, KubernetesObject, Namespace } from '@rollkeeper/machinery/kubernetes';
-import type { Amount } from '@rollkeeper/machinery/kubernetes';
-import { NAMESPACES, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { ResourceQuota } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject, Amount } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, NamedObject, Verdict } from '../diagnosis.js';
 import { count, countIs, listed } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -14,7 +13,7 @@ type ReadableObject = DeepReadonly<KubernetesObject>;
 
 /** Namespaces: what one that is being deleted waits for, and quotas that are used up. */
 export const namespaceDiagnosis: KindDiagnosis<Namespace> = {
-  type: NAMESPACES,
+  type: Namespace,
   aliases: ['ns'],
   needs: (namespace) => inNamespace([ResourceQuota], namespace),
   scopeOf: ({ metadata }) => metadata.name,

@@ -1,8 +1,8 @@
-import { PodDisruptionBudget } from '@rollkeeper/controllers/shared';
-import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PodDisruptionBudget } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
-  NODES,
-  PODS,
+  Node,
+  Pod,
   controllerOf,
   isPodFinished,
   isPodTerminating,
@@ -20,9 +20,9 @@ type ReadablePod = DeepReadonly<Pod>;
 
 /** Nodes: ready, under pressure, cordoned, and what a drain of it waits for. */
 export const nodeDiagnosis: KindDiagnosis<Node> = {
-  type: NODES,
+  type: Node,
   aliases: ['no'],
-  needs: () => [{ type: PODS }, { type: PodDisruptionBudget }],
+  needs: () => [{ type: Pod }, { type: PodDisruptionBudget }],
   judge(node, snapshot, nowMs): Verdict {
     const pods = podsOn(node, snapshot);
     const running = `${count(pods.length, 'pod')} on it`;
@@ -41,7 +41,7 @@ export const nodeDiagnosis: KindDiagnosis<Node> = {
 };
 
 function podsOn({ metadata }: ReadableNode, snapshot: Snapshot): readonly ReadablePod[] {
-  return snapshot.list<Pod>(PODS).filter((pod) => pod.spec.nodeName === metadata.name && !isPodFinished(pod));
+  return snapshot.list<Pod>(Pod).filter((pod) => pod.spec.nodeName === metadata.name && !isPodFinished(pod));
 }
 
 function readyFindings(node: ReadableNode, pods: readonly ReadablePod[]): DiagnosisFinding[] {

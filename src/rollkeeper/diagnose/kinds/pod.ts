@@ -1,6 +1,6 @@
 import { PersistentVolumeClaim, PersistentVolume, StorageClass } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, PODS, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { deletionFindings, findingsOfPods, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -16,11 +16,11 @@ const TELLING =
 
 /** Pods that are on a node, or have ended. Why one is on no node is the scheduler's to say. */
 export const podDiagnosis: KindDiagnosis<Pod> = {
-  type: PODS,
+  type: Pod,
   aliases: ['po'],
   needs: (namespace) => [
-    ...inNamespace([EVENTS, PersistentVolumeClaim], namespace),
-    { type: NODES },
+    ...inNamespace([Event, PersistentVolumeClaim], namespace),
+    { type: Node },
     { type: StorageClass },
     { type: PersistentVolume },
   ],

@@ -1,5 +1,5 @@
-import { EVENTS, NODES, PODS, REPLICA_SETS, isPodReady } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod, ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { describeReason } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
@@ -15,9 +15,9 @@ import { inNamespace } from '../kind-diagnosis.js';
 
 /** ReplicaSets: why there are fewer pods than it should have. */
 export const replicaSetDiagnosis: KindDiagnosis<ReplicaSet> = {
-  type: REPLICA_SETS,
+  type: ReplicaSet,
   aliases: ['rs'],
-  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  needs: (namespace) => [...inNamespace([Pod, Event], namespace), { type: Node }],
   judge(set, snapshot, nowMs): Verdict {
     const { minReadySeconds, replicas = 1 } = set.spec;
     const pods = podsOf(snapshot, set);

@@ -1,7 +1,6 @@
-import { EndpointSlice } from '@rollkeeper/controllers/shared';
-import { Service } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { EndpointSlice, Service } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count, deletionFindings, findingsOfPods, listed, readyEndpoints } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -15,7 +14,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export const serviceDiagnosis: KindDiagnosis<Service> = {
   type: Service,
   aliases: ['svc'],
-  needs: (namespace) => [...inNamespace([PODS, EndpointSlice], namespace), { type: NODES }],
+  needs: (namespace) => [...inNamespace([Pod, EndpointSlice], namespace), { type: Node }],
   judge(service, snapshot, nowMs): Verdict {
     const { selector, type } = service.spec;
     const good = { state: 'healthy', sentence: sentenceOf(service, snapshot) } as const;
@@ -41,10 +40,10 @@ function sentenceOf(service: ReadableService, snapshot: Snapshot): string {
 
 function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
   const { namespace } = service.metadata;
-  if (!snapshot.isKnown(PODS, namespace)) return [];
+  if (!snapshot.isKnown(Pod, namespace)) return [];
   const selector = Object.entries(service.spec.selector ?? {});
   const pods = snapshot
-    .list<Pod>(PODS, namespace)
+    .list<Pod>(Pod, namespace)
     .filter(
       (pod) => !isPodFinished(pod) && selector.every(([key, value]) => pod.metadata.labels?.[key] === value),
     );

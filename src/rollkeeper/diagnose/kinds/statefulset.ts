@@ -5,8 +5,8 @@ import {
   StatefulSet,
   StorageClass,
 } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, PODS, isPodReady, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Event, Node, Pod, isPodReady, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import { REVISION_LABEL } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
@@ -31,8 +31,8 @@ export const statefulSetDiagnosis: KindDiagnosis<StatefulSet> = {
   type: StatefulSet,
   aliases: ['sts'],
   needs: (namespace) => [
-    ...inNamespace([PODS, EVENTS, PersistentVolumeClaim, Service], namespace),
-    { type: NODES },
+    ...inNamespace([Pod, Event, PersistentVolumeClaim, Service], namespace),
+    { type: Node },
     { type: StorageClass },
     { type: PersistentVolume },
   ],

@@ -1,6 +1,7 @@
 import type * as admissionV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { defineKind } from '@rollkeeper/runtime';
+import type { Kind } from '@rollkeeper/runtime';
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration, untyped } from '@rollkeeper/runtime';
 import { authorityFindings } from '../authority-findings.js';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count } from '../findings.js';
@@ -11,15 +12,13 @@ import type { Snapshot } from '../snapshot.js';
 type Configuration = KubernetesObject & Pick<admissionV1.ValidatingWebhookConfiguration, 'webhooks'>;
 type Webhook = DeepReadonly<NonNullable<Configuration['webhooks']>[number]>;
 
-const GROUP = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-
 /** Webhook configurations: those whose server is not there, so that what they match cannot be written. */
-export const validatingWebhookDiagnosis = webhookDiagnosis('ValidatingWebhookConfiguration');
-export const mutatingWebhookDiagnosis = webhookDiagnosis('MutatingWebhookConfiguration');
+export const validatingWebhookDiagnosis = webhookDiagnosis(ValidatingWebhookConfiguration);
+export const mutatingWebhookDiagnosis = webhookDiagnosis(MutatingWebhookConfiguration);
 
-function webhookDiagnosis(kind: string): KindDiagnosis<Configuration> {
+function webhookDiagnosis(kind: Kind): KindDiagnosis<Configuration> {
   return {
-    type: defineKind<Configuration>({ ...GROUP, kind }),
+    type: untyped(kind),
     aliases: [],
     needs: () => SERVER_NEEDS,
     judge({ webhooks = [] }, snapshot, nowMs): Verdict {

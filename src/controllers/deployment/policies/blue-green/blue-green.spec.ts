@@ -3,8 +3,7 @@ import type { DeploymentShape } from '../../../../testing/deployment-builder.js'
 import { aDeployment, setImage } from '../../../../testing/deployment-builder.js';
 import { P, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
 import { BROKEN_IMAGE, refusal } from '../../../../testing/rollout-world.js';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
 import { Service } from '../../../../runtime/index.js';
 import { createDeploymentController } from '../../definition.js';
 
@@ -28,7 +27,7 @@ function putService(
 
 function seedPod(lab: PolicyLab, owner?: { readonly kind: string; readonly name: string }): void {
   const reference = { ...owner, apiVersion: 'apps/v1', uid: 'uid-of-owner', controller: true };
-  lab.world.api.seed<Pod>(PODS, {
+  lab.world.api.seed<Pod>(Pod, {
     ...{ apiVersion: 'v1', kind: 'Pod' },
     metadata: {
       ...{ namespace: 'default', name: owner ? `${owner.name}-0` : 'alone', uid: 'uid-of-pod' },
@@ -328,7 +327,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
       change: (lab: PolicyLab) => {
         const other = aDeployment({ ...WHOLE, annotations: lab.deployment.metadata.annotations });
         const metadata = { ...other.metadata, name: 'zoo', uid: 'uid-of-other' };
-        lab.world.api.seed(DEPLOYMENTS, { ...other, metadata });
+        lab.world.api.seed(Deployment, { ...other, metadata });
         const annotations = { [`${P}managed-by`]: 'zoo' };
         putService(lab, 'web', { app: 'web' }, annotations);
       },
@@ -350,7 +349,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
     const lab = await beginning((made) => {
       const set = made.replicaSet('app:1');
       const { [HASH]: _hash, ...labels } = set.metadata.labels ?? {};
-      made.world.api.seed(REPLICA_SETS, { ...set, metadata: { ...set.metadata, labels } });
+      made.world.api.seed(ReplicaSet, { ...set, metadata: { ...set.metadata, labels } });
     });
     expect(lab.sizes).toEqual({ 'app:1': 4 });
     expect(lab.condition()).toMatch(/^Unknown RolloutHeld .*ReplicaSet "web-\w+" has no pod-template-hash/);
@@ -414,7 +413,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
       'another Deployment, also while it has no pods',
       (lab) => {
         const other = aDeployment({ replicas: 0 });
-        lab.world.api.seed(DEPLOYMENTS, {
+        lab.world.api.seed(Deployment, {
           ...other,
           metadata: { ...other.metadata, name: 'zz', uid: 'other', annotations: {} },
         });
@@ -450,7 +449,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
     const lab = await running();
     const { metadata } = lab.deployment;
     putService(lab, 'foreign', { app: 'x' }, { [`${P}managed-by`]: 'another' });
-    await lab.world.api.delete(DEPLOYMENTS, metadata);
+    await lab.world.api.delete(Deployment, metadata);
     await lab.world.sync(metadata);
     expect([served(lab), served(lab, 'preview')]).toEqual(['all', 'all']);
     expect(serviceOf(lab, 'web')?.metadata.annotations).toEqual({});

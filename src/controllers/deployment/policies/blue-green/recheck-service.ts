@@ -1,8 +1,8 @@
-import type { ApiClient, Service } from '@rollkeeper/runtime';
+import type { ApiClient } from '@rollkeeper/runtime';
 import { isNotFound } from '@rollkeeper/runtime';
 import { StaleCacheError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { SERVICES } from '@rollkeeper/machinery/kubernetes';
+import { Service } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 
@@ -47,7 +47,7 @@ async function readService(
   signal: AbortSignal,
 ): Promise<Service | undefined> {
   try {
-    return await client.get<Service>(SERVICES, ref, { signal });
+    return await client.get<Service>(Service, ref, { signal });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

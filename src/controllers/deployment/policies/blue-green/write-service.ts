@@ -1,5 +1,5 @@
 import type { ApiClient } from '@rollkeeper/runtime';
-import { SERVICES } from '@rollkeeper/machinery/kubernetes';
+import { Service } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceWrite } from '../common/service-write.js';
 
 /**
@@ -10,5 +10,5 @@ export async function writeService(
   { name, namespace, patch }: ServiceWrite,
   { client, signal }: { readonly client: ApiClient; readonly signal: AbortSignal },
 ): Promise<void> {
-  await client.patch(SERVICES, { namespace, name }, { type: 'merge', body: patch }, { signal });
+  await client.patch(Service, { namespace, name }, { type: 'merge', body: patch }, { signal });
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { PODS, isPodReady } from '../../../../machinery/kubernetes/index.js';
+import { Pod, isPodReady, PodDisruptionBudget } from '../../../../machinery/kubernetes/index.js';
 import { aBudget } from '../../../../testing/budget-builder.js';
 import { MINUTE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
-import { PodDisruptionBudget, withGranted } from '../../../shared/index.js';
+import { withGranted } from '../../../shared/index.js';
 import { createDeploymentController } from '../../definition.js';
 
 const controller = createDeploymentController({ respectDisruptionBudgets: true });
@@ -87,7 +86,7 @@ describe('a rollout that respects disruption budgets', () => {
   it('takes pods that are not ready, whatever the budget wants', async () => {
     const lab = await labWith({ maxUnavailable: 0 });
     const lost = lab.world.availablePods.slice(0, 2);
-    for (const pod of lost) lab.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+    for (const pod of lost) lab.world.api.seed(Pod, { ...pod, status: { ...pod.status, conditions: [] } });
     lab.world.breaks = (image) => image === 'app:1';
     await lab.rest();
     await lab.image('app:2');
@@ -102,7 +101,7 @@ describe('a rollout that respects disruption budgets', () => {
   it('does not believe a status that counts pods which have gone since', async () => {
     const lab = await labWith({ minAvailable: 3 });
     const [pod] = lab.world.availablePods as [Pod];
-    lab.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+    lab.world.api.seed(Pod, { ...pod, status: { ...pod.status, conditions: [] } });
     lab.world.change(({ spec }) => void (spec.template.spec!.containers[0]!.image = 'app:2'));
     for (const set of lab.world.replicaSets) await lab.world.syncReplicaSet(set);
     expect(budgetOf(lab).status?.disruptionsAllowed).toBe(1);
@@ -232,7 +231,7 @@ describe('a rollout that respects disruption budgets', () => {
   it('shrinks nothing while the caches disagree about ready pods', async () => {
     const lab = await labWith({ minAvailable: 3 });
     const set = lab.replicaSet('app:1');
-    for (const pod of lab.world.availablePods.slice(0, 1)) await lab.world.api.delete(PODS, pod.metadata);
+    for (const pod of lab.world.availablePods.slice(0, 1)) await lab.world.api.delete(Pod, pod.metadata);
     expect(set.status?.readyReplicas).toBe(4);
     expect(lab.world.allPods.filter(isPodReady)).toHaveLength(3);
     lab.world.change(({ spec }) => void (spec.template.spec!.containers[0]!.image = 'app:2'));

@@ -1,8 +1,14 @@
 import type { InformerSource, Kind, Lister, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ReplicaSet, watch } from '@rollkeeper/runtime';
+import {
+  NAMESPACE_INDEX,
+  OWNER_UID_INDEX,
+  ReplicaSet,
+  watch,
+  PodDisruptionBudget,
+} from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
-import { PodDisruptionBudget, selectedFrom } from '../../../shared/index.js';
+import { selectedFrom } from '../../../shared/index.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { annotationOf } from '../common/names.js';
 

@@ -1,8 +1,8 @@
 import type { ApiClient, EventNote } from '@rollkeeper/runtime';
 import { isConflict, isNotFound } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { Measured } from './add-measurement.js';
 import { addMeasurement } from './add-measurement.js';
 import type { DueCheck } from './check-needs.js';
@@ -105,7 +105,7 @@ async function record(
     const annotations = withResults(live.metadata.annotations ?? {}, all);
     try {
       await client.update<ReplicaSet>(
-        REPLICA_SETS,
+        ReplicaSet,
         { ...live, metadata: { ...live.metadata, annotations } },
         { signal },
       );
@@ -124,7 +124,7 @@ async function readLive(
   signal: AbortSignal,
 ): Promise<ReplicaSet | undefined> {
   try {
-    const live = await client.get<ReplicaSet>(REPLICA_SETS, metadata, { signal });
+    const live = await client.get<ReplicaSet>(ReplicaSet, metadata, { signal });
     return live.metadata.uid === metadata.uid ? live : undefined;
   } catch (error) {
     if (isNotFound(error)) return undefined;

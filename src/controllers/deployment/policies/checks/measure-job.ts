@@ -11,8 +11,8 @@ import {
 } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { withoutTrailing } from '@rollkeeper/machinery/text';
-import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { JOBS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { Measured } from './add-measurement.js';
 import type { JobCheck } from './check-definition.js';
@@ -54,7 +54,7 @@ export async function measureJob(
   const name = jobName(asked);
   const ref = { namespace: subject.namespace, name };
   try {
-    const job = await client.get<JobObject>(JOBS, ref, { signal });
+    const job = await client.get<JobObject>(Job, ref, { signal });
     return judge(job, check, { run, replicaSet, nowMs });
   } catch (error) {
     if (!isNotFound(error)) return refusedOr(error, signal);
@@ -62,7 +62,7 @@ export async function measureJob(
   if (run.job !== undefined)
     return { verdict: 'failed', message: `its Job ${name} was deleted`, isFinal: true };
   try {
-    await client.create<JobObject>(JOBS, jobOf(check, asked, name), { signal });
+    await client.create<JobObject>(Job, jobOf(check, asked, name), { signal });
   } catch (error) {
     // Created by a replica that could not say so: its state is looked at next.
     if (!isAlreadyExists(error)) return refusedOr(error, signal);
@@ -90,9 +90,7 @@ function jobOf(check: JobCheck, { replicaSet, subject }: JobAsked, name: string)
       labels,
       annotations: metadata.annotations,
       // Goes with the revision, and does not keep it from going.
-      ownerReferences: [
-        { apiVersion: apiVersionOf(REPLICA_SETS), kind: REPLICA_SETS.kind, name: owner, uid },
-      ],
+      ownerReferences: [{ apiVersion: apiVersionOf(ReplicaSet), kind: ReplicaSet.kind, name: owner, uid }],
     },
     spec: {
       ...spec,

@@ -1,7 +1,7 @@
-import type { ApiClient, ConfigMap } from '@rollkeeper/runtime';
+import type { ApiClient } from '@rollkeeper/runtime';
 import { apiStatusOf, isForbidden, isNotFound } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { CONFIG_MAPS } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap } from '@rollkeeper/machinery/kubernetes';
 import { parseCheck } from './check-definition.js';
 import type { CheckDefinitions } from './check-needs.js';
 
@@ -13,7 +13,7 @@ export async function readDefinitions(
 ): Promise<CheckDefinitions> {
   let configMap: ConfigMap;
   try {
-    configMap = await client.get<ConfigMap>(CONFIG_MAPS, ref, { signal });
+    configMap = await client.get<ConfigMap>(ConfigMap, ref, { signal });
   } catch (error) {
     if (isNotFound(error)) return { problem: `there is no ConfigMap ${ref.name}` };
     if (isForbidden(error))

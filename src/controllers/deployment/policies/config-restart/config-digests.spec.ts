@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../machinery/clock/index.js';
 import { silentLogger } from '../../../../machinery/logging/index.js';
-import type { Deployment, KubernetesObject } from '../../../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES } from '../../../../machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../../../machinery/kubernetes/index.js';
+import { Deployment, Namespace } from '../../../../machinery/kubernetes/index.js';
 import { buildController } from '../../../../runtime/controller/index.js';
 import type { EnqueueRequest } from '../../../../runtime/controller/controller-definition.js';
 import { ConfigMap, Secret } from '../../../../runtime/index.js';
@@ -46,7 +46,7 @@ function watched(...deployments: readonly Deployment[]) {
     random: new SeededRandom(1),
     logger: silentLogger,
   });
-  for (const deployment of deployments) api.seed(DEPLOYMENTS, deployment);
+  for (const deployment of deployments) api.seed(Deployment, deployment);
   informers.refresh();
   const requests: EnqueueRequest[] = [];
   controller.watch((request) => requests.push(request));
@@ -174,7 +174,7 @@ describe('a changed ConfigMap or Secret', () => {
   it('wakes all of a Namespace whose default names it', () => {
     const { api, change, informers } = watched(reading('web', envFrom('own')));
     const metadata = { name: 'default', annotations: { 'rollkeeper.dev/restart-on': 'configmap/ca' } };
-    api.seed(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    api.seed(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
     informers.refresh();
     expect(change(anObject('ConfigMap', 'ca', { a: '1' }))).toEqual(['web']);
   });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom, toRfc3339 } from '../../../../machinery/clock/index.js';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { EVICTION_ASKED, PODS, isTerminating } from '../../../../machinery/kubernetes/index.js';
+import { EVICTION_ASKED, Pod, isTerminating } from '../../../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../../../testing/judged-rollout.js';
@@ -22,7 +21,7 @@ function rolling(maxSurge: number | string, maxUnavailable: number | string): De
 function ask(world: RolloutWorld, pod: Pod | undefined, value = toRfc3339(WORLD_NOW_MS)): void {
   if (!pod) throw new Error('there is no such pod');
   const annotations = { ...pod.metadata.annotations, [EVICTION_ASKED]: value };
-  world.api.seed(PODS, { ...pod, metadata: { ...pod.metadata, annotations } });
+  world.api.seed(Pod, { ...pod, metadata: { ...pod.metadata, annotations } });
 }
 
 const namesOf = ({ availablePods }: RolloutWorld): string[] =>
@@ -98,7 +97,7 @@ describe('surge before eviction', () => {
     const { world } = lab;
     const [pod] = world.availablePods;
     if (!pod) throw new Error('there is no pod');
-    world.api.seed(PODS, { ...pod, status: { phase: 'Running' } });
+    world.api.seed(Pod, { ...pod, status: { phase: 'Running' } });
     world.breaks = () => true;
     for (const set of world.replicaSets) await world.syncReplicaSet(set);
     ask(

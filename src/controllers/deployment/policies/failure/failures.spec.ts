@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { PODS } from '../../../../machinery/kubernetes/index.js';
+import { Pod } from '../../../../machinery/kubernetes/index.js';
 import { setImage } from '../../../../testing/deployment-builder.js';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
@@ -92,7 +91,7 @@ describe('on-failure: rollback', () => {
     await lab.world.sync();
     expect(lab.imageAsked).toBe('app:2');
     for (const pod of lab.world.podsOf(lab.replicaSet('app:2')))
-      await lab.world.api.delete(PODS, pod.metadata);
+      await lab.world.api.delete(Pod, pod.metadata);
     await lab.rest();
     await lab.pass(2 * MINUTE_MS);
     await lab.pass(PAST_DEADLINE_MS);
@@ -145,7 +144,7 @@ describe('on-failure: rollback', () => {
       await lab.image(BROKEN_IMAGE);
       const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
       for (const pod of lab.world.podsOf(lab.replicaSet(BROKEN_IMAGE)))
-        lab.world.api.seed<Pod>(PODS, { ...pod, status: { ...pod.status, conditions } });
+        lab.world.api.seed<Pod>(Pod, { ...pod, status: { ...pod.status, conditions } });
       await lab.pass(PAST_DEADLINE_MS);
       expect(lab.imageAsked, causes).toBe(image);
       expect(lab.eventsOf('RollbackWithheld')).toHaveLength(causes ? 0 : 1);
@@ -156,7 +155,7 @@ describe('on-failure: rollback', () => {
     const lab = await PolicyLab.rolledOut(policies);
     await lab.image(BROKEN_IMAGE);
     for (const pod of lab.world.podsOf(lab.replicaSet(BROKEN_IMAGE)))
-      lab.world.api.seed<Pod>(PODS, waiting(pod, 'ImagePullBackOff'));
+      lab.world.api.seed<Pod>(Pod, waiting(pod, 'ImagePullBackOff'));
     await lab.pass(PAST_DEADLINE_MS);
     expect(lab.condition()).toContain('5 of 5 new pods: ImagePullBackOff (says the kubelet)');
   });
@@ -173,7 +172,7 @@ describe('on-failure: rollback', () => {
     };
     const damage = async (lab: PolicyLab, count: number, harm: (pod: Pod) => Pod): Promise<void> => {
       const pods = lab.world.podsOf(lab.replicaSet('app:2')).slice(0, count);
-      for (const pod of pods) lab.world.api.seed<Pod>(PODS, harm(pod));
+      for (const pod of pods) lab.world.api.seed<Pod>(Pod, harm(pod));
       await lab.world.sync();
       await lab.world.sync();
     };

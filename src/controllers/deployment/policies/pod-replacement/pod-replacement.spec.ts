@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../machinery/clock/index.js';
-import type { DeploymentSpec, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
-import { REPLICA_SETS } from '../../../../machinery/kubernetes/index.js';
+import type { DeploymentSpec } from '../../../../machinery/kubernetes/index.js';
+import { ReplicaSet } from '../../../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../../../testing/judged-rollout.js';
@@ -81,7 +81,7 @@ describe('pods that are replaced once they have ended', () => {
     const lab = await PolicyLab.rolledOut(AFTER_END, ONE_BY_ONE);
     const old = lab.replicaSet('app:1');
     const status = { replicas: 3, ...old.status, terminatingReplicas: 1 };
-    lab.world.api.seed(REPLICA_SETS, { ...old, status });
+    lab.world.api.seed(ReplicaSet, { ...old, status });
     lab.world.change((deployment) => setImage(deployment, 'app:2'));
     await lab.world.sync();
     expect(lab.replicaSet('app:2').spec.replicas).toBe(0);

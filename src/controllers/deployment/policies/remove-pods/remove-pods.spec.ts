@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { PODS, isTerminating } from '../../../../machinery/kubernetes/index.js';
+import { Pod, isTerminating } from '../../../../machinery/kubernetes/index.js';
 import { P, PolicyLab } from '../../../../testing/policy-lab.js';
 import { refusal } from '../../../../testing/rollout-world.js';
 import { parseVictims, renderVictims } from './remove-pods.js';
@@ -19,7 +18,7 @@ describe('pods that a person names when scaling down', () => {
   it('are the ones that go, ready or not, and the wish is taken away and said to be done', async () => {
     const lab = await PolicyLab.rolledOut({}, { replicas: 9 });
     const [first, , third, unready] = lab.world.availablePods as [Pod, Pod, Pod, Pod];
-    lab.world.api.seed(PODS, { ...unready, status: { ...unready.status, conditions: [] } });
+    lab.world.api.seed(Pod, { ...unready, status: { ...unready.status, conditions: [] } });
     lab.world.breaks = () => true;
     const uid = third.metadata.uid ?? '';
     await scaledTo(lab, 7, `${first.metadata.name}, ${third.metadata.name}@${uid}`);

@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { StaleCacheError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isPodActive } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isPodActive } from '@rollkeeper/machinery/kubernetes';
 import { FIRST_TO_GO, firstToGo, readFirstToGo, renderFirstToGo } from '../../../shared/index.js';
 import { DESIRED_REPLICAS, sizeAnnotation } from '../../kubernetes/annotations.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
@@ -173,7 +173,7 @@ export async function recheckNamedPods(
   const unknown = typeof victims === 'string' ? [] : victims.filter(({ name }) => !isCached(name));
   if (unknown.length === 0) return;
   const { name, namespace } = deployment.metadata;
-  const { items } = await client.list<Pod>(PODS, {
+  const { items } = await client.list<Pod>(Pod, {
     ...{ namespace, labelSelector: selectorEqualities(deployment), signal },
   });
   const found = items.find(({ metadata }) => unknown.some((victim) => victim.name === metadata.name));

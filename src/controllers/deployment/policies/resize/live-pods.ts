@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/runtime';
-import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { PODS, isControlledBy, selectorText } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isControlledBy, selectorText } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { annotationOf } from '../common/names.js';
 
@@ -25,6 +25,6 @@ export async function readLivePods(
 ): Promise<LivePods> {
   const { name, namespace } = replicaSet.metadata;
   const labelSelector = selectorText(replicaSet.spec.selector);
-  const { items } = await client.list<Pod>(PODS, { namespace, labelSelector, signal });
+  const { items } = await client.list<Pod>(Pod, { namespace, labelSelector, signal });
   return { of: name, pods: items.filter((pod) => isControlledBy(pod, replicaSet)) };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { PODS } from '../../../../machinery/kubernetes/index.js';
+import { Pod } from '../../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../../client/api-client/index.js';
 import { readRevisionEntries } from '../history/history.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
@@ -188,7 +187,7 @@ describe('a change of cpu and memory alone', () => {
     const [container] = pod?.spec.containers ?? [];
     if (pod && container) {
       const containers = [{ ...container, resources: { requests: SMALL } }];
-      world.api.seed(PODS, { ...pod, spec: { ...pod.spec, containers } });
+      world.api.seed(Pod, { ...pod, spec: { ...pod.spec, containers } });
     }
     for (let second = 0; second < 10; second++) await lab.pass(1000);
     expect(cpuOf(lab)).toEqual(['200m', '200m', '200m']);
@@ -228,7 +227,7 @@ describe('a change of cpu and memory alone', () => {
     const before = namesOf(lab);
     const update = lab.world.api.update.bind(lab.world.api);
     lab.world.api.update = async (type, object, options) => {
-      if (type === PODS && options?.subresource === 'resize')
+      if (type === Pod && options?.subresource === 'resize')
         throw new ApiStatusError({ code, reason: 'Invalid', message: 'QOS class may not change' });
       return update(type, object, options);
     };

@@ -1,8 +1,8 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { ApiStatusError, isConflict, isForbidden, isInvalid, isNotFound } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { Pod } from '@rollkeeper/machinery/kubernetes';
 import { isCustomDeployment, typeOfDeployment } from '../../kubernetes/deployment-api.js';
 import { customTemplateHash, podTemplateHash } from '../../kubernetes/pod-template.js';
 import { RESIZE_REFUSED } from './settings.js';
@@ -27,7 +27,7 @@ export async function resizePods(
 ): Promise<void> {
   for (const pod of pods) {
     try {
-      await client.update(PODS, pod, { subresource: 'resize', signal });
+      await client.update(Pod, pod, { subresource: 'resize', signal });
     } catch (error) {
       if (isConflict(error)) continue;
       if (isNotFound(error) && !(await isThere(pod, client, signal))) continue;
@@ -39,7 +39,7 @@ export async function resizePods(
 
 async function isThere(pod: Pod, client: ApiClient, signal: AbortSignal): Promise<boolean> {
   try {
-    const live = await client.get<Pod>(PODS, pod.metadata, { signal });
+    const live = await client.get<Pod>(Pod, pod.metadata, { signal });
     return live.metadata.uid === pod.metadata.uid;
   } catch (error) {
     if (isNotFound(error)) return false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NAMESPACES } from '../../../../machinery/kubernetes/index.js';
+import { Namespace } from '../../../../machinery/kubernetes/index.js';
 import { setImage } from '../../../../testing/deployment-builder.js';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
@@ -204,7 +204,7 @@ describe('windows and freezes', () => {
   it('come from the Namespace as well, unless the Deployment has its own', async () => {
     const lab = await PolicyLab.rolledOut({});
     const metadata = { name: 'default', annotations: { [`${P}freeze`]: 'all of it' } };
-    lab.world.api.seed(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    lab.world.api.seed(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata });
     await lab.image('app:2');
     expect(lab.condition()).toContain('all of it');
     await lab.annotate('freeze', '');

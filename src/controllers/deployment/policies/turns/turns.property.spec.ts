@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../../../client/api-client/api-status-error.js';
 import { SeededRandom } from '../../../../machinery/clock/index.js';
-import type { Deployment, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS } from '../../../../machinery/kubernetes/index.js';
+import { Deployment, Namespace, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
 import type { AttemptedWrite } from '../../../../testing/conformance/in-memory-api.js';
 import { ReconcilerRun } from '../../../../testing/conformance/run-reconciler.js';
 import { aDeployment, setImage } from '../../../../testing/deployment-builder.js';
@@ -56,10 +55,10 @@ class Fleet {
       },
     });
     const { api } = this.world;
-    for (const each of others) api.seed(DEPLOYMENTS, each);
+    for (const each of others) api.seed(Deployment, each);
     const annotations = { [`${P}max-rollouts`]: String(drawn.namespaced) };
     for (const name of ['a', 'b'])
-      api.seed(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } });
+      api.seed(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } });
     const clusterLimit = drawn.cluster || undefined;
     this.turns = new ReconcilerRun(
       createTurnsController({ apis: ['apps/v1'], clusterLimit }),
@@ -69,7 +68,7 @@ class Fleet {
   }
 
   get all(): Deployment[] {
-    return this.world.api.all<Deployment>(DEPLOYMENTS);
+    return this.world.api.all<Deployment>(Deployment);
   }
 
   async move(): Promise<void> {
@@ -94,7 +93,7 @@ class Fleet {
       const deployment = structuredClone(this.find(metadata.name));
       setImage(deployment, image);
       deployment.metadata.generation = (deployment.metadata.generation ?? 1) + 1;
-      this.world.api.seed(DEPLOYMENTS, deployment);
+      this.world.api.seed(Deployment, deployment);
     }
   }
 
@@ -134,7 +133,7 @@ class Fleet {
 
   /** Rule 1. */
   private judge({ object, type, verb }: AttemptedWrite): void {
-    if (type !== REPLICA_SETS || verb !== 'create') return;
+    if (type !== ReplicaSet || verb !== 'create') return;
     const { metadata } = object as ReplicaSet;
     const owner = this.all.find(({ metadata: { uid } }) => uid === metadata.ownerReferences?.[0]?.uid);
     if (!owner || this.setsOf(owner.metadata.name).length === 0) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NAMESPACES, DEPLOYMENTS } from '../../../../machinery/kubernetes/index.js';
+import { Deployment, Namespace } from '../../../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../../../testing/deployment-builder.js';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
@@ -125,14 +125,14 @@ async function limited(policies: Record<string, string> = {}, max = '1'): Promis
       controller,
       prepare: ({ world }) => {
         const annotations = { [`${P}max-rollouts`]: max };
-        world.api.seed(NAMESPACES, {
+        world.api.seed(Namespace, {
           ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', annotations } },
         });
         const other = aDeployment({
           annotations: { [`${P}turn`]: renderTurn(queued('d/o', { granted: GRANTED }).turn) },
         });
         const metadata = { ...other.metadata, name: 'zzz', uid: 'uid-of-zzz' };
-        world.api.seed(DEPLOYMENTS, {
+        world.api.seed(Deployment, {
           ...other,
           metadata,
           spec: { ...other.spec, selector: { matchLabels: { app: 'z' } } },
@@ -247,7 +247,7 @@ describe('a rollout under a limit', () => {
   it('goes on where the limit is taken away', async () => {
     const lab = await limited();
     await lab.image('app:2');
-    lab.world.api.seed(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
+    lab.world.api.seed(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
     await lab.rest();
     expect(lab.sizes).toEqual({ 'app:2': 4 });
     expect(lab.annotation('turn')).toBeUndefined();
@@ -260,7 +260,7 @@ describe('a rollout under a limit', () => {
       {
         prepare: ({ world }) => {
           const annotations = { [`${P}max-rollouts`]: '1' };
-          world.api.seed(NAMESPACES, {
+          world.api.seed(Namespace, {
             apiVersion: 'v1',
             kind: 'Namespace',
             metadata: { name: 'default', annotations },

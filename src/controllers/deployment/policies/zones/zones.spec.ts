@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../machinery/clock/index.js';
-import type { Pod, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
-import { NODES, PODS } from '../../../../machinery/kubernetes/index.js';
+import type { ReplicaSet } from '../../../../machinery/kubernetes/index.js';
+import { Node, Pod } from '../../../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../../../testing/judged-rollout.js';
@@ -24,7 +24,7 @@ const SIX: DeploymentShape = {
 function spread(world: RolloutWorld, label = LABEL): void {
   for (const zone of ['a', 'b', 'c']) {
     const metadata = { name: `node-${zone}`, uid: `uid-of-node-${zone}`, labels: { [label]: zone } };
-    world.api.seed(NODES, { apiVersion: 'v1', kind: 'Node', metadata });
+    world.api.seed(Node, { apiVersion: 'v1', kind: 'Node', metadata });
   }
   world.zoneOf = (node) => node.replace('node-', '');
   world.nodeOf = (pod) => `node-${'abc'[pod % 3]}`;
@@ -86,7 +86,7 @@ describe('a rollout zone by zone', () => {
     const lab = await zoned();
     const [pod] = lab.world.availablePods.filter(({ spec }) => spec.nodeName === 'node-c');
     const { api } = lab.world;
-    if (pod) api.seed(PODS, { ...pod, status: {} });
+    if (pod) api.seed(Pod, { ...pod, status: {} });
     for (const set of lab.world.replicaSets) await lab.world.syncReplicaSet(set);
     lab.world.change((deployment) => setImage(deployment, 'app:2'));
     await lab.world.sync();
@@ -98,7 +98,7 @@ describe('a rollout zone by zone', () => {
     const policies = { ...ONE_BY_ONE, 'zone-label': 'example.com/rack' };
     const lab = await zoned(policies, SIX, 'example.com/rack');
     const metadata = { name: 'node-c', uid: 'uid-of-node-c' };
-    lab.world.api.seed(NODES, { apiVersion: 'v1', kind: 'Node', metadata });
+    lab.world.api.seed(Node, { apiVersion: 'v1', kind: 'Node', metadata });
     lab.world.zoneOf = (node) => (node === 'node-c' ? '' : node.replace('node-', ''));
     lab.world.change((deployment) => setImage(deployment, 'app:2'));
     const seen = new Set<string>();
