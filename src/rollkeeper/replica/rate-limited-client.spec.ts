@@ -4,7 +4,7 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { Pod } from '../../machinery/kubernetes/index.js';
 import { withRateLimit } from './rate-limited-client.js';
 
-const READS = ['get', 'list', 'watch', 'discover', 'ping'];
+const READS = ['verifiesNames', 'get', 'list', 'watch', 'discover', 'ping'];
 const WRITES = ['create', 'update', 'patch', 'delete', 'deleteCollection'];
 const VERBS = [...READS, ...WRITES];
 
