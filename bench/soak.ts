@@ -15,7 +15,8 @@ import { KEYS_IN_REDIS, SoakedUp } from './support/soaked-up.js';
  * before and after. Both are taken at rest, after what has an age limit has passed it: the log of changes (5 minutes, compacted every
  * 30 s), and what a key leaves behind (a minute). Events, which stay for an hour, are deleted. A first load fills what has a fixed
  * size and no age limit: Events that are remembered to be counted (4096), decisions (of 5000 keys), traces. It has the shape of the
- * second one, since another mixture of keys has more decisions for each.
+ * second one, since another mixture of keys has more decisions for each, and each replica leads during a part of it: some memories are
+ * the leader's.
  *
  * Fails if one of them has grown by more than the tolerance.
  */
@@ -24,7 +25,7 @@ const flags = readFlags('npm run soak --', {
   minutes: number('how long Jobs are created', 60),
   jobs: number('Jobs a second; fewer if there are too many at a time', 20),
   atATime: number('how many Jobs there are at most at a time', 200),
-  fillJobs: number('Jobs of the first load, which is not measured', 4500),
+  fillJobs: number('Jobs of the first load for each replica, which is not measured', 4500),
   restSeconds: number('from the last Job until it is measured', 360),
   replicas: number('replicas of `up`', 3),
   tolerance: number('by how many percent heap and memory may have grown', 5),
@@ -37,7 +38,10 @@ const TELL_EVERY_MS = 60_000;
 const up = await SoakedUp.start(flags);
 try {
   const fresh = await up.measure();
-  await load('fill', { count: flags.fillJobs });
+  for (const replica of up.replicas) {
+    await up.giveLeadTo(replica);
+    await load(`fill-${replica}`, { count: flags.fillJobs });
+  }
   const before = await measureAtRest('before');
   const loaded = await load('soak', { seconds: flags.minutes * 60 });
   const after = await measureAtRest('after');
