@@ -29,7 +29,7 @@ export interface AttachPlan {
   readonly detach: readonly Attachment[];
   /** Volumes that another node has, and that only one may have. */
   readonly refused: readonly { readonly pod: ReadablePod; readonly message: string }[];
-  /** What the node's status has to say. */
+  /** The volumes that the node's status has to list. */
   readonly attached: readonly { readonly name: string; readonly devicePath: string }[];
 }
 

@@ -9,7 +9,7 @@ import { networksOf } from '../node-ipam/node-ipam.js';
 type ReadableNode = DeepReadonly<Node>;
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
-/** What the simulated cloud knows of its machines is in the behaviour that people give them. */
+/** The annotation with the behaviour that people give machines, from which the simulated cloud knows of them. */
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 const PROVIDER = 'rollkeeper://';
 const SHUTDOWN_TAINT = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' } as const;

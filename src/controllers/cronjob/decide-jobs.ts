@@ -10,7 +10,7 @@ type ReadableJob = DeepReadonly<Job>;
 type Status = NonNullable<CronJob['status']>;
 export type JobReference = NonNullable<Status['active']>[number];
 
-/** What has happened to a CronJob's jobs since its status was written. */
+/** The changes of a CronJob's jobs since its status was written. */
 interface JobsDecision {
   readonly active: readonly JobReference[];
   readonly lastSuccessfulTime: string | undefined;

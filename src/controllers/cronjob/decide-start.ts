@@ -4,7 +4,7 @@ import type { CronJob } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 import type { Schedule } from './schedule.js';
 
-/** What the schedule requires now. */
+/** The start that the schedule requires now. */
 type StartDecision =
   | { readonly kind: 'wait' }
   /** Epoch milliseconds. */

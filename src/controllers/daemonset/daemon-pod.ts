@@ -7,7 +7,7 @@ export type ReadableSet = DeepReadonly<DaemonSet>;
 export type ReadablePod = DeepReadonly<Pod>;
 export type ReadableNode = DeepReadonly<Node>;
 
-/** Of the DaemonSet; what it says is a label of its pods. */
+/** The annotation of the DaemonSet whose value is a label of its pods. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const GENERATION_LABEL = 'pod-template-generation';
 

@@ -13,7 +13,7 @@ import { fitOf, targetNodeOf } from './daemon-pod.js';
 /** A DaemonSet, its pods and the nodes as one sync sees them. */
 export interface DaemonView {
   readonly set: ReadableSet;
-  /** Of the current template. */
+  /** The hash of the current template. */
   readonly hash: string;
   readonly places: readonly Place[];
   readonly nowMs: number;
@@ -25,7 +25,7 @@ interface Place extends NodeFit {
   readonly pods: readonly ReadablePod[];
 }
 
-/** What a DaemonSet does with its pods now. */
+/** The work of a DaemonSet on its pods now. */
 export interface DaemonDecision {
   /** Names of nodes that get a pod. */
   readonly create: readonly string[];

@@ -34,14 +34,14 @@ export interface ObservedPass {
 }
 
 export interface PassDependencies {
-  /** What policies read of other objects. @default nothing is known of them */
+  /** The other objects that policies read. @default nothing is known of them */
   readonly surroundings?: Surroundings;
   readonly pods: Lister<Pod>;
   readonly clock: Clock;
   readonly rules: RolloutRules;
   /** The annotations of a Namespace, which are defaults for its Deployments. @default none */
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
-  /** Where requests of checks may go. @default no checks are measured */
+  /** The hosts to which requests of checks may go. @default no checks are measured */
   readonly checkHosts?: readonly HostRule[];
 }
 
@@ -54,9 +54,9 @@ export interface DecidedPass {
    * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
-  /** What a Service must not select when the plan is executed. */
+  /** The hashes that no Service may select by when the plan is executed. */
   readonly unserved?: Unserved;
-  /** What its checks need. */
+  /** The needs of its checks. */
   readonly checks?: CheckNeeds;
   /** The ReplicaSet whose pods have to be read before a decision. */
   readonly readsPodsOf?: string;

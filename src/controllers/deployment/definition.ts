@@ -140,7 +140,9 @@ function neighboursIn(
   return others;
 }
 
-/** What the policies of rollouts read, each 'off' where it is not asked for, so that nothing is cached for it. */
+/**
+ * The sources that the policies of rollouts read, each 'off' if it is not asked for, so that nothing is cached for it.
+ */
 function policySources(
   compiled: CompiledDeploymentControllerOptions,
   { clock, deployments, informers, others, pods, replicaSets }: SourceParts,

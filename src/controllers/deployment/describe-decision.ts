@@ -40,7 +40,7 @@ export function describeDecision(
   };
 }
 
-/** Which checks are measured with the pass. */
+/** The checks that are measured with the pass. */
 function checksOf(policy: PolicyOutcome | undefined): Record<string, string> {
   const due = policy?.checks?.due ?? [];
   return due.length === 0 ? {} : { 'rollkeeper.checks.measured': due.map(({ run }) => run.check).join(',') };

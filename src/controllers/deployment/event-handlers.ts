@@ -14,7 +14,7 @@ export function urgencyOf(
 ): Urgency | undefined {
   if (event.type === 'modified' && isCountedCollision(event.old, event.object)) return undefined;
   if (event.type === 'added' && event.initial) {
-    // What changed while there was no leader, or just before, does not wait for all that did not.
+    // A change while there was no leader, or just before, does not wait for all that did not change.
     return { priority: isDeploymentDue(event.object) ? 'normal' : 'low', reason: 'initial-list' };
   }
   if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {

@@ -24,7 +24,7 @@ describe('A rollback that is foreseen', () => {
     expect(foreseen).toMatchObject({
       annotations: { [`${P}steps`]: '20%', [`${P}freeze`]: 'holidays', 'example.com/team': 'new' },
     });
-    // Of the annotations on a ReplicaSet, none that belongs to it alone comes to the Deployment.
+    // No annotation that belongs to a ReplicaSet alone comes to the Deployment.
     const names = Object.keys('annotations' in foreseen ? foreseen.annotations : {});
     const own = Object.keys(deployment.metadata.annotations ?? {});
     expect(names.filter((name) => name.startsWith(P) && !own.includes(name))).toEqual([]);

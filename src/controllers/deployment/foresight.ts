@@ -26,7 +26,7 @@ export interface ObservedObjects {
   readonly nowMs: number;
 }
 
-/** What the next pass of the controller would leave. Nothing is written. */
+/** The result of the next pass of the controller. Nothing is written. */
 export interface ForeseenPass {
   readonly replicaSets: readonly ReplicaSetDraft[];
   /** The name of the ReplicaSet with the Deployment's template; absent if there is none yet. */

@@ -5,10 +5,12 @@ import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './kubernetes/annotations.js';
 import { isKnown, isPolicyAnnotation, isSetting, nearestSetting } from './policies/known-names.js';
 
-/** Of a Namespace what may be a default of its Deployments: some bytes each, and for most nothing but the name. */
+/**
+ * The part of a Namespace that may be a default of its Deployments: some bytes each, and for most nothing but the name.
+ */
 export const NAMESPACE_POLICIES = partOf(Namespace, 'rollout-policies', keepPolicies);
 
-/** Where Namespaces may not be read, no defaults are known, and each Deployment has its own annotations alone. */
+/** If Namespaces may not be read, no defaults are known, and each Deployment has its own annotations alone. */
 export function namespaceDefaults(
   informers: Pick<InformerSource, 'partialInformerFor'>,
 ): (namespace: string) => Annotations | undefined {

@@ -253,7 +253,7 @@ type ValidDeployment = { readonly as: 'valid' } & ObservedPass;
 /** The cached objects of a key. */
 export type SeenDeployment = RefusedDeployment | DeletedDeployment | ValidDeployment;
 
-/** What follows from it. */
+/** The plan that follows from it. */
 export type PlannedPass =
   | RefusedDeployment
   | DeletedDeployment

@@ -80,7 +80,7 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
         watches: [
           ...kinds.map((kind) => ({
             ...watch<Deployment>(kind, () => [QUEUE], changesTheQueue),
-            // Of turns that were asked for while nothing led.
+            // Turns may have been asked for while nothing led.
             initially: true,
           })),
           { ...watch(NAMESPACE_POLICIES, () => [QUEUE], changesTheLimit), optional: true },

@@ -5,7 +5,7 @@ import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernete
 /** Verbs that the collector needs for a type. Source: `GetDeletableResources`. */
 const NEEDED_VERBS = ['delete', 'list', 'watch'];
 
-/** Which types to start and to stop watching. */
+/** The types to start and to stop watching. */
 interface MonitorPlan {
   readonly start: readonly ResourceType[];
   readonly stop: readonly ResourceType[];

@@ -26,7 +26,7 @@ type Item = DeepReadonly<KubernetesObject>;
 /** Attempts to reread an object that other clients keep writing to, before the queue's backoff takes over. */
 const ATTEMPTS = 4;
 
-/** What one attempt looks at. */
+/** The objects that one attempt looks at. */
 interface Sight {
   readonly item: CollectableItem;
   readonly object: Item;

@@ -27,10 +27,10 @@ export interface CustomMetric {
   readonly target: { readonly valueMilli: number } | { readonly averageMilli: number };
 }
 
-/** What was measured: of each pod, or of the whole. */
+/** A measurement: of each pod, or of the whole. */
 export type CustomReading = { readonly samples: ReadonlyMap<string, PodSample> } | { readonly milli: number };
 
-/** Of the APIs of custom and external metrics, what is read. */
+/** The part of the APIs of custom and external metrics that is read. */
 interface MetricValue {
   readonly describedObject?: { readonly name?: string };
   readonly timestamp?: string;
@@ -66,7 +66,7 @@ export function compileCustomMetric(spec: DeepReadonly<MetricSpec>): CustomMetri
 
 export interface Where {
   readonly namespace: string;
-  /** Of the pods that are scaled. */
+  /** The selector of the pods that are scaled. */
   readonly podSelector: string;
 }
 
@@ -117,7 +117,7 @@ const EXTERNAL = { group: 'external.metrics.k8s.io', version: 'v1beta1', kind: '
 const CUSTOM = { group: 'custom.metrics.k8s.io', version: 'v1beta2', kind: 'MetricValueList' };
 const NAMESPACES = { resource: 'namespaces', namespaced: false };
 
-/** Of all pods, of one object, or of a namespace. */
+/** The path of a metric of all pods, of one object, or of a namespace. */
 async function customPath(client: ApiClient, { described, name: metric }: CustomMetric, namespace: string) {
   const name = encodeURIComponent(metric);
   const below = (scope: string, subresource: string) => ({

@@ -10,7 +10,7 @@ export type CustomFacts = Omit<ScaleFacts, 'samples'> & {
 
 interface CustomProposal {
   readonly replicas: number;
-  /** What was measured: of each pod, or of the whole; thousandths. */
+  /** The measurement: of each pod, or of the whole; thousandths. */
   readonly milli: number;
 }
 
@@ -26,7 +26,7 @@ export function decideCustomReplicas(
   if ('samples' in reading) {
     if (!('averageMilli' in target))
       return { problem: 'a metric of pods has an average value as its target' };
-    // Of a resource without a name no pod is taken to be starting.
+    // No pod of a resource without a name is taken to be starting.
     const outcome = decideReplicas({ resource: '', target }, { ...facts, samples: reading.samples });
     return isProblem(outcome) ? outcome : { replicas: outcome.replicas, milli: outcome.current.averageMilli };
   }

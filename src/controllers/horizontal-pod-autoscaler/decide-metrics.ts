@@ -23,7 +23,7 @@ interface FailedMetric {
   readonly reason: string;
   /** For the Event and the condition. */
   readonly message: string;
-  /** What is missing: `cpu resource metric value`. */
+  /** The missing value: `cpu resource metric value`. */
   readonly value: string;
 }
 

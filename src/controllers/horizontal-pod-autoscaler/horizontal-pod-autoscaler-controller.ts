@@ -225,7 +225,7 @@ class Look {
     return decided;
   }
 
-  /** Where no metric is about resources, their API is not asked. */
+  /** If no metric is about resources, their API is not asked. */
   private async readResources(namespace: string, selector: string): Promise<readonly PodMetrics[] | Problem> {
     const { metrics: specs = [] } = this.autoscaler.spec;
     if (specs.length > 0 && specs.every((spec) => compileCustomMetric(spec) !== undefined)) return [];

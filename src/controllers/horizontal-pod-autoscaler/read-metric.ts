@@ -114,7 +114,10 @@ export function failureReason({ type }: DeepReadonly<MetricSpec>): string {
     : 'FailedGetResourceMetric';
 }
 
-/** Which value is missing, in the Event about the whole autoscaler. Source: `computeReplicasForMetric` in k/k pkg/controller/podautoscaler. */
+/**
+ * The missing value, in the Event about the whole autoscaler. Source: `computeReplicasForMetric` in k/k
+ * pkg/controller/podautoscaler.
+ */
 export function metricValueOf(metric: DeepReadonly<MetricSpec>): string {
   if (metric.type === 'Resource') return `${metric.resource?.name} resource metric value`;
   if (metric.type === 'ContainerResource') return `${metric.containerResource?.name} container metric value`;

@@ -18,7 +18,7 @@ export interface Slot {
   readonly index?: number;
 }
 
-/** What a Job does with its pods now. */
+/** The work of a Job on its pods now. */
 type PodDecision =
   | { readonly kind: 'nothing' }
   /** Too many: delete these; they do not count as failed. */

@@ -24,13 +24,13 @@ export interface JobView {
   readonly succeeded: number;
   /** Counted failures, likewise. */
   readonly failed: number;
-  /** Of an Indexed Job. */
+  /** The indexes of an Indexed Job. */
   readonly indexes?: IndexView;
 }
 
 interface IndexView {
   readonly succeeded: ReadonlySet<number>;
-  /** Of a Job with a `backoffLimitPerIndex`. */
+  /** The failed indexes of a Job with a `backoffLimitPerIndex`. */
   readonly failed?: ReadonlySet<number>;
   /**
    * Also with a `backoffLimitPerIndex`: the last failed pod of each index that waits for its replacement, which

@@ -82,7 +82,7 @@ export function isEvicting({ spec }: ReadableNode): boolean {
 
 function wantedTaints(node: ReadableNode, evicts: boolean): Taint[] {
   const conditions = node.status?.conditions ?? [];
-  // Of one whose kubelet has not said anything yet, nothing is known.
+  // Nothing is known of a node whose kubelet has not said anything yet.
   const readiness = readyConditionOf(node)?.status ?? 'True';
   const key = readiness === 'False' ? NOT_READY : UNREACHABLE;
   const pressures = conditions.flatMap(({ status, type }) =>

@@ -12,7 +12,7 @@ export interface RejectionBackoff {
   readonly delayMs: number;
   /** Rejected pods since the last one that ran. */
   readonly rejections: number;
-  /** Of the newest rejection. */
+  /** The reason of the newest rejection. */
   readonly reason: string;
 }
 

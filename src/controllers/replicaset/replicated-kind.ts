@@ -8,7 +8,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
  */
 export interface ReplicatedKind {
   readonly kind: Kind;
-  /** What is written for an object of the cache. */
+  /** The written form of an object of the cache. */
   readonly toApi: (replicaSet: ReplicaSet) => KubernetesObject;
   /** Whether its status has `terminatingReplicas`. */
   readonly countsTerminating: boolean;

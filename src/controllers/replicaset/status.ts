@@ -80,7 +80,7 @@ export function isSameStatus(
   );
 }
 
-/** What follows from the current pods, besides their number. */
+/** The consequences of the current pods, besides their number. */
 export interface FollowUp {
   /** Absent: unchanged. */
   readonly status?: ReplicaSetStatus;

@@ -17,13 +17,13 @@ export function replicaSetUrgency(event: ResourceEvent<ReplicaSet>): Urgency | u
   }
   const isInitial = event.type === 'added' && event.initial;
   return {
-    // What changed while there was no leader, or just before, does not wait for all that did not.
+    // A change while there was no leader, or just before, does not wait for all that did not change.
     priority: isInitial ? (isReplicaSetDue(event.object) ? 'normal' : 'low') : 'high',
     reason: isInitial ? 'initial-list' : 'user-change',
   };
 }
 
-/** Of the annotations one is read. */
+/** One of the annotations is read. */
 function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): boolean {
   return (
     old.metadata.generation !== replicaSet.metadata.generation ||
@@ -65,7 +65,7 @@ function needOf(event: ResourceEvent<Pod>, relation: OwnerRelation): Need | unde
   const { object: pod } = event;
   if (relation === 'adopter') return event.type !== 'deleted' && isPodActive(pod) ? 'changed' : undefined;
   if (relation === 'former-owner') return 'lost';
-  // That a pod goes which was known to have stopped counting is no news.
+  // The end of a pod that was known to have stopped counting is no news.
   if (event.type === 'deleted') return isPodActive(event.old ?? pod) ? 'lost' : 'ended';
   if (event.type === 'added') return 'new';
   if (isPodActive(pod)) return 'changed';

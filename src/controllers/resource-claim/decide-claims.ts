@@ -14,10 +14,10 @@ export const POD_CLAIM_NAME = 'resource.kubernetes.io/pod-claim-name';
 export const DELETE_PROTECTION = 'resource.kubernetes.io/delete-protection';
 /** How many pods may share a claim. */
 const MOST_CONSUMERS = 256;
-/** What leaves room for five random characters in a name of 63. */
+/** The longest base that leaves room for five random characters in a name of 63. */
 const LONGEST_BASE = 57;
 
-/** What a pod's entry of `resourceClaims` needs. Source: handleClaim in k/k pkg/controller/resourceclaim. */
+/** The step that a pod's entry of `resourceClaims` needs. Source: handleClaim in k/k pkg/controller/resourceclaim. */
 type PodClaimStep =
   | { readonly action: 'nothing' }
   /** The claim is there, and its name has to be recorded. */
@@ -26,9 +26,9 @@ type PodClaimStep =
   /** Until its template is there. */
   | { readonly action: 'wait'; readonly why: string };
 
-/** What is known of the claims of one pod, looked up once for all of its entries, of which there may be thousands. */
+/** The facts of the claims of one pod, looked up once for all of its entries, of which there may be thousands. */
 interface ClaimsOfPod {
-  /** What the pod's status says of each entry. */
+  /** The record of each entry in the pod's status. */
   readonly recorded: ReadonlyMap<string, string | undefined>;
   /** Names of the claims that the pod controls. */
   readonly own: ReadonlySet<string>;

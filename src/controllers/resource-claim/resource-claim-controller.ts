@@ -60,7 +60,7 @@ export const resourceClaimController = clusterController<ResourceClaim>({
       return;
     }
     const pod = sync.lister(Pod).get(keyOf({ namespace, name: name.slice(POD.length) }));
-    // What was made for a pod that has ended is not made again.
+    // A claim of a pod that has ended is not made again.
     if (pod && pod.metadata.deletionTimestamp === undefined && !isDone(pod)) await serve(pod, sync);
   },
 });

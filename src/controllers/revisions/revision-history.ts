@@ -32,7 +32,7 @@ export const REVISION_INDEXES: readonly KindIndex[] = [
 
 export interface Revisions {
   readonly all: readonly Revision[];
-  /** Of the current template. */
+  /** The revision of the current template. */
   readonly update: Revision;
   readonly collisionCount: number;
 }

@@ -10,7 +10,7 @@ const RANGES: Readonly<Record<IpFamily, readonly string[]>> = {
   IPv4: ['198.51.100.', '203.0.113.', '192.0.2.'],
   IPv6: ['2001:db8::'],
 };
-/** Of one range: `.1` to `.254`, and `::1` to `::ffff`. */
+/** The last address of each range: `.1` to `.254`, and `::1` to `::ffff`. */
 const LAST: Readonly<Record<IpFamily, number>> = { IPv4: 254, IPv6: 0xffff };
 
 /** The first unused address; undefined if all are taken. */

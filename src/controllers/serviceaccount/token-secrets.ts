@@ -11,7 +11,7 @@ const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 const FOR_EVER_SECONDS = 2 ** 32;
 const BY_ACCOUNT = 'account';
 
-/** What a token Secret lacks; it is deleted with its account. */
+/** The step that a token Secret needs; it is deleted with its account. */
 type TokenSecretStep =
   | { readonly type: 'none' | 'delete' }
   | {

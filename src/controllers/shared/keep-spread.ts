@@ -5,14 +5,17 @@ import { DEFAULT_ZONE_LABEL } from './zone-first.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Which pods go when it shrinks, on a Deployment, as a default on its Namespace, or on what has pods without a Deployment. */
+/**
+ * The annotation for the choice of pods that go when it shrinks, on a Deployment, as a default on its Namespace, or on
+ * what has pods without a Deployment.
+ */
 export const SCALE_DOWN = 'rollkeeper.dev/scale-down';
 /** The same on a ReplicaSet of a Deployment, kept up to date by the Deployment controller. */
 export const SCALE_DOWN_OF_OWNER = 'rollkeeper.dev/scale-down-of-owner';
 /** Those that leave the others spread over zones and nodes. */
 export const KEEP_SPREAD = 'keep-spread';
 
-/** Where pods are, by one constraint. */
+/** The places of pods, by one constraint. */
 export interface Spread {
   /** Undefined: the pod does not count. */
   domainOf(pod: ReadablePod): string | undefined;

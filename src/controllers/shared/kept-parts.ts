@@ -6,7 +6,7 @@ import { ConfigMap, Secret, dropManagedFields, partOf } from '@rollkeeper/runtim
 export const SERVICE_ACCOUNT_TOKEN = 'kubernetes.io/service-account-token';
 export const BOOTSTRAP_TOKEN = 'bootstrap.kubernetes.io/token';
 export const ROOT_CA = 'kube-root-ca.crt';
-/** What clients that join a cluster read without credentials. */
+/** The ConfigMap that clients read without credentials before they join a cluster. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' };
 
 const TOKEN_TYPES: ReadonlySet<string | undefined> = new Set([SERVICE_ACCOUNT_TOKEN, BOOTSTRAP_TOKEN]);

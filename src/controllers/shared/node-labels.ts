@@ -13,13 +13,13 @@ export interface NodeLabels {
 /** `off`: the replica does not watch nodes. */
 export type WatchedNodes = NodeLabels | 'off';
 
-/** Of a node its labels alone: its status changes all the time. */
+/** The labels of a node alone: its status changes all the time. */
 const LABELLED_NODES = partOf(Node, 'labels', ({ apiVersion, kind, metadata }: Node): KubernetesObject => {
   const { labels, name, resourceVersion, uid } = metadata;
   return { apiVersion, kind, metadata: { name, uid, resourceVersion, labels } };
 });
 
-/** Where nodes may not be listed, no labels are known. */
+/** If nodes may not be listed, no labels are known. */
 export function nodeLabels(informers: Pick<InformerSource, 'partialInformerFor'>): NodeLabels {
   const informer = informers.partialInformerFor<KubernetesObject>(LABELLED_NODES, { optional: true });
   return {

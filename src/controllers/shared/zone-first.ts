@@ -9,7 +9,7 @@ export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
 export const ZONE_FIRST = 'rollkeeper.dev/zone-first';
 
 interface ZoneFirst {
-  /** Of nodes. */
+  /** The label of nodes. */
   readonly label: string;
   /** Empty: of the nodes without the label. */
   readonly value: string;

@@ -33,7 +33,7 @@ export type ReplicaStep =
   /** Corrects the claims' owners of a pod to be deleted. */
   | { readonly do: 'owners'; readonly pod: ReadablePod; readonly ordinal: number };
 
-/** What a StatefulSet does with its pods now. */
+/** The work of a StatefulSet on its pods now. */
 export interface ReplicaDecision {
   /** Executed one phase after another; after a failure the remaining phases wait for the next sync. */
   readonly phases: readonly (readonly ReplicaStep[])[];
@@ -77,7 +77,7 @@ export function decideReplicas(view: SetView): ReplicaDecision {
   };
 }
 
-/** Of two pods with one ordinal, such as `db-7` and `db-07`, the one with the canonical name counts. */
+/** If two pods have one ordinal, such as `db-7` and `db-07`, the one with the canonical name counts. */
 function placesOf({ pods, set }: SetView): readonly Place[] {
   const first = set.spec.ordinals?.start ?? 0;
   return Array.from({ length: set.spec.replicas ?? 1 }, (_, index): Place => {

@@ -44,7 +44,7 @@ export function revisionOf({ metadata }: ReadablePod): string | undefined {
 interface NewReplica {
   readonly set: ReadableSet;
   readonly ordinal: number;
-  /** That of the revision. */
+  /** The template of the revision. */
   readonly template: DeepReadonly<PodTemplateSpec>;
   readonly revision: string;
 }

@@ -15,7 +15,7 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 type Class = DeepReadonly<StorageClass>;
 
-/** Where the volumes would be, if a node had any. */
+/** The folder of the volumes, if a node had any. */
 const FOLDER = '/var/lib/rollkeeper/volumes';
 
 /** Parameter of a class, `true`: its volumes are attached to nodes, as those of a CSI driver. */

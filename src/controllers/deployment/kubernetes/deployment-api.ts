@@ -34,7 +34,7 @@ export function isCustomDeployment({ apiVersion }: DeepReadonly<Deployment>): bo
   return apiVersion === apiVersionOf(RollkeeperDeployment);
 }
 
-/** Where a Deployment is read and written. */
+/** The type under which a Deployment is read and written. */
 export function typeOfDeployment(deployment: DeepReadonly<Deployment>): ResourceType {
   return isCustomDeployment(deployment) ? RollkeeperDeployment : Deployment;
 }

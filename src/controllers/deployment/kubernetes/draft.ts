@@ -112,7 +112,7 @@ export class RolloutDraft implements Draft {
     return Math.min(this.replicas, this.limits.most ?? Infinity);
   }
 
-  /** What the policies ask of the steps. */
+  /** The limits that the policies set the steps. */
   get limits(): RolloutLimits {
     return this.asked;
   }

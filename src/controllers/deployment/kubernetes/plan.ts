@@ -115,7 +115,7 @@ function sizeWrites(
   });
 }
 
-/** Of ReplicaSets that are written several times: what each write says of its own size. */
+/** The notes of each write of ReplicaSets that are written several times, about its own size. */
 function notesOf(
   steps: readonly SizeStep[],
   { annotation, ofWrites }: SizeNotes,

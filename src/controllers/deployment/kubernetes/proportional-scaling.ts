@@ -81,7 +81,7 @@ function scaleInProportion(
       ? keepFloor({ active: ordered, sizes: shared, surplus: -toAdd, floor, latest })
       : { sizes: shared, isAll: true };
   const grows = (set: ReplicaSetDraft): boolean => (sizes.get(set) ?? set.replicas) > set.replicas;
-  // Where one grows and another shrinks, the room for it must be there first.
+  // If one grows and another shrinks, the room for it must be there first.
   const shrinkingFirst = rules.surgeCap
     ? ordered.toSorted((a, b) => Number(grows(a)) - Number(grows(b)))
     : ordered;

@@ -26,7 +26,7 @@ export function stepRecreate(
 ): void {
   const complete = isRolloutComplete(draft, draft.status);
   const active = activeOf(observed.old);
-  // Of an old version that cannot go as a whole, none goes: nothing would take the place of a part.
+  // No pod of an old version goes that cannot go as a whole: nothing would take the place of a part.
   const { shrinkLimit } = draft.limits;
   if (shrinkLimit && !shrinkLimit.allowsNone(active)) return setRolloutStatus(draft, observed);
   for (const replicaSet of active) draft.shrink(replicaSet, 0);

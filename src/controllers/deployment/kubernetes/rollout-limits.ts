@@ -8,9 +8,9 @@ export interface ShrinkLimit {
   allow(set: ReplicaSetDraft, wanted: number): number;
   /** Whether all of these may be scaled to zero; if not, nothing is taken. */
   allowsNone(sets: readonly ReplicaSetDraft[]): boolean;
-  /** What is written to a ReplicaSet with its new size. */
+  /** The annotations that are written to a ReplicaSet with its new size. */
   annotate(set: ReplicaSetDraft): Record<string, string>;
-  /** What has to be written before any ReplicaSet shrinks. */
+  /** The writes that come before any ReplicaSet shrinks. */
   readonly writes: readonly PodDisruptionBudget[];
 }
 
@@ -28,7 +28,7 @@ export interface SizeNotes {
   ) => readonly string[] | undefined;
 }
 
-/** What the policies ask of the steps. Without any of it they are exactly Kubernetes' own. */
+/** The limits that the policies set the steps. Without any of it they are exactly Kubernetes' own. */
 export interface RolloutLimits {
   /** How large the new ReplicaSet may become; the others keep what it may not have. @default `replicas` */
   readonly most?: number;

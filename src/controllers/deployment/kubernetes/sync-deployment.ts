@@ -13,7 +13,7 @@ import { setStatus } from './status.js';
 /** Recorded rollouts settle after at most 5 syncs; more than this is a bug. */
 const MAX_SYNCS = 50;
 
-/** What a sync knows besides the draft. */
+/** The knowledge of a sync besides the draft. */
 export interface SyncContext {
   readonly podsOf: PodsOf;
   readonly rules: RolloutRules;

@@ -27,15 +27,15 @@ type Conditions = NonNullable<ReplicaSet['status']>['conditions'];
 
 interface World {
   readonly pods?: readonly Pod[];
-  /** Of the new ReplicaSet. */
+  /** The conditions of the new ReplicaSet. */
   readonly conditions?: Conditions;
-  /** Of the Deployment, before. @default still progressing, the deadline long exceeded */
+  /** The condition of the Deployment before. @default still progressing, the deadline long exceeded */
   readonly progressing?: Partial<DeploymentCondition>;
   /** Pods in the new ReplicaSet's status. @default 3 */
   readonly replicas?: number;
   /** Pods in the Deployment's status. @default the same */
   readonly told?: number;
-  /** Of the Deployment; the ReplicaSet's is always `app:1`. @default app:1 */
+  /** The image of the Deployment; the ReplicaSet's is always `app:1`. @default app:1 */
   readonly image?: string;
   readonly paused?: boolean;
 }

@@ -99,7 +99,7 @@ export function renderProblem({ annotation, value, why }: PolicyProblem): string
 /** In one message; a condition is read by people. */
 const MOST_NAMED = 10;
 
-/** Of a wrong value, in a message. Characters. */
+/** The longest wrong value in a message. Characters. */
 const LONGEST_VALUE = 80;
 
 interface Given {

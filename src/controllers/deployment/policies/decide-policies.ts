@@ -13,20 +13,20 @@ import { NO_POLICY, POLICIES, type PolicyOutcome, type RolloutPass, type Surroun
 import type { LivePods } from './resize/live-pods.js';
 import { runInstead } from './run-instead.js';
 
-/** What a pass knows besides the draft. */
+/** The knowledge of a pass besides the draft. */
 export interface PolicyContext {
   /** @default nothing is known of them */
   readonly surroundings?: Surroundings;
   readonly podsOf: PodsOf;
-  /** Of the Deployment's Namespace, for its defaults. */
+  /** The annotations of the Deployment's Namespace, for its defaults. */
   readonly namespaceAnnotations?: Annotations;
-  /** What is known of checks. @default their recorded results alone */
+  /** The knowledge of checks. @default their recorded results alone */
   readonly checks?: ChecksContext;
   /** @default to be read, where they are needed */
   readonly livePods?: LivePods;
 }
 
-/** What the policies have decided beside the draft. */
+/** The decisions of the policies beside the draft. */
 export interface DecidedPolicies {
   readonly writes: PolicyWrites;
   /** @default the Deployment is under no policy */
@@ -101,7 +101,7 @@ function playLimited(pass: RolloutPass, play: () => void): void {
   for (const report of afterwards.toReversed()) report();
 }
 
-/** What keeps the policies of a Deployment from being followed: the first of what there is. */
+/** The problem that keeps the policies of a Deployment from being followed: the first of those that there are. */
 function problemOf(pass: RolloutPass, compiled: CompiledPolicy): Problem | undefined {
   if (compiled.kind === 'none') return undefined;
   if (compiled.kind === 'invalid')

@@ -13,7 +13,7 @@ import {
 import { nearestOf } from './nearest-name.js';
 import { ALL_SETTINGS } from './policies.js';
 
-/** What people set, on a Deployment or as a default on its Namespace. */
+/** The annotations that people set, on a Deployment or as a default on its Namespace. */
 export const SETTINGS: readonly string[] = ALL_SETTINGS.flatMap(({ readers }) => Object.keys(readers));
 
 const OWNERS = new Map(

@@ -144,7 +144,7 @@ describe('a process that dies at any of its writes', () => {
       act: async (lab, go) => {
         await lab.apply({ image: 'app:2' });
         await go();
-        // Of what a process took that died over it.
+        // The rollout recovers from what a process took that died over it.
         await lab.apply({ minutes: 3 });
         await go();
       },

@@ -96,7 +96,7 @@ export const NO_POLICY: RolloutPolicy = Object.assign(
 export interface Surroundings
   extends BudgetSurroundings, ConfigSurroundings, ServiceSurroundings, TurnSurroundings, ZoneSurroundings {}
 
-/** What the policies have made of a pass. */
+/** The effect of the policies on a pass. */
 export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome {}
 
 /** A pass under all policies. */

@@ -50,7 +50,7 @@ import { podTemplateHash } from '../kubernetes/pod-template.js';
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
 
-/** What every third pod's node refuses. */
+/** The amount that every third pod's node refuses. */
 const REFUSED_CPU = '400m';
 
 type BudgetSpec = Parameters<typeof aBudget>[0];
@@ -101,7 +101,7 @@ export const change = fc.oneof(
 export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What Prometheus answers to each query; undefined: it is unavailable. */
+/** The answers of Prometheus to each query; undefined: it is unavailable. */
 export const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
 const sender: HttpSender = {
   async send({ url }) {
@@ -225,7 +225,7 @@ export class PolicyWorld {
 
   private judgeMove({ object, ref }: AttemptedWrite): void {
     const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
-    // Where no pods are wanted, there are none to select.
+    // If no pods are wanted, there are none to select.
     if (ref.name !== 'web' || typeof hash !== 'string' || this.world.deployment.spec.replicas === 0) return;
     const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
     const pods = selected ? this.world.podsOf(selected) : [];

@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_FAILURES = 3;
 const MOST_NAMES = 5;
-/** Of a text in an entry that was made coarser. Characters. */
+/** The longest text in an entry that was made coarser. Characters. */
 const SHORT_TEXT = 80;
 
 /** Drops what is too old, and makes the oldest entries of each level that is full coarser. Pure, and the same for the same record. */
@@ -59,14 +59,14 @@ function overflowOf(level: Level, entries: readonly RecordEntry[]): Overflow {
 
 const lengths = new WeakMap<RecordEntry, number>();
 
-/** Of its line. Entries never change, and most stay for many writes. */
+/** The length of an entry's line. Entries never change, and most stay for many writes. */
 function lengthOf(entry: RecordEntry): number {
   const length = lengths.get(entry) ?? renderLines([entry]).length;
   lengths.set(entry, length);
   return length;
 }
 
-/** What was asked and how it ended become one entry per revision; steps are counted in it. */
+/** A request and its end become one entry per revision; steps are counted in it. */
 function addChanges(changes: readonly RecordEntry[], moved: readonly RecordEntry[]): readonly RecordEntry[] {
   if (moved.length === 0) return changes;
   const all = [...changes];
@@ -76,7 +76,7 @@ function addChanges(changes: readonly RecordEntry[], moved: readonly RecordEntry
     if (entry.kind === 'asked') all.push(changeOf(entry));
     else if (entry.kind === 'ended' || entry.kind === 'failed') {
       if (known) all[at] = { ...known, ...endOf(entry) };
-      // What was asked is in a summary already, and counted there.
+      // A request that is in a summary already is counted there.
       else all.push({ ...entry, ...endOf(entry) });
     } else if (entry.kind === 'sized') countStep(all, entry);
     else if (entry.kind !== 'good') all.push(entry);

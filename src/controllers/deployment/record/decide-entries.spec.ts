@@ -118,7 +118,7 @@ describe('what is recorded of a Deployment whose history lasts', () => {
       '',
     ])
       expect(scaledWith(stale)).not.toHaveProperty('by');
-    // That it was an autoscaler says more than the account that this works as.
+    // The name of an autoscaler says more than the account that this works as.
     const sizeWriter = { manager: 'kube-controller-manager', subresource: 'scale' };
     expect(scaledWith(named, { sizeWriter })).toMatchObject({ means: 'autoscaler' });
     expect(scaledWith(named, { sizeWriter })).not.toHaveProperty('by');

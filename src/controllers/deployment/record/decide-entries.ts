@@ -37,9 +37,11 @@ export interface NewEntries {
   readonly state: RecordState;
 }
 
-/** Of what an object shows, the newest: by default 11 ReplicaSets show some 80 facts. */
+/** The number of the newest facts that are read of an object: by default 11 ReplicaSets show some 80 facts. */
 const MOST_FACTS = 200;
-/** Of facts and ReplicaSets that are no longer shown some are remembered, in case a cache is behind. */
+/**
+ * The number of facts and ReplicaSets that are remembered although they are no longer shown, in case a cache is behind.
+ */
 const MOST_SEEN = 300;
 const MOST_SETS = 30;
 const LONGEST_NAME = 300;
@@ -82,7 +84,7 @@ function latestKeys(seen: readonly string[], shown: readonly string[]): readonly
   return [...seen.filter((key) => !current.has(key)), ...shown].slice(-MOST_SEEN);
 }
 
-/** What is asked for, unless the cache is behind what was recorded. */
+/** The request that is in force, unless the cache is behind what was recorded. */
 function latestOf(state: RecordState, { deployment }: RecordedView): Partial<RecordState> {
   const { generation = 0 } = deployment.metadata;
   const { generation: recorded = 0, paused, replicas } = state;
@@ -147,7 +149,7 @@ function askedEntry(asked: RevisionEntry, names: NameTrust): RecordEntry {
   };
 }
 
-/** What people and autoscalers ask of the Deployment itself, besides its template. */
+/** The requests of people and autoscalers to the Deployment itself, besides its template. */
 function askedOf(
   state: RecordState,
   { deployment, names, now, sizeWriter }: RecordedView,

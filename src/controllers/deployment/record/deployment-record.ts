@@ -9,9 +9,9 @@ import { RECORD_KINDS, byTime } from './record-entry.js';
 export const LEVELS = ['recent', 'changes', 'hours', 'days'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** What earlier looks have recorded, so that each fact is recorded once. */
+/** The state that earlier looks have recorded, so that each fact is recorded once. */
 export interface RecordState {
-  /** Of the Deployment when it was last looked at. */
+  /** The generation of the Deployment when it was last looked at. */
   readonly generation?: number;
   /** The size that was asked for. Absent: nothing was recorded yet. */
   readonly replicas?: number;
@@ -42,7 +42,7 @@ export function entriesOf(record: DeploymentRecord): readonly RecordEntry[] {
   return [...record.days, ...record.hours, ...record.changes, ...record.recent].toSorted(byTime);
 }
 
-/** What a ConfigMap has. Lines that cannot be read are left out: another hand wrote them. */
+/** The record in a ConfigMap. Lines that cannot be read are left out: another hand wrote them. */
 export function readRecord(configMap: DeepReadonly<Pick<ConfigMap, 'data'>> | undefined): DeploymentRecord {
   const data = configMap?.data;
   if (!data) return EMPTY_RECORD;

@@ -46,7 +46,7 @@ interface SeenRecord {
 
 interface RecordPlan {
   readonly seen: SeenRecord;
-  /** What is written. Absent: nothing. */
+  /** The ConfigMap to write. Absent: nothing. */
   readonly configMap?: ConfigMap;
 }
 
@@ -98,7 +98,7 @@ export function createRecordController(
   );
 }
 
-/** What is recorded is in annotations and the spec; a status alone never is. */
+/** Recorded facts are in annotations and the spec; a status alone never is. */
 function isWorthALook(event: ResourceEvent<KubernetesObject>): boolean {
   if (event.type === 'deleted') return false;
   if (event.type === 'added') return true;

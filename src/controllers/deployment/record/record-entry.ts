@@ -1,4 +1,4 @@
-/** What an entry of a kept history is about. `change` and `summary` take the place of older entries. */
+/** The kinds of entries of a kept history. `change` and `summary` take the place of older entries. */
 export const RECORD_KINDS = [
   ...(['created', 'asked', 'approved', 'ended', 'failed', 'good'] as const),
   ...(['scaled', 'sized', 'paused', 'resumed', 'change', 'summary'] as const),
@@ -37,9 +37,9 @@ export interface RecordEntry {
   readonly means?: Means;
   /** The reason that was given, or that of a failure. */
   readonly why?: string;
-  /** What was changed, for people. */
+  /** The change, for people. */
   readonly what?: string;
-  /** Whose size was changed. Absent: the Deployment's own. */
+  /** The ReplicaSet whose size was changed. Absent: the Deployment's own. */
   readonly replicaSet?: string;
   readonly sizes?: RecordSizes;
   /** The sums of a decision, in short. */

@@ -2,7 +2,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { findCondition } from '../kubernetes/conditions.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
 
-/** What `kubectl rollout status` would print. */
+/** The output of `kubectl rollout status`. */
 export interface KubectlStatus {
   /** `failed`: its progress deadline has passed. */
   readonly state: 'waiting' | 'complete' | 'failed';

@@ -12,7 +12,7 @@ const at = (seconds: number): string => new Date(T0 + seconds * 1000).toISOStrin
 
 interface Shape {
   readonly reason?: string;
-  /** Of the condition RolloutPolicy. */
+  /** The reason of the condition RolloutPolicy. */
   readonly policyReason?: string;
   readonly message?: string;
   readonly updated?: number;
@@ -100,13 +100,13 @@ function ownedSet(
   };
 }
 
-/** Of the template that is asked for. */
+/** The hash of the template that is asked for. */
 const CURRENT = templateHashOf(aDeployment({ replicas: 5 }));
 export const FAILURE: FailedTemplate = {
   ...{ template: 'bad', replicaSet: 'web-2', revision: '2', at: at(0), cause: 'no such image' },
   to: { template: CURRENT, replicaSet: 'web-1', revision: '1' },
 };
-/** What is asked for has failed, and what ran before runs again. */
+/** The requested template has failed, and what ran before runs again. */
 const FAILED_NOW: FailedTemplate = {
   ...{ ...FAILURE, template: CURRENT, replicaSet: 'web-1' },
   to: { template: 'before', replicaSet: 'web-0', revision: '2' },

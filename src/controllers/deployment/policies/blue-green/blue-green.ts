@@ -91,7 +91,7 @@ function letGoOfServices({
   services,
   writes,
 }: ServicePass): PolicyDecision | undefined {
-  // Which Services it moves may be what cannot be understood.
+  // The Services that it moves may be named by what cannot be understood.
   if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
   const used = new Set(servicesOf(policy.blueGreen));
@@ -136,7 +136,7 @@ function keepSelected({ draft, policy, services }: ServicePass): PolicyDecision 
   return selected.length > 0 ? { limits: { keptWhole: new Set(selected) } } : undefined;
 }
 
-/** What keeps its size regardless of the steps; `undefined` where pods are replaced in the usual way. */
+/** The ReplicaSets that keep their size regardless of the steps; `undefined` if pods are replaced in the usual way. */
 function keptBy(plan: BlueGreenPlan): ReadonlySet<ReplicaSetDraft> | undefined {
   if (plan.kind === 'beside') return new Set([plan.active]);
   if (plan.kind === 'moved') return new Set(plan.kept ? [plan.kept] : []);
@@ -291,7 +291,7 @@ function tellUnmoved(pass: ServicePass, old: readonly ReplicaSetDraft[], trouble
   };
 }
 
-/** Where Services are not known, what the controller said last still holds. */
+/** If Services are not known, what the controller said last still holds. */
 function repeatWait({ draft, outcome }: ServicePass): void {
   const observed = observedProgress(draft);
   const { message = '', reason } = observed ?? {};

@@ -6,7 +6,7 @@ import { Service } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 
-/** What a Service must not select by when ReplicaSets become smaller than all. */
+/** The hashes that no Service may select by when ReplicaSets become smaller than all. */
 export interface Unserved {
   readonly service: string;
   readonly hashes: ReadonlySet<string>;

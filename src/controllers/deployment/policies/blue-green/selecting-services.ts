@@ -10,7 +10,7 @@ import { annotationOf } from '../common/names.js';
 import type { Workloads } from './other-workloads.js';
 import { otherWorkload } from './other-workloads.js';
 
-/** Of a Service what it selects by, and what a policy has noted on it. */
+/** The selector of a Service, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {
   readonly selector?: Readonly<Record<string, string>>;
 }
@@ -63,7 +63,7 @@ type UsedServices = (
   defaults: Annotations | undefined,
 ) => readonly string[];
 
-/** Where Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
+/** If Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
 export function selectingServices(
   informers: Pick<InformerSource, 'partialInformerFor'>,
   workloads: Workloads,
@@ -161,7 +161,7 @@ export function hashSelectedBy(service: DeepReadonly<SelectingService>): string 
   return service.selector?.[POD_TEMPLATE_HASH];
 }
 
-/** What a Service selects by itself, without the hash that a policy has put there. */
+/** The selector of a Service itself, without the hash that a policy has put there. */
 export function ownSelectorOf({ selector = {} }: DeepReadonly<SelectingService>): Record<string, string> {
   const { [POD_TEMPLATE_HASH]: _hash, ...own } = selector;
   return own;

@@ -22,7 +22,7 @@ export interface BlueGreen {
   readonly scaleDownDelayMs: number;
 }
 
-/** What the annotations say, each for itself. */
+/** The values of the annotations, each for itself. */
 export interface BlueGreenTexts {
   strategy?: 'rolling' | 'blue-green';
   activeService?: string;
@@ -34,7 +34,7 @@ export interface BlueGreenTexts {
 export interface BlueGreenFields {
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
-  /** What `blueGreen` is made of. */
+  /** The texts from which `blueGreen` is made. */
   readonly blueGreenTexts?: BlueGreenTexts;
 }
 

@@ -33,7 +33,7 @@ export interface Refusal {
   readonly why: 'forbids' | 'behind';
 }
 
-/** What a pass may still take from a budget. */
+/** The number of pods that a pass may still take from a budget. */
 interface Account {
   readonly budget: Budget;
   readonly selects: (pod: ReadablePod) => boolean;
@@ -87,7 +87,7 @@ export class BudgetLimit implements ShrinkLimit {
     return [...this.refused.values()].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   }
 
-  /** What has to be written before a ReplicaSet shrinks. */
+  /** The writes that come before a ReplicaSet shrinks. */
   get writes() {
     return [...this.taken].map(([{ budget }, names]) => withGranted(budget, names, this.draft.nowMs));
   }
@@ -146,7 +146,7 @@ export class BudgetLimit implements ShrinkLimit {
     return true;
   }
 
-  /** What a change of `replicas` has taken in this pass, without asking, is there no more. */
+  /** Pods that a change of `replicas` has taken in this pass, without asking, are no longer there. */
   private accountForScaling(): void {
     for (const set of this.draft.replicaSets) {
       if (!set.observed) continue;
@@ -161,7 +161,7 @@ export class BudgetLimit implements ShrinkLimit {
     }
   }
 
-  /** Of the budgets that count a pod as healthy. */
+  /** The accounts of the budgets that count a pod as healthy. */
   private accountsOf(pod: ReadablePod): readonly Account[] {
     if (!isPodReady(pod)) return [];
     return this.accounts.filter(

@@ -26,7 +26,7 @@ export interface BudgetSource {
 /** `off`: the replica does not watch them. */
 export type Budgets = BudgetSource | 'off';
 
-/** Where they may not be listed, Deployments are rolled out without them, and say so. */
+/** If they may not be listed, Deployments are rolled out without them, and say so. */
 export function budgetSource(
   informers: Pick<InformerSource, 'informerFor'>,
   pods: Lister<Pod>,

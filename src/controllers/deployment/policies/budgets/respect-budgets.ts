@@ -33,7 +33,7 @@ export const BUDGETS: Policy<BudgetPass> = { decide: respectBudgets, trouble: bu
 
 /** A disruption controller that is at work has seen a change by then. */
 const BEHIND_MS = 10_000;
-/** What the caches do not show yet, they show soon. */
+/** The time within which starting caches show an object. */
 const STARTING_MS = 2000;
 
 /** Why budgets are not respected. */

@@ -5,7 +5,7 @@ import type { CheckRun, Measurement } from './check-results.js';
 import type { CheckVerdict } from './check-verdict.js';
 import { MOST_KEPT } from './check-results.js';
 
-/** What one look at a check has come to. */
+/** The result of one look at a check. */
 export interface Measured {
   readonly verdict: CheckVerdict;
   readonly value?: number;
@@ -14,7 +14,7 @@ export interface Measured {
   readonly isFinal?: boolean;
 }
 
-/** Of a message, in an annotation. Characters. */
+/** The longest message in an annotation. Characters. */
 const LONGEST_MESSAGE = 200;
 const FIRST_RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 60_000;

@@ -34,7 +34,7 @@ export interface WebhookCheck extends CheckRules {
   readonly kind: 'webhook';
   readonly url: string;
   readonly timeoutMs: number;
-  /** Of the answers that are a success. */
+  /** The status codes of answers that are a success. */
   readonly expect: readonly StatusRange[];
   /** The number of further requests if there is no answer, or one that may change later. */
   readonly retries: number;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
-/** Where requests may go. */
+/** A host to which requests may go. */
 export interface HostRule {
   /** In lower case, without a dot at its end; for a suffix what is behind the star, with its dot. */
   readonly host: string;

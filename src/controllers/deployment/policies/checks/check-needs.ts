@@ -8,12 +8,12 @@ import type { CheckSubject } from './subject.js';
 /** A measurement that is due. */
 export interface DueCheck {
   readonly definition: CheckDefinition;
-  /** What there is of it so far. */
+  /** The run of the check so far. */
   readonly run: CheckRun;
   readonly subject: CheckSubject;
 }
 
-/** What the checks of a pass need from outside. */
+/** The things outside that the checks of a pass need. */
 export interface CheckNeeds {
   /** The ReplicaSet whose annotation has the results. */
   readonly replicaSet: string;
@@ -22,9 +22,9 @@ export interface CheckNeeds {
   readonly definitions?: string;
 }
 
-/** What checks have made of a pass. */
+/** The effect of checks on a pass. */
 export interface CheckOutcome {
-  /** What has to be read or measured. */
+  /** The definitions to read and the checks to measure. */
   checks?: CheckNeeds;
   /** A check that is measured all the way through lets no version take over. */
   isHeldByCheck?: boolean;

@@ -12,7 +12,7 @@ export interface Measurement {
   /** RFC 3339. */
   readonly at: string;
   readonly verdict: CheckVerdict;
-  /** What was measured, where that is a number. */
+  /** The measured value, if it is a number. */
   readonly value?: number;
   /** Why it failed or is unknown, for people. */
   readonly message?: string;
@@ -52,15 +52,15 @@ export interface CheckRun {
   readonly measurements: readonly Measurement[];
 }
 
-/** What the checks of a revision have come to. */
+/** The results of a revision's checks. */
 export interface CheckResults {
   readonly revision: string;
   readonly runs: readonly CheckRun[];
 }
 
-/** Of each run; what a chart shows. */
+/** The number of measurements that are kept of each run, for a chart. */
 export const MOST_KEPT = 10;
-/** Of the annotation: those of an object have 256 KiB together. Characters. */
+/** The longest text of the annotation: those of an object have 256 KiB together. Characters. */
 const MOST_TEXT = 32 * 1024;
 /** A check at each of the steps, and as many throughout. */
 const MOST_RUNS = 100;

@@ -1,3 +1,3 @@
-/** What one look at a check comes to. */
+/** The verdicts of one look at a check. */
 export const VERDICTS = ['passed', 'failed', 'unknown'] as const;
 export type CheckVerdict = (typeof VERDICTS)[number];

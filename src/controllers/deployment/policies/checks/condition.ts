@@ -8,7 +8,7 @@ const OPERATORS = {
 } as const;
 type Operator = keyof typeof OPERATORS;
 
-/** What a value has to be: `< 0.01`, `>= 99.5`. */
+/** The condition that a value must meet: `< 0.01`, `>= 99.5`. */
 export interface Condition {
   readonly operator: Operator;
   readonly bound: number;

@@ -95,7 +95,7 @@ export function isInForce(
 
 const CANNOT_BE_MEASURED = 'cannot be measured: ';
 
-/** What a pass that knew the definitions has said. */
+/** The problem that a pass has reported which knew the definitions. */
 function toldProblem({ observed }: RolloutDraft, { check }: Which): Pick<Gate, 'status' | 'why'> | undefined {
   const told = observed.status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
   const [name = '', why] = told?.message?.split(CANNOT_BE_MEASURED, 2) ?? [];

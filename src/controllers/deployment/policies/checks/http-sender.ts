@@ -27,7 +27,7 @@ export interface HttpSender {
   send(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingAnswer>;
 }
 
-/** Of an answer, bytes. */
+/** The longest answer, bytes. */
 const MOST_BYTES = 1024 * 1024;
 const IDLE_MS = 10_000;
 

@@ -32,7 +32,7 @@ export interface MeasureContext {
   readonly tell: (note: EventNote) => void;
 }
 
-/** What came of what was due. */
+/** The result of a check that was due. */
 export interface CheckOutcome {
   /** When to look again, unless something happens before. */
   readonly lookAgainAfterMs: number;

@@ -36,7 +36,7 @@ export interface JobAsked {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
 }
 
-/** Of the Deployment's name, in that of the Job, whose pods have longer ones. */
+/** The length of the Deployment's name in that of the Job, whose pods have longer ones. */
 const NAME_CHARS = 40;
 const HASH_CHARS = 10;
 /** For the Job controller to say that the deadline has passed. */
@@ -121,7 +121,7 @@ function judge(
   return { verdict: 'failed', message: `Job ${name} is not over at its deadline`, isFinal: true };
 }
 
-/** What the API server answers is a measurement without a verdict; the rest is a sync that failed. */
+/** A refusal by the API server is a measurement without a verdict; the rest is a sync that failed. */
 function refusedOr(error: unknown, signal: AbortSignal): Measured {
   if (signal.aborted || apiStatusOf(error) === undefined || isNamespaceTerminating(error)) throw error;
   return { verdict: 'unknown', message: `its Job: ${errorMessage(error)}` };

@@ -30,7 +30,7 @@ function judge(check: PrometheusCheck, answer: IncomingAnswer): Measured {
   if (read.length === 0) return { verdict: 'unknown', message: 'the query found no series' };
   const [first = NaN] = read;
   if (read.some(Number.isNaN)) return { verdict: 'unknown', message: 'the value is NaN' };
-  // Of several series each has to meet the condition.
+  // Each of several series has to meet the condition.
   const wrong = read.find((value) => !meets(value, check.condition));
   if (wrong === undefined) return { verdict: 'passed', ...valueOf(first) };
   return {

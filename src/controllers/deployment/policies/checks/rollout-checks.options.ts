@@ -3,9 +3,9 @@ import type { CheckVerdict } from './check-verdict.js';
 import type { HttpSender } from './http-sender.js';
 
 export interface RolloutChecksOptions {
-  /** Where requests may go. @default nowhere, so that Jobs alone can be checks */
+  /** The hosts to which requests may go. @default nowhere, so that Jobs alone can be checks */
   readonly hosts?: readonly HostRule[];
-  /** What requests to webhooks are signed with. @default they are not signed */
+  /** The file of the key with which requests to webhooks are signed. @default they are not signed */
   readonly keyFile?: string;
   /** Sends the requests. @default over HTTP, to {@link hosts} alone */
   readonly sender?: HttpSender;

@@ -4,7 +4,7 @@ import { isConfigMapName, parseCheckNames } from './check-names.js';
 
 /** On a ReplicaSet: what the checks of its revision have measured. */
 export const CHECK_RESULTS = `${PREFIX}check-results`;
-/** What is measured while a rollout runs. */
+/** The checks that are measured while a rollout runs. */
 export interface CheckFields {
   /** Names of the checks that are measured all the way through a rollout and its bake time. */
   readonly checks: readonly string[];

@@ -1,8 +1,8 @@
-/** What a check is about. */
+/** The subject of a check. */
 export interface CheckSubject {
   readonly check: string;
   readonly namespace: string;
-  /** Of the Deployment. */
+  /** The name of the Deployment. */
   readonly name: string;
   readonly revision: string;
   readonly replicaSet: string;

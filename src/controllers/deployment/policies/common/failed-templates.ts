@@ -19,7 +19,7 @@ export interface FailedTemplate extends RevisionRef {
   readonly cause: string;
   /** A person ended the rollout. */
   readonly aborted?: true;
-  /** What runs in its place. */
+  /** The revision that runs in its place. */
   readonly to?: RevisionRef;
   /** It was what an earlier failure went back to: two in a row, so it is left as it is. */
   readonly stopped?: true;
@@ -27,7 +27,7 @@ export interface FailedTemplate extends RevisionRef {
 
 /** Older failures are forgotten, so that the annotation stays small. */
 const MOST_KEPT = 5;
-/** Of a cause, in an annotation that is copied around with the object. Characters. */
+/** The longest cause in an annotation, which is copied around with the object. Characters. */
 const LONGEST_CAUSE = 300;
 /** Limit of an object's name, characters. */
 const LONGEST_NAME = 253;

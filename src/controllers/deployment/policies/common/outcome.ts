@@ -23,9 +23,9 @@ export interface Standing {
   readonly endsByItself: boolean;
 }
 
-/** What the policies have made of a pass. */
+/** The effect of the policies on a pass. */
 export interface Outcome {
-  /** What they did, a sentence each. */
+  /** The actions of the policies, a sentence each. */
   readonly actions: string[];
   standing?: Standing;
   /** The progress deadline does not run: nothing is expected to move. */

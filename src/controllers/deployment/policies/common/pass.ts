@@ -25,7 +25,7 @@ export interface Pass<Fields = object> {
   readonly isDeleted: boolean;
 }
 
-/** What a policy makes of a pass, before the syncs of Kubernetes' controller are played. */
+/** The decision of a policy on a pass, before the syncs of Kubernetes' controller are played. */
 export interface PolicyDecision {
   /** Added to those of the policies before it. */
   readonly limits?: RolloutLimits;

@@ -12,7 +12,7 @@ export function parsePodCount(text: string): PodCount | undefined {
   return value <= MAX_INT32 ? { pods: value } : undefined;
 }
 
-/** Of how many pods: a share is rounded up, and neither is more than all. 20 % of 7 are 2. */
+/** The number of pods that a count stands for: a share is rounded up, and neither is more than all. 20 % of 7 are 2. */
 export function resolvePodCount(count: PodCount, replicas: number): number {
   const pods = 'pods' in count ? count.pods : Math.ceil((count.percent * replicas) / 100);
   return Math.min(pods, replicas);

@@ -1,7 +1,7 @@
 import type { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceWrite } from './service-write.js';
 
-/** What the policies write to objects other than the Deployment and its ReplicaSets. */
+/** The writes of the policies to objects other than the Deployment and its ReplicaSets. */
 export interface PolicyWrites {
   /** In order. */
   readonly services: ServiceWrite[];

@@ -8,7 +8,7 @@ export interface PolicyProblem {
   readonly why: string;
 }
 
-/** What settings need to know of the Deployment. */
+/** The facts of the Deployment that settings need. */
 export interface PolicyShape {
   /** Whether the strategy can hold a rollout between two sizes. */
   readonly isRollingUpdate: boolean;
@@ -31,7 +31,7 @@ export interface GivenSettings {
   readonly problemOf: (setting: string, why: string) => PolicyProblem;
 }
 
-/** What the settings of one policy come to in view of all others. */
+/** The settings of one policy in view of all others. */
 export interface CombinedSettings<Fields> {
   /** Fields that follow from several settings. */
   readonly fields?: Partial<Fields>;

@@ -25,29 +25,37 @@ export const WAITING_FOR_TURN = 'WaitingForTurn';
 export const RESIZING_PODS = 'ResizingPods';
 /** Progressing: a check has not passed, or holds the rollout. */
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
-/** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and the rollout does not go back. */
+/**
+ * A reason of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and the rollout does not go back.
+ */
 export const CHECK_FAILED = 'CheckFailed';
-/** Of the same condition, and an Event: a check was measured without a verdict. */
+/** A reason of the same condition, and an Event: a check was measured without a verdict. */
 export const CHECK_UNKNOWN = 'CheckUnknown';
-/** Of the same condition, and an Event: a check cannot be measured before something is changed. */
+/** A reason of the same condition, and an Event: a check cannot be measured before something is changed. */
 export const CHECK_NOT_POSSIBLE = 'CheckNotPossible';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be retried. */
 export const ROLLOUT_RETRIED = 'RolloutRetried';
-/** Of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
+/** A reason of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
-/** Of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks for it. */
+/**
+ * A reason of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks
+ * for it.
+ */
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
-/** Of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
+/** A reason of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
 export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
-/** Of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
+/** A reason of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
 export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
-/** Of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be moved. */
+/**
+ * A reason of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be
+ * moved.
+ */
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
-/** Of the same condition, and an Event: the controller does not see Services. */
+/** A reason of the same condition, and an Event: the controller does not see Services. */
 export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
-/** Of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
+/** A reason of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 /** The remedy for {@link INVALID_ANNOTATION}. */
@@ -67,7 +75,7 @@ export const WAIT_REASONS = [
 ] as const;
 const WAITS: ReadonlySet<string> = new Set(WAIT_REASONS);
 
-/** What policies say in the reason of a condition, for counting. */
+/** The reasons of conditions that policies write, for counting. */
 export const POLICY_REASONS: readonly string[] = [...WAIT_REASONS, ROLLED_BACK, INVALID_ANNOTATION];
 
 interface Fields {
@@ -109,7 +117,7 @@ export function restartDeadline(draft: RolloutDraft, message: string): void {
   replace(draft, newCondition('Progressing', fields, draft.now));
 }
 
-/** What the policies say of the progress in place of Kubernetes. What was said already stays, times included. */
+/** Writes what the policies say of the progress in place of Kubernetes. What was said already stays, times included. */
 export function tellProgress(draft: RolloutDraft, fields: Fields): void {
   const observed = observedProgress(draft);
   const isSame =
@@ -128,7 +136,7 @@ export function isFailureTold(draft: RolloutDraft): boolean {
   return isCurrent && observedProgress(draft)?.reason === PROGRESS_DEADLINE_EXCEEDED;
 }
 
-/** What keeps the policies, or one of them, from being followed. */
+/** A problem that keeps the policies, or one of them, from being followed. */
 export interface Problem {
   readonly reason:
     | typeof INVALID_ANNOTATION

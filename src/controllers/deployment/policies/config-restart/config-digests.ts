@@ -9,7 +9,7 @@ import type { SourceKind, SourceName } from './config-sources.js';
 import { configReferences, parseSource, sourceName } from './config-sources.js';
 import { annotationOf } from '../common/names.js';
 
-/** What is known of the content of a ConfigMap or Secret: nothing from which it could be read or guessed. */
+/** A digest of the content of a ConfigMap or Secret: nothing from which it could be read or guessed. */
 export interface ContentDigest {
   readonly digest: string;
   /** A digest for each key, to find the keys that have changed. */
@@ -57,7 +57,7 @@ const DIGESTS: Readonly<Record<SourceKind, PartialKind<DigestedObject>>> = {
   secret: SECRET_DIGESTS,
 };
 
-/** Where they may not be listed, Deployments are looked after without them, and say so. */
+/** If they may not be listed, Deployments are looked after without them, and say so. */
 export function configContents(informers: Pick<InformerSource, 'partialInformerFor'>): ConfigContents {
   const informerOf = (kind: SourceKind) =>
     informers.partialInformerFor<DigestedObject>(DIGESTS[kind], { optional: true });

@@ -7,7 +7,7 @@ import { isShortText, readJson } from '../../../shared/index.js';
 /** The digest of what is not there. */
 export const MISSING = 'missing';
 
-/** What a source was found to hold. */
+/** The content that a source was found to hold. */
 export interface RecordedSource {
   readonly digest: string;
   /** Left out where it would make the annotation large. */
@@ -16,7 +16,7 @@ export interface RecordedSource {
 
 /** A change that waits for more of them. */
 export interface PendingChange {
-  /** Of what has changed so far. */
+  /** The digest of what has changed so far. */
   readonly digest: string;
   /** When it became that, and when the first change was seen; epoch milliseconds. */
   readonly atMs: number;

@@ -27,13 +27,13 @@ import { CHANGE_CAUSE } from '../../kubernetes/annotations.js';
 export const DEBOUNCE_MS = 5000;
 /** Changes that do not end are rolled out after that. */
 export const LONGEST_DEBOUNCE_MS = 5 * DEBOUNCE_MS;
-/** What the caches do not show yet, they show soon. */
+/** The time within which starting caches show an object. */
 const STARTING_MS = 2000;
 const MOST_KEYS_TOLD = 5;
 const LONGEST_CAUSE = 300;
 
 export interface ConfigSurroundings {
-  /** What ConfigMaps and Secrets hold. @default not known */
+  /** The content of ConfigMaps and Secrets. @default not known */
   readonly configuration?: Configuration;
 }
 export type ConfigPass = Pass<ConfigRestartFields & HistoryFields> & ConfigSurroundings;
@@ -104,7 +104,7 @@ export function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | unde
   const isStartable = seen.every(({ found, isRequired }) => !isRequired || found.digest !== MISSING);
   if (draft.nowMs < dueMs || !isStartable) {
     note(draft, { template, sources: compared.sources, pending });
-    // What is missing wakes the Deployment when it comes.
+    // A source that is missing wakes the Deployment when it comes.
     if (isStartable) lookAgainAfter(outcome, dueMs - draft.nowMs);
     return false;
   }
@@ -170,7 +170,7 @@ interface Change {
 
 interface Compared {
   readonly changes: readonly Change[];
-  /** What is on record from now on, until the changes are rolled out. */
+  /** The sources that are on record from now on, until the changes are rolled out. */
   readonly sources: ConfigRecord['sources'];
 }
 

@@ -2,11 +2,11 @@ import type { Annotations } from '../../kubernetes/annotations.js';
 import type { SourceKind, SourceName } from './config-sources.js';
 import { SOURCE_KINDS, sourceName } from './config-sources.js';
 
-/** Which ConfigMaps and Secrets a Deployment restarts on. */
+/** The ConfigMaps and Secrets on which a Deployment restarts. */
 export interface ConfigSelection {
-  /** Of these kinds, all that the template refers to. */
+  /** The kinds of which all that the template refers to counts. */
   readonly referred: ReadonlySet<SourceKind>;
-  /** Of what the template refers to, all that is marked by {@link RELOADER_MATCH}. */
+  /** Whether all that the template refers to and is marked by {@link RELOADER_MATCH} counts. */
   readonly marked: boolean;
   /** Whether the template refers to them or not. */
   readonly named: ReadonlySet<SourceName>;

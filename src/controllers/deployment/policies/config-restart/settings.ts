@@ -7,7 +7,7 @@ export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 export interface ConfigRestartFields {
-  /** Which ConfigMaps and Secrets it restarts on. @default none */
+  /** The ConfigMaps and Secrets on which it restarts. @default none */
   readonly restartOn?: ConfigSelection;
 }
 

@@ -25,7 +25,7 @@ interface RolledOut {
   readonly failures: readonly FailedTemplate[];
 }
 
-/** What the rollout has come to with this pass: failed, good, or neither yet. */
+/** The verdict on the rollout with this pass: failed, good, or neither yet. */
 export function judgeAfterwards(pass: JudgedPass, rolledOut: RolledOut): void {
   const { draft, outcome, policy } = pass;
   const { current, failures, latest } = rolledOut;

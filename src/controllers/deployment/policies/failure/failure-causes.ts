@@ -24,7 +24,10 @@ export const CAUSE_OF_TROUBLE: Readonly<Record<TroubleState, FailureCause>> = {
   unready: 'not-ready',
 };
 
-/** What the version itself is most likely the cause of. A full cluster, a lost node or a quota would hold an earlier one up as well. */
+/**
+ * The failures of which the version itself is most likely the cause. A full cluster, a lost node or a quota would hold
+ * an earlier one up as well.
+ */
 export const VERSIONS_OWN: ReadonlySet<FailureCause> = new Set([
   'image-pull',
   'crash-loop',

@@ -71,7 +71,7 @@ export function markLatestGood(
   outcome.actions.push(`revision of ${latest.name} is good`);
 }
 
-/** Where no condition keeps the time, the ReplicaSet does. */
+/** If no condition keeps the time, the ReplicaSet does. */
 function noteCompletion(
   draft: RolloutDraft,
   latest: ReplicaSetDraft,

@@ -24,7 +24,7 @@ export type Verdict =
 /** Restarts change nothing that a controller is woken by. */
 const RESTARTS_EVERY_MS = 10_000;
 
-/** What a rollout that is not over, or has not been over for its bake time, has come to. */
+/** The verdict on a rollout that is not over, or has not been over for its bake time. */
 export function judgeRollout(
   draft: RolloutDraft,
   latest: ReplicaSetDraft,

@@ -8,7 +8,7 @@ import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses, type FailureCause } f
 const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
 export type OnFailure = (typeof ON_FAILURE)[number];
 
-/** What is a failure, and what follows it. */
+/** The settings of what is a failure, and what follows it. */
 export interface FailureFields {
   readonly onFailure: OnFailure;
   /** How long a new pod may take to become available, milliseconds. @default the progress deadline alone decides */

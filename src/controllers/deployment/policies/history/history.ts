@@ -29,7 +29,7 @@ export const HISTORY: Policy<Pass<HistoryFields>> = {
   },
 };
 
-/** What a revision was asked for by. */
+/** The triggers of a revision. */
 export const TRIGGERS = ['change', 'restart', 'undo', 'rollback', 'retry', 'configuration'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
@@ -56,7 +56,7 @@ export interface RevisionEntry {
   /** The field manager that wrote the template: `kubectl-set`, `argocd-controller`. */
   readonly tool?: string;
   readonly why?: string;
-  /** What differed from the revision before, for people. */
+  /** The difference from the revision before, for people. */
   readonly what?: string;
   readonly ended?: RevisionEnd;
 }
@@ -77,18 +77,18 @@ export function whoAsked(
 export interface RevisionEnd {
   readonly as: 'complete' | 'failed';
   readonly at: string;
-  /** Of a failure. */
+  /** The cause of a failure. */
   readonly why?: string;
 }
 
 /** A template that was rolled out again and again has an entry for each of its last rollouts. */
 const MOST_KEPT = 3;
-/** Of a text that a person wrote, or of a cause. Characters. */
+/** The longest text that a person wrote, or of a cause. Characters. */
 const LONGEST_TEXT = 300;
 /** Digits of an int64. */
 const LONGEST_REVISION = 19;
 
-/** What it does by itself. */
+/** The triggers of the controller itself. */
 const OUR_TRIGGERS: ReadonlySet<Trigger> = new Set(['rollback', 'configuration']);
 
 /** The entries on a ReplicaSet, newest first. What cannot be read is no entry: another hand wrote it. */
@@ -167,7 +167,7 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
   };
 }
 
-/** Of a change that does not say what it is. */
+/** Guesses the trigger of a change that does not say what it is. */
 function guessTrigger({ observed, template }: ReplicaSetDraft, fields: readonly string[]): Trigger {
   if (observed && template === (observed.spec.template ?? template)) return 'undo';
   return fields.length > 0 && fields.every((field) => field === `annotation ${RESTARTED_AT}`)

@@ -35,7 +35,7 @@ export const HISTORY_SETTINGS: PolicySettings<HistoryFields> = {
   keeps: [CHANGE, CHANGED_BY, SCALED_BY, REVISIONS, SIZES],
 };
 
-/** What `rollkeeper.dev/history` asks for. */
+/** The setting `rollkeeper.dev/history`. */
 export interface HistorySetting {
   /** Whether each revision keeps how it came about and how it ended. */
   readonly isOn: boolean;

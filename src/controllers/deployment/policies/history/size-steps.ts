@@ -23,7 +23,7 @@ export interface SizeStep {
   /** Pods that were available, and the least that must be. */
   readonly available: number;
   readonly least: number;
-  /** What a policy waits for, if it limits the size. */
+  /** The thing that a policy waits for, if it limits the size. */
   readonly policy?: string;
 }
 
@@ -55,7 +55,7 @@ function noteStep(
   replicaSet: ReplicaSetDraft,
   { from, policy }: Pick<SizeStep, 'from' | 'policy'>,
 ): void {
-  // Of what was observed, so that a pass that is played again notes the same.
+  // The notes of what was observed, so that a pass that is played again notes the same.
   const before = readSizeSteps(replicaSet.observed?.metadata.annotations);
   const step: SizeStep = {
     n: (before[0]?.n ?? 0) + 1,

@@ -74,7 +74,7 @@ function compare(path: Path, from: unknown, to: unknown): TemplateChange[] {
   return [...names].flatMap((name) => compare([...path, name], before?.get(name), after?.get(name)));
 }
 
-/** Where one that is missing is no change by itself: its entries are. */
+/** Tells whether a path is a group: a missing one is no change by itself, its entries are. */
 function isGroup(path: Path): boolean {
   const last = path.at(-1) ?? '';
   return path.length === 0 || SILENT.has(last) || (last in ENTRY_WORDS && last !== 'containers');

@@ -36,7 +36,7 @@ export const POD_REPLACEMENT_POLICY: Policy<Pass<PodReplacementFields>> = {
   },
 };
 
-/** Of KEP-5882; servers without it do not keep the field. */
+/** The field of KEP-5882; servers without it do not keep it. */
 interface WithReplacementPolicy {
   readonly podReplacementPolicy?: unknown;
 }

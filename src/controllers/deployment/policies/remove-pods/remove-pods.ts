@@ -39,7 +39,7 @@ export function renderVictims(victims: readonly NamedVictim[]): string {
   return victims.map(({ name, uid }) => (uid === undefined ? name : `${name}@${uid}`)).join(',');
 }
 
-/** What becomes of the wish that certain pods go with a change of `replicas`. */
+/** The answer to the wish that certain pods go with a change of `replicas`. */
 export type Removal =
   | { readonly kind: 'refused'; readonly why: string }
   /** An earlier pass has passed it on to the ReplicaSets, and could not say so any more. */

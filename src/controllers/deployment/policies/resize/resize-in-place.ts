@@ -32,7 +32,7 @@ import { amountsOfTemplate, resourceChanges } from './resource-changes.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** What resizing has made of a pass. */
+/** The effect of resizing on a pass. */
 export interface ResizeOutcome {
   /** The ReplicaSet whose pods have to be read from the API, because caches do not have their resources. */
   readsPodsOf?: string;
@@ -45,9 +45,9 @@ export type ResizePass = Pass<ResizeFields> & {
 
 /** Nodes take some seconds, and pods are not watched for it. */
 const LOOK_AGAIN_MS = 1000;
-/** Of one pass. */
+/** The number of pods that one pass resizes. */
 const MOST_AT_ONCE = 100;
-/** What a ReplicaSet keeps of the revision that it had. */
+/** The annotations that a ReplicaSet keeps of the revision that it had. */
 const OF_REVISION = [GOOD_SINCE, COMPLETE_SINCE, CHECK_RESULTS, TOLD, REVISIONS];
 
 /** The pods of a ReplicaSet whose template differs from what is asked for in cpu and memory alone. */

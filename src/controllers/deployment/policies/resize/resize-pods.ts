@@ -13,7 +13,7 @@ interface Context {
   readonly signal: AbortSignal;
 }
 
-/** Of the API's answer, on the Deployment. Characters. */
+/** The longest answer of the API on the Deployment. Characters. */
 const LONGEST_WHY = 300;
 
 /**

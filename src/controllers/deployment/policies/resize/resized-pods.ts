@@ -6,7 +6,7 @@ import type { ContainerList, ResourceChange, Resources } from './resource-change
 type ReadablePod = DeepReadonly<Pod>;
 type Container = ReadablePod['spec']['containers'][number];
 
-/** Where the resize of a pod is. `refused`: its node will not do it. */
+/** The state of the resize of a pod. `refused`: its node will not do it. */
 export type ResizeState =
   | { readonly kind: 'to-do' }
   | { readonly kind: 'under-way' }
@@ -14,7 +14,7 @@ export type ResizeState =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'done' };
 
-/** What the pod says of it, and its node. */
+/** The state of a resize, as the pod and its node report it. */
 export function resizeStateOf(pod: ReadablePod, changes: readonly ResourceChange[]): ResizeState {
   if (changes.some((change) => !hasAsked(pod, change))) return { kind: 'to-do' };
   const pending = conditionOf(pod, 'PodResizePending');

@@ -3,7 +3,7 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { Pass, Policy } from '../common/pass.js';
 import type { ScaleDownFields } from './settings.js';
 
-/** Which pods go leaves the others spread. */
+/** The choice of pods that go leaves the others spread. */
 export const SCALE_DOWN: Policy<Pass<ScaleDownFields>> = {
   conclude: ({ draft, isDeleted, policy }) => {
     if (!isDeleted) noteScaleDown(draft, policy);

@@ -2,7 +2,7 @@ import { KEEP_SPREAD, SCALE_DOWN_OF_OWNER } from '../../../shared/index.js';
 import type { PolicySettings } from '../common/settings.js';
 
 export interface ScaleDownFields {
-  /** Which pods go when it shrinks leaves the others spread. @default as in Kubernetes */
+  /** The choice of pods that go when it shrinks leaves the others spread. @default as in Kubernetes */
   readonly keepsSpread: boolean;
 }
 

@@ -8,12 +8,12 @@ import { readCheckResults } from '../checks/check-results.js';
 import type { HttpSender, IncomingAnswer, OutgoingRequest } from '../checks/http-sender.js';
 import { NoAnswerError } from '../checks/http-sender.js';
 
-/** What Prometheus and the webhooks say until it is changed. */
+/** A sender with the answers of Prometheus and the webhooks until they are changed. */
 class ScriptedSender implements HttpSender {
   readonly sent: OutgoingRequest[] = [];
-  /** Of webhooks. */
+  /** The status of webhooks. */
   status = 200;
-  /** Of Prometheus. Undefined: it is away. */
+  /** The value of Prometheus. Undefined: it is away. */
   value: string | undefined = '0';
 
   async send(request: OutgoingRequest): Promise<IncomingAnswer> {

@@ -189,7 +189,7 @@ function tellHeld({ draft, outcome, policy }: GatePass, gate: Gate, { latest, st
   outcome.standing = standingOf(draft, gate, message);
   outcome.givenCheck = gate.given;
   if (isOverridable(gate)) outcome.checkProblem = { kind: gate.status, message };
-  // What is complete in Kubernetes' words stays so.
+  // A rollout that is complete in Kubernetes' words stays so.
   if (!mayHold(draft, latest)) return;
   outcome.isWaiting = true;
   tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_CHECK, message });

@@ -27,7 +27,7 @@ export const STEP_SETTINGS: PolicySettings<StepFields> = {
   keeps: [STEP],
 };
 
-/** Which rollouts skip the steps. */
+/** The rollouts that skip the steps. */
 export interface FastTrackFields {
   /** A rollout back to one of this many earlier revisions skips the steps. */
   readonly fastTrack: number;

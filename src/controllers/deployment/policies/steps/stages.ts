@@ -32,13 +32,13 @@ import {
 export interface Approval {
   /** Counted from 1. */
   readonly step: number;
-  /** What the annotation said. */
+  /** The name in the annotation. */
   readonly by: string;
   /** RFC 3339. */
   readonly at: string;
 }
 
-/** Where in its steps a rollout is: kept on its ReplicaSet, so that another template begins at the first. */
+/** The position of a rollout in its steps: kept on its ReplicaSet, so that another template begins at the first. */
 export interface Position {
   /** Steps that are behind it. */
   readonly done: number;
@@ -47,7 +47,7 @@ export interface Position {
   readonly approvals: readonly Approval[];
 }
 
-/** What holds a rollout at its step. */
+/** The wait that holds a rollout at its step. */
 type Wait =
   | { readonly for: 'time'; readonly untilMs: number }
   | { readonly for: 'approval' }
@@ -65,7 +65,7 @@ export interface StepGates {
   /** @param step counted from 1 */
   at(check: string, step: number): Gate;
 }
-/** What of a policy says where a rollout waits. */
+/** The part of a policy that says where a rollout waits. */
 type SteppedPolicy = FastTrackFields & StepFields;
 
 /** How far the rollout may go in this pass. */
@@ -152,7 +152,9 @@ export function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revi
   return was !== undefined && was > 0n && newest - was <= BigInt(revisions);
 }
 
-/** Where a rollout is whose last pods have been replaced, and that has checks before it: they are about what runs. */
+/**
+ * The stage of a rollout whose last pods have been replaced, and that has checks before it: they are about what runs.
+ */
 function tailOf(
   draft: RolloutDraft,
   steps: readonly Step[],
@@ -174,7 +176,7 @@ function leavesCheck(steps: readonly Step[], { done }: Position): boolean {
   return steps.slice(done).some(({ kind }) => kind === 'check');
 }
 
-/** What the steps are taken by. */
+/** The parts by which the steps are taken. */
 interface Walk {
   readonly draft: RolloutDraft;
   readonly steps: readonly Step[];
@@ -209,7 +211,7 @@ function waitOf(
   step: Step,
   { done, since }: Position,
 ): Wait | undefined {
-  // What runs already needs no approval to run.
+  // A version that runs already needs no approval to run.
   if (step.kind === 'approve') return isTail ? undefined : { for: 'approval' };
   if (step.kind === 'check') {
     const gate = gates?.at(step.check, done + 1);
@@ -260,7 +262,7 @@ export function tellStage(
     const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
     tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
   }
-  // What is said of a check, its gates say.
+  // The gates of a check say what is said of it.
   if (!wait || wait.for === 'pods' || wait.for === 'check' || !latest) return;
   if (!isWhole(latest, latest.replicas)) return;
   const name = stepName(steps, position.done);
@@ -345,7 +347,10 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
 }
 
-/** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
+/**
+ * The position of a rollout in its steps, from its ReplicaSet's annotations; `undefined` if none of this revision can
+ * be read.
+ */
 export function readPosition(annotations: Annotations): Position | undefined {
   const read = readJson(annotations[STEP]);
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;

@@ -12,7 +12,7 @@ export type Step =
 
 export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
 
-/** Of one rollout. */
+/** The number of steps of one rollout. */
 export const MOST_STEPS = 50;
 
 /** `check pre; 1; wait 5m; 20%; approve; 50%; check slo`: sizes, and what has to happen before the next of them. */

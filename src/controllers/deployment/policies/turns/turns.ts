@@ -137,7 +137,7 @@ export function decideTurns(
   return next;
 }
 
-/** What is before a waiting rollout: others that wait, and those that roll out. */
+/** The rollouts before a waiting one: others that wait, and those that roll out. */
 export interface PlaceInQueue {
   readonly waitingBefore: number;
   /** `shop/api`; the last of those before it. */
