@@ -74,7 +74,7 @@ export interface CreateManagerOptions {
      */
     readonly lock?: 'redis' | 'leases' | 'none';
     /**
-     * The namespace of that Lease; events about leadership refer to it, whatever store the lease is in. @default
+     * The namespace of that Lease; events about leadership refer to it, also if the lease is in Redis. @default
      * 'default'
      */
     readonly namespace?: string;
