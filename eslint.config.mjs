@@ -64,7 +64,11 @@ const plainEnglish = {
   meta: {
     type: 'suggestion',
     schema: [],
-    messages: { avoid: '"{{word}}" in a comment: {{advice}} (CONTRIBUTING.md, "Plain English").' },
+    messages: {
+      avoid: '"{{word}}" in a comment: {{advice}} (CONTRIBUTING.md, "Plain English").',
+      opens:
+        'A comment that opens with "{{word}}" has no subject: name the thing (CONTRIBUTING.md, "Plain English").',
+    },
   },
   create(context) {
     const advice = {
@@ -82,9 +86,17 @@ const plainEnglish = {
       'was told': 'write "was notified" or "was cancelled"',
     };
     const words = new RegExp(`\\b(?:${Object.keys(advice).join('|')})\\b`, 'gi');
+    const opening = /^\*?\s*(What|Where|Whose|Of|That|Which|Who|Whom)\b/;
     return {
       Program() {
-        for (const comment of context.sourceCode.getAllComments())
+        const all = context.sourceCode.getAllComments();
+        for (const [index, comment] of all.entries()) {
+          const before = all[index - 1];
+          const goesOn = before?.type === 'Line' && before.loc.end.line === comment.loc.start.line - 1;
+          const word = goesOn ? undefined : opening.exec(comment.value)?.[1];
+          if (word !== undefined) context.report({ loc: comment.loc, messageId: 'opens', data: { word } });
+        }
+        for (const comment of all)
           for (const { 0: word, index } of comment.value.matchAll(words))
             context.report({
               // Behind the two characters that open a comment.

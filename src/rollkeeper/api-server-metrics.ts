@@ -158,7 +158,7 @@ function wordFor(username: string): string {
   return username.includes('@') ? 'email_id' : 'other';
 }
 
-/** Of which release of Kubernetes the API is. */
+/** Measures the release of Kubernetes that the API is of. */
 function observeVersion(meter: Meter): void {
   const version = serverVersion();
   const info = (name: string, description: string, labels: Record<string, string>): void =>

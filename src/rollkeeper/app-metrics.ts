@@ -59,7 +59,7 @@ export function createRolloutMetrics(meter: Meter): RolloutMetrics {
   };
 }
 
-/** What the checks of rollouts come to. */
+/** Counts the results of rollouts' checks. */
 export function createCheckMetrics(meter: Meter): (result: CheckResult) => void {
   const total = meter.createCounter(METRICS.rolloutChecks, {
     description: 'Measurements of checks of rollouts, by kind and result',
@@ -67,7 +67,7 @@ export function createCheckMetrics(meter: Meter): (result: CheckResult) => void 
   return ({ kind, verdict }) => total.add(1, { kind, result: verdict });
 }
 
-/** What becomes of CloudEvents about rollouts. */
+/** Counts the fate of CloudEvents about rollouts. */
 export function createRolloutEventMetrics(meter: Meter): (result: SendResult) => void {
   const total = meter.createCounter(METRICS.rolloutEvents, {
     description: 'CloudEvents about rollouts, by what became of a try to send one',
@@ -94,7 +94,7 @@ export function observeProblems(meter: Meter, counts: () => readonly ProblemCoun
   );
 }
 
-/** What looking for problems costs. */
+/** Measures the cost of looking for problems. */
 export function createProblemMetrics(meter: Meter): (look: LookResult) => void {
   const looks = meter.createCounter(METRICS.problemLooks, {
     description: 'Looks for problems, by result',

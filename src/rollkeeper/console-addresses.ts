@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /**
- * Where the console shows a rollout.
+ * The address at which the console shows an object of another kind.
  * @param adminUrl of a replica
  * @param api of the Deployment @default apps/v1
  */
@@ -15,7 +15,7 @@ export function rolloutAddress(
   return url.href;
 }
 
-/** Where the console shows an object of another kind. @param word of the kind, such as its plural */
+/** The address at which the console shows an object of another kind. @param word of the kind, such as its plural */
 export function objectAddress(
   adminUrl: string,
   word: string,
@@ -26,7 +26,7 @@ export function objectAddress(
   return url.href;
 }
 
-/** Where the console lists the problems that have these words. */
+/** The address at which the console lists the problems that have these words. */
 export function problemsAddress(adminUrl: string, words: string): string {
   const url = new URL('/console', adminUrl);
   url.searchParams.set('problem', words);

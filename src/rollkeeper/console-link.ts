@@ -9,7 +9,10 @@ export interface LinkedObject {
   readonly name: string;
 }
 
-/** Where the console shows an object: a rollout, the page of another kind, or of one without a page its problems. */
+/**
+ * The address at which the console shows an object: a rollout, the page of another kind, or of one without a page its
+ * problems.
+ */
 export function consoleLink(consoleUrl: string, object: LinkedObject): string {
   const { apiVersion = '', kind, name, namespace } = object;
   if (kind === 'Deployment' && namespace !== undefined)

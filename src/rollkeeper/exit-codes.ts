@@ -5,34 +5,34 @@ import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
  * here. 1 and 2 are failures and usage errors, as of every command; a command's own codes begin at 3.
  */
 
-/** Of `diff`: something differs. */
+/** The code of `diff` if something differs. */
 export const DIFFERS = 3;
 
-/** Of `problems`: some objects are stuck or degraded. */
+/** The code of `problems` if some objects are stuck or degraded. */
 export const SOMETHING_IS_WRONG = 4;
 
-/** Of `doctor`, by the worst finding. */
+/** The codes of `doctor`, by the worst finding. */
 export const DOCTOR_EXIT_CODES = { ok: 0, warning: 3, failure: 4 } as const;
 
-/** Of `explain` and `why`, by the state of the object. */
+/** The codes of `explain` and `why`, by the state of the object. */
 export const STATE_EXIT_CODES = {
   ...{ healthy: 0, complete: 0, 'scaled-to-zero': 0 },
   ...{ progressing: 3, blocked: 4, degraded: 5, paused: 6, deleting: 7 },
 } as const;
 
-/** Of `explain` for a pod that needs a node. */
+/** The codes of `explain` for a pod that needs a node. */
 export const PLACEMENT_EXIT_CODES = {
   ...{ bound: 0, ended: 0 },
   ...{ waits: 3, elsewhere: 3, refused: 4, gated: 6, deleting: 7 },
 } as const;
 
-/** Of `rollout status` and `rollout wait`, by the outcome; docs/ROLLOUTS.md describes them. */
+/** The codes of `rollout status` and `rollout wait`, by the outcome; docs/ROLLOUTS.md describes them. */
 export const ROLLOUT_EXIT_CODES = {
   ...{ complete: 0, gone: 1, failed: 3, 'rolled-back': 4, 'waiting-for-approval': 5 },
   ...{ held: 6, 'timed-out': 7, progressing: 8 },
 } as const;
 
-/** Of `scale`, by the outcome. */
+/** The codes of `scale`, by the outcome. */
 export const SCALE_EXIT_CODES = { done: 0, 'would-do': 0, refused: 3, 'timed-out': 7 } as const;
 
 /** An exit code of a command, for scripts. */

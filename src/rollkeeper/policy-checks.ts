@@ -11,7 +11,7 @@ import {
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
 
-/** Of `--invalid-policies`. */
+/** The values of `--invalid-policies`. */
 export type InvalidPolicies = 'warn' | 'refuse';
 
 /** Checks the rollout policies of Deployments of both APIs, and the defaults of Namespaces (docs/ROLLOUTS.md). */

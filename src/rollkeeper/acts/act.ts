@@ -4,7 +4,7 @@ import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { Deployment, Node, Pod, RollkeeperDeployment } from '@rollkeeper/machinery/kubernetes';
 import { namesOf } from '@rollkeeper/machinery/names-of';
 
-/** What a person does to an object. */
+/** An act of a person on an object. */
 export type Act =
   | { readonly verb: 'scale'; readonly replicas: number }
   | { readonly verb: 'set-image'; readonly container?: string; readonly image: string }
@@ -20,7 +20,7 @@ export interface ActNote {
 
 const ROLLED_OUT = [Deployment, RollkeeperDeployment];
 
-/** Which kinds each act is for. */
+/** The kinds that each act is for. */
 const KINDS: Readonly<Record<ActVerb, readonly ResourceType[]>> = {
   scale: [...ROLLED_OUT, StatefulSet],
   'set-image': [...ROLLED_OUT, StatefulSet, DaemonSet],

@@ -9,7 +9,7 @@ import type { ActNote, ActVerb } from './act.js';
 interface ActDone {
   readonly object: KubernetesObject;
   readonly verb: ActVerb;
-  /** What happened. */
+  /** The words for what happened. */
   readonly said: string;
   readonly note: ActNote;
   /** The replica that did it. */

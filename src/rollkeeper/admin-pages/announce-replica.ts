@@ -2,7 +2,7 @@ import type { AdminPorts, Peer } from '../admin/index.js';
 import { proofOf } from '../admin/index.js';
 import { networkInterfaces } from 'node:os';
 
-/** Where a replica serves its admin pages, and with which certificates, if it uses TLS. */
+/** The address of a replica's admin pages, and their certificates, if it uses TLS. */
 interface ServedReplica {
   readonly identity: string;
   readonly adminUrl: string;

@@ -3,7 +3,7 @@ import type { Peer, PeerRegistry, SingleUses } from '../admin/index.js';
 import type { RedisPeerRegistryOptions } from './redis-peer-registry.js';
 import { RedisPeerRegistry } from './redis-peer-registry.js';
 
-/** Where this replica is announced, and the others are found. */
+/** The registry in which this replica is announced, and the others are found. */
 export interface ReplicaRegistry extends PeerRegistry, Runnable {
   /** Absent: there is no shared store. */
   readonly singleUses?: SingleUses;

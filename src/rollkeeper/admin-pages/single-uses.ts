@@ -1,7 +1,7 @@
 import type { SingleUses } from '../admin/index.js';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 
-/** What may be used once, for all replicas that share a Redis. */
+/** Values that may be used once, for all replicas that share a Redis. */
 export class RedisSingleUses implements SingleUses {
   constructor(
     private readonly redis: Pick<RedisConnection, 'set'>,

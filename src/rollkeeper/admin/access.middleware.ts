@@ -147,7 +147,7 @@ export function userOf(response: Response): string | undefined {
   return typeof user === 'string' ? user : undefined;
 }
 
-/** What the checks of access have found out about a request. */
+/** The findings of the checks of access about a request. */
 interface AccessLocals {
   readonly [PERSON]?: UserInfo;
   readonly [BY_SESSION]?: ShownSession;

@@ -27,19 +27,19 @@ import { CallerClient, whoAsks } from './caller-client.js';
 import { parseBody, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 
-/** What an act changes, or has changed. */
+/** The change of an act, made or planned. */
 interface ActAnswer {
   readonly changes: readonly ActChange[];
   /** For people. Absent: nothing was done, only looked at. */
   readonly said?: string;
-  /** What failed beside the act itself. */
+  /** The steps beside the act itself that failed. */
   readonly notes: readonly string[];
 }
 
 interface Asked {
   readonly act: Act;
   readonly note: ActNote;
-  /** Who asks, as people are shown it. */
+  /** The name of the caller, as people are shown it. */
   readonly shownBy: string;
 }
 

@@ -73,7 +73,7 @@ export interface DeploymentCaches {
   readonly pods: Informer<Pod>;
   /** Absent if no controller here watches namespaces. */
   readonly namespaces?: Informer<Namespace>;
-  /** What of each Namespace may be a default for its rollouts. @default what `namespaces` has */
+  /** The part of each Namespace that may be a default for its rollouts. @default what `namespaces` has */
   readonly namespacePolicies?: Informer;
   /** Absent where no controller here watches nodes. */
   readonly nodes?: Informer<Node>;
@@ -91,7 +91,7 @@ export abstract class AdminPorts {
   abstract readonly delegated?: AccessJudge;
   /** Whether metrics need no authorization. @default false */
   abstract readonly openMetrics?: boolean;
-  /** Which users of this machine may read without a token. @default 'anyone' */
+  /** The users of this machine who may read without a token. @default 'anyone' */
   abstract readonly localReads?: LocalReads;
   /** The certificate of the port. Absent: plain HTTP. */
   abstract readonly certificate?: ServedCertificate;
@@ -118,7 +118,7 @@ export abstract class AdminPorts {
   abstract readonly clientAs?: (who: AskingOne) => ApiClient;
   /** Signs people in by an identity provider. Absent: there is none. */
   abstract readonly oidc?: OidcSignIn;
-  /** Where people reach the console. Absent: unknown. */
+  /** The address at which people reach the console. Absent: unknown. */
   abstract readonly consoleUrl?: string;
   /** The consoles of other clusters, this one perhaps among them. Absent: none is known. */
   abstract readonly clusters?: OtherClusters;

@@ -2,7 +2,7 @@ import { ConflictException, HttpException } from '@nestjs/common';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 
-/** What the API refuses is refused by its own code, and what makes no sense now is a conflict. */
+/** A refusal of the API keeps its own code, and a request that makes no sense now is a conflict. */
 export async function answered<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -14,14 +14,14 @@ type ShownIdentity =
 
 export interface ShownSession {
   readonly by: 'session';
-  /** Whom a replica has authenticated. Absent: the session is that of a token. */
+  /** The user whom a replica has authenticated. Absent: the session is that of a token. */
   readonly user?: UserInfo;
   /** Reading this path is all that it is good for. Absent: it has no such limit. */
   readonly onlyReads?: string | undefined;
   readonly endsMs: number;
 }
 
-/** What the ticket to another console is good for, once that has exchanged it. */
+/** The path that the ticket to another console is good for, once that has exchanged it. */
 const HANDED_OVER_READS = '/admin/problems';
 const TICKET_LASTS_MS = 60_000;
 
@@ -46,7 +46,10 @@ export class BrowserSessions {
     this.tickets = new SealedBox(clock, { purpose: 'console hand-over', prefix: 'rkh1.', secret: token });
   }
 
-  /** What another console shows of the person's rights here: soon exchanged for a session that reads problems alone. */
+  /**
+   * The ticket by which another console shows the person's rights here: soon exchanged for a session that reads
+   * problems alone.
+   */
   ticketFor(who: AskingOne, sessionEndsMs: number | undefined): string {
     const handedOver = { who, sessionEndsMs: sessionEndsMs ?? null };
     return this.tickets.seal(handedOver, this.ports.clock.now() + TICKET_LASTS_MS);

@@ -38,7 +38,10 @@ export class CallerClient {
   }
 }
 
-/** Whose name an act carries, and whether it is that of a user of the cluster, or only what a caller without a user claims. */
+/**
+ * The name that an act carries, and whether it is that of a user of the cluster, or only what a caller without a user
+ * claims.
+ */
 interface Asker {
   readonly name: string;
   readonly trust: NameTrust;
@@ -59,7 +62,7 @@ export function whoAsks({ user }: CallerApi, named: string | undefined): Asker {
   return { name: who, trust: user === undefined ? 'claimed' : 'verified' };
 }
 
-/** Whose rights were too few, where something may not be listed. */
+/** The user whose rights were too few, if something may not be listed. */
 export function readerOf({ user }: CallerApi): { readonly reader?: string } {
   return user === undefined ? { reader: 'This replica' } : {};
 }

@@ -15,7 +15,7 @@ import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
 
-/** What one replica knows about itself, `/admin/local`. */
+/** The knowledge of one replica about itself, `/admin/local`. */
 export interface LocalView extends Omit<Peer, 'proof'> {
   readonly status: ReplicaStatus;
   readonly running: readonly RunningSync[];

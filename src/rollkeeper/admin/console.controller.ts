@@ -75,9 +75,9 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ),
 ]);
 
-/** Where the console is, and ways to sign in beside links and tokens. */
+/** The address of the console, and ways to sign in beside links and tokens. */
 export interface SignInWays {
-  /** Where people reach it. Absent: unknown. */
+  /** The address at which people reach it. Absent: unknown. */
   readonly consoleUrl?: string;
   /** An identity provider. */
   readonly oidc?: { readonly issuerUrl: string };

@@ -11,7 +11,7 @@ export interface RequestFacts {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly authorization: string | undefined;
-  /** Of a session whose user this replica has authenticated itself. */
+  /** The user of a session whom this replica has authenticated itself. */
   readonly user?: UserInfo | undefined;
   /** Whether a header shows that a proxy forwarded it. */
   readonly forwarded: boolean;
@@ -25,7 +25,7 @@ export interface RequestFacts {
 export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
 export type LocalReads = (typeof LOCAL_READS)[number];
 
-/** Which tokens are accepted. */
+/** The rules by which tokens are accepted. */
 export interface AccessRules {
   /** Absent: there is no such token. */
   readonly token?: string;

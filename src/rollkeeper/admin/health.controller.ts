@@ -119,7 +119,7 @@ function withoutReasons(result: HealthCheckResult): HealthCheckResult {
   };
 }
 
-/** What a check says, in one line. */
+/** The words of a check, in one line. */
 function textOf(detail: object): string | undefined {
   const message = 'message' in detail ? detail.message : undefined;
   return typeof message === 'string' && message !== '' ? message.replaceAll(/\s+/g, ' ') : undefined;

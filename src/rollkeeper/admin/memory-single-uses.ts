@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpiringMap } from '@rollkeeper/machinery/clock';
 import type { SingleUses } from './admin-ports.js';
 
-/** What may be used once, for a replica that shares no Redis with others. */
+/** Values that may be used once, for a replica that shares no Redis with others. */
 export class MemorySingleUses implements SingleUses {
   private readonly used: ExpiringMap<true>;
 

@@ -33,7 +33,7 @@ const BEGIN = z.strictObject({
 const EXCHANGE = z.strictObject({ pending: sealed, answer: z.string().min(1).max(4000) });
 const RENEW = z.strictObject({ renewal: sealed });
 
-/** What a browser keeps of a session from an identity provider. */
+/** The part of a session from an identity provider that a browser keeps. */
 interface OidcSession extends BrowserSession {
   /** Sealed. Absent: the session cannot be renewed. */
   readonly renewal?: string;
@@ -52,7 +52,7 @@ export class OidcSignInController implements OnModuleDestroy {
     await this.ports.oidc?.close();
   }
 
-  /** Where to go to sign in, and what to come back with. */
+  /** Returns the address at which to sign in, and what to come back with. */
   @Post()
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')

@@ -80,7 +80,7 @@ async function sendLog(
     for await (const line of client.logs(pod, { ...options, signal: stream.signal })) {
       if (stream.signal.aborted) return;
       outgoing.add(line);
-      // What the viewer does not read is not asked for either.
+      // Text that the viewer does not read is not asked for either.
       await stream.drained();
     }
     outgoing.flush();

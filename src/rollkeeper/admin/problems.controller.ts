@@ -21,7 +21,7 @@ interface Look {
   readonly found: Promise<Problems>;
 }
 
-/** What is wrong, and the explanation of objects of any kind, with the rights of the caller. */
+/** The problems, and the explanation of objects of any kind, with the rights of the caller. */
 @Controller('admin')
 @Shows('caller')
 export class ProblemsController {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 const NAME = /^[\w.-]{1,253}$/;
 /** Any key of a queue, except control characters. */
 const KEY = /^[^\p{Cc}]{1,1000}$/u;
-/** What people look for. */
+/** The text that people look for. */
 const TEXT = /^[^\p{Cc}]{0,200}$/u;
 
 export function parseName(name: unknown, what: string): string {

@@ -43,9 +43,9 @@ import { parseBody } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/act.js';
 import { Shows } from './route-sight.js';
 
-/** What the console shows of a rollout beside its explanation. */
+/** The part of a rollout that the console shows beside its explanation. */
 interface RolloutView {
-  /** Where it is in its steps. Absent: it has none. */
+  /** The position in its steps. Absent: it has none. */
   readonly track?: RolloutTrack;
   /** Newest first. */
   readonly history: readonly RevisionReport[];
@@ -92,7 +92,7 @@ export class RolloutsController {
     };
   }
 
-  /** What was asked of it, how it ended and its sizes over time, with the rights of the caller. */
+  /** Answers the requests to a rollout, its ends and its sizes over time, with the rights of the caller. */
   @Get('timeline')
   async timeline(
     @Param() { name, namespace }: Params,
@@ -108,7 +108,10 @@ export class RolloutsController {
     return answered(readWholeTimeline(target, { ...query, reader }));
   }
 
-  /** What going back to a revision would change: from what runs to what ran then; or what differs from another one to it. */
+  /**
+   * Answers the changes of going back to a revision: from what runs to what ran then; or the differences from another
+   * one to it.
+   */
   @Get('changes')
   async changes(
     @Param('namespace') namespace: string,

@@ -29,11 +29,11 @@ const TAKE_OVER = z.strictObject({ ticket: z.string().min(1).max(12_000) });
 
 interface HandOver {
   readonly ticket: string;
-  /** Of the console that it is for. */
+  /** The name of the console that it is for. */
   readonly name: string;
 }
 
-/** What a browser keeps, in the memory of its tab. */
+/** The session that a browser keeps, in the memory of its tab. */
 export interface BrowserSession {
   readonly session: string;
   /** RFC 3339. */

@@ -7,7 +7,7 @@ export interface StoreView {
   readonly answers: boolean;
   /** When it last answered, epoch milliseconds; only with `answers: false`. */
   readonly silentSinceMs?: number;
-  /** What continues to work and what does not; only with `answers: false`. */
+  /** The work that continues and the work that does not; only with `answers: false`. */
   readonly meanwhile?: string;
 }
 
@@ -28,9 +28,9 @@ export interface ReplicaStatus {
     readonly consuming: boolean;
     /** `leader`: only the leader takes keys. */
     readonly worksOn: 'all' | 'leader';
-    /** What it cannot list and does not start without. */
+    /** The resources that it cannot list and does not start without. */
     readonly waitsFor: readonly UnreadableResource[];
-    /** What it cannot read, and works without or from an older state. */
+    /** The resources that it cannot read, and works without or from an older state. */
     readonly unreadable: readonly UnreadableResource[];
     /** Its own figures. */
     readonly figures?: Readonly<Record<string, number>>;

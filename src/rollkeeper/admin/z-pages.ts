@@ -12,7 +12,7 @@ const WARNING =
 /** Kubernetes' placeholder for the value of a secret flag. */
 const CLASSIFIED = 'CLASSIFIED';
 const HIDDEN = '(hidden)';
-/** What `/configz` says beside the options: it follows from others, and is no flag. */
+/** The fields of `/configz` beside the options: they follow from others, and are no flags. */
 const DERIVED: ReadonlySet<string> = new Set(['admin-serves', 'scope']);
 
 /** The options in force as flags: text for people, and the map of a structured answer. */

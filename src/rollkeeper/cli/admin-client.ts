@@ -79,10 +79,12 @@ export async function askReplica<T>(
   );
 }
 
-/** Of the patience with a server: a replica that lives answers sooner than one that has to look something up. */
+/**
+ * The share of the patience with a server: a replica that lives answers sooner than one that has to look something up.
+ */
 const OF_ALIVE = 0.55;
 
-/** Of one command, which asks several questions. */
+/** The answers within one command, which asks several questions. */
 const asked = new WeakMap<AdminClientFlags, Promise<AliveReplicas>>();
 
 function findAlive(flags: AdminClientFlags): Promise<AliveReplicas> {

@@ -8,7 +8,7 @@ export interface AskedReplica {
   readonly trust: ServerTrust;
 }
 
-/** Which replicas answer at all. */
+/** The replicas that answer at all. */
 export interface AliveReplicas {
   /** Those that have answered by then: the first one, or whichever was sooner, and others in the order in which they were named. */
   readonly alive: readonly AskedReplica[];

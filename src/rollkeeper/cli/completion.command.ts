@@ -6,7 +6,7 @@ import type { AskedNames, ReadNames } from '../completion/index.js';
 import { choices } from './output.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
-/** Of a very large cluster a shell shows the first ones. */
+/** The number of names that a shell shows of a very large cluster. */
 const MOST_NAMES = 500;
 
 /** `rollkeeper completion`, and the hidden command that its scripts ask. */

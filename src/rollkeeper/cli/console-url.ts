@@ -10,7 +10,7 @@ export interface ConsoleUrlFlags {
 
 const ENV = 'ROLLKEEPER_CONSOLE_URL';
 
-/** Of commands that print where the console shows something. */
+/** Adds the option to commands that print where the console shows something. */
 export function addConsoleUrlOption(command: Command): Command {
   return command.option(
     '--console-url <url>',

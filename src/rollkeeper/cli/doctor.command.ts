@@ -92,7 +92,7 @@ function readControllers(text: string): readonly string[] {
   return names;
 }
 
-/** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */
+/** The API of what `up` runs is that of its own kubeconfig, unless another one is named. */
 async function apiOfUp({
   adminUrl,
   context,

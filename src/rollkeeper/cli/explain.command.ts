@@ -88,7 +88,7 @@ async function explainedDeployment(words: readonly string[], flags: ExplainFlags
 
 interface Found {
   readonly explanation: Explanation;
-  /** Where the console shows it. Absent: no console is known. */
+  /** The address at which the console shows it. Absent: no console is known. */
   readonly address?: string;
 }
 

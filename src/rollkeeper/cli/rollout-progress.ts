@@ -11,9 +11,9 @@ import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } fro
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
 
-/** What `rollkeeper rollout status` and `wait` take. */
+/** The flags of `rollkeeper rollout status` and `wait`. */
 export interface ProgressFlags extends ApiFlags {
-  /** Of `status`: `false` looks once. */
+  /** The flag of `status`: `false` looks once. */
   readonly watch?: string | true;
   readonly timeout?: string;
   readonly untilApproval?: boolean;
@@ -36,9 +36,9 @@ interface CompiledProgress {
 
 /** Longer than the progress deadline that a Deployment has where it says nothing. */
 export const DEFAULT_TIMEOUT = '15m';
-/** Of a single look. */
+/** The patience of a single look. */
 const LOOK_TIMEOUT_MS = 30_000;
-/** Of a terminal that does not say how wide it is. */
+/** The width of a terminal that does not say how wide it is. */
 const USUAL_COLUMNS = 80;
 const OF_FOLLOWING_ALONE = ['timeout', 'untilApproval', 'untilHeld'] as const;
 

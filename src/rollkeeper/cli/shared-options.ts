@@ -40,7 +40,7 @@ export interface ApiFlags {
   readonly context?: string;
 }
 
-/** Where `up` keeps what it has, unless an option names another folder. */
+/** The folder in which `up` keeps what it has, unless an option names another one. */
 export const UP_FOLDER = '.rollkeeper';
 
 /** `--data-dir`, of commands that look at what `up` runs. */

@@ -11,7 +11,7 @@ export interface ClusterFlags extends ApiFlags {
   readonly isFound?: boolean;
 }
 
-/** What a command does with a cluster. */
+/** The work of a command with a cluster. */
 export type ApiWork<T> = (
   client: HttpApiClient,
   serverUrl: string,

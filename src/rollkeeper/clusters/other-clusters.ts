@@ -10,7 +10,7 @@ import type { ConsoleCluster } from './console-clusters.js';
 export type ClusterHealth =
   { readonly health: 'well' | 'ailing' } | { readonly health: 'away'; readonly why: string };
 
-/** What another cluster has answered to a browser's session of its own. */
+/** The answer of another cluster to a browser's session of its own. */
 export type ClusterAnswer<T> =
   | { readonly answer: T; readonly refused?: undefined; readonly away?: undefined }
   /** It knows the session no more, or the user may not. */
@@ -64,7 +64,7 @@ export class OtherClusters {
     return health;
   }
 
-  /** What is wrong there, as far as the session's user may know. Never rejects. */
+  /** The problems there, as far as the session's user may know. Never rejects. */
   problems(cluster: ConsoleCluster, session: string): Promise<ClusterAnswer<unknown>> {
     return this.ask(cluster, { path: '/admin/problems', session });
   }

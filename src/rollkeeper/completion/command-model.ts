@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What the command line takes, as far as completion and the reference need it. */
+/** The commands and options, as far as completion and the reference need them. */
 export interface CommandModel {
   readonly name: string;
   readonly description: string;
@@ -28,7 +28,7 @@ export interface OptionModel {
   readonly value: 'none' | 'optional' | 'required';
   readonly variadic: boolean;
   readonly choices: readonly string[];
-  /** Of those that the program gives itself; the others are in their descriptions. */
+  /** The default of those that the program gives itself; the others are in their descriptions. */
   readonly default?: string;
   readonly isRequired: boolean;
 }

@@ -18,7 +18,7 @@ export type ReadNames = (
 
 interface CompleteOptions {
   readonly clock: Clock;
-  /** Where names are needed: loads what reads them. */
+  /** Loads the reader of names when they are needed. */
   readonly loadReader: () => Promise<ReadNames>;
 }
 

@@ -24,7 +24,7 @@ export interface Completion {
   readonly files: boolean;
   /** The word continues right behind it: `deployment/`. */
   readonly noSpace: boolean;
-  /** What the names are asked with. */
+  /** The connection with which the names are asked. */
   readonly api: { readonly kubeconfig?: string; readonly context?: string };
 }
 

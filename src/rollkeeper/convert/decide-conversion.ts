@@ -20,7 +20,7 @@ export interface ConversionState {
   readonly source?: Deployment;
   /** In the API that it moves to. */
   readonly target?: Deployment;
-  /** Of the namespace. */
+  /** The ReplicaSets of the namespace. */
   readonly replicaSets: readonly ReplicaSet[];
   /** Every Deployment of the namespace, of both APIs. */
   readonly deployments: readonly Deployment[];

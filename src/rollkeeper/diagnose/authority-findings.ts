@@ -12,7 +12,7 @@ export interface TrustedServer {
   readonly what: string;
   /** Base64 of PEM. */
   readonly caBundle?: string | undefined;
-  /** What fails without trust: `writes of pods are refused`. */
+  /** The effect of missing trust: `writes of pods are refused`. */
   readonly effect: string;
   /** Whether that keeps others from working. */
   readonly isFatal: boolean;

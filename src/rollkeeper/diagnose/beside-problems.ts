@@ -51,7 +51,7 @@ export function certificateProblems(
   });
 }
 
-/** What is no object of the API has a version all the same, so that Events can be about it. */
+/** The version of things that are no objects of the API, so that Events can be about them. */
 const BESIDE = 'rollkeeper.dev/v1';
 
 function problemOf(

@@ -28,7 +28,7 @@ export class ClusterReader {
     private readonly options: Pick<DiagnoseOptions, 'cached' | 'reader' | 'signal'> = {},
   ) {}
 
-  /** Where the lists so far came from. */
+  /** The sources of the lists so far. */
   get reads(): ListReads {
     return { api: this.fromApi, caches: this.fromCaches };
   }
@@ -43,7 +43,7 @@ export class ClusterReader {
     );
   }
 
-  /** What was left out, for people. */
+  /** The things that were left out, for people. */
   notes(): readonly string[] {
     if (this.refused.size === 0) return [];
     const lists = [...this.refused].toSorted().join(', ');

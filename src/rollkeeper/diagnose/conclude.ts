@@ -59,7 +59,7 @@ function causeOf(state: DiagnosisState): Diagnosis['cause'] {
   return state === 'progressing' ? 'running' : 'healthy';
 }
 
-/** Of the blocking findings, otherwise of the waiting ones, otherwise of the notes; each once. */
+/** The remedies of the blocking findings, otherwise of the waiting ones, otherwise of the notes; each once. */
 function unblockers(findings: readonly DiagnosisFinding[]): string[] {
   const [worst] = findings;
   const relevant = findings.filter(({ severity }) => severity === worst?.severity);

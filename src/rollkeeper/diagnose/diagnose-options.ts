@@ -4,8 +4,8 @@ import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/m
 export interface DiagnoseOptions {
   readonly nowMs: number;
   readonly signal?: AbortSignal;
-  /** Whose rights count, in the notes about what may not be listed. @default 'You' */
+  /** The user whose rights count, in the notes about what may not be listed. @default 'You' */
   readonly reader?: string;
-  /** What a cache has of a type, in place of a list from the API; undefined: it has none. @default none */
+  /** The objects of a type in a cache, in place of a list from the API; undefined: it has none. @default none */
   readonly cached?: (type: ResourceType) => readonly DeepReadonly<KubernetesObject>[] | undefined;
 }

@@ -61,7 +61,7 @@ export interface NamedObject {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** What matters of it here. */
+  /** The detail that matters here. */
   readonly detail?: string;
 }
 
@@ -75,7 +75,7 @@ export interface DiagnosisFinding {
   readonly since?: string;
   readonly pods?: readonly NamedPod[];
   readonly objects?: readonly NamedObject[];
-  /** What would end the wait, one sentence each. */
+  /** The ways to end the wait, one sentence each. */
   readonly unblockedBy: readonly string[];
 }
 
@@ -89,23 +89,23 @@ export interface Diagnosis {
   readonly name: string;
   readonly uid?: string;
   readonly state: DiagnosisState;
-  /** Of the first of `waitsFor`, or why there is none. */
+  /** The cause of the first of `waitsFor`, or why there is none. */
   readonly cause: DiagnosisCause;
   /** The state in one sentence. */
   readonly sentence: string;
   readonly waitsFor: readonly DiagnosisFinding[];
   readonly unblockedBy: readonly string[];
-  /** What could not be read, and so is not in it. */
+  /** The things that could not be read, and so are not in it. */
   readonly notes: readonly string[];
 }
 
-/** What a kind finds out about one of its objects. */
+/** The verdict of a kind on one of its objects. */
 export interface Verdict {
   readonly findings: readonly DiagnosisFinding[];
-  /** Where nothing blocks or waits. */
+  /** The state if nothing blocks or waits. */
   readonly good: { readonly state: DiagnosisState; readonly sentence: string };
   /** Figures before the first finding: `2 of 3 pods are ready`. */
   readonly progress?: string;
-  /** What a blocking finding makes of the state. @default 'blocked' */
+  /** The state that a blocking finding leads to. @default 'blocked' */
   readonly bad?: 'blocked' | 'degraded' | 'paused' | 'deleting';
 }

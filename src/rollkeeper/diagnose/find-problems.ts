@@ -43,11 +43,11 @@ export interface FindProblemsOptions extends DiagnoseOptions {
   readonly refused?: Map<string, number>;
   /** Problems beside the objects of the API: of replicas, of certificates. @default none */
   readonly beside?: () => Promise<readonly Diagnosis[]>;
-  /** Which Deployments are looked at. @default those of apps/v1 */
+  /** The Deployments that are looked at. @default those of apps/v1 */
   readonly deploymentTypes?: readonly ResourceType[];
 }
 
-/** What is wrong, the worst first. */
+/** The problems, the worst first. */
 export interface Problems {
   readonly problems: readonly Diagnosis[];
   /** Objects that were looked at. */

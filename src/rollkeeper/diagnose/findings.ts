@@ -46,7 +46,7 @@ export function readyEndpoints(
     .filter(({ conditions }) => conditions?.ready !== false).length;
 }
 
-/** What keeps pods from being ready, or from ending. */
+/** The findings that keep pods from being ready, or from ending. */
 export function findingsOfPods(
   pods: readonly Readable<Pod>[],
   {
@@ -153,7 +153,7 @@ export function refusalOf(message: string): Pick<DiagnosisFinding, 'cause' | 'un
   };
 }
 
-/** That an object is being deleted, and what holds it. */
+/** The finding that an object is being deleted, and what holds it. */
 export function deletionFindings(
   { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
   dependents = '',
@@ -183,7 +183,7 @@ export function deletionFindings(
   ];
 }
 
-/** That a controller has not looked at the latest change. @param controller its kind */
+/** The finding that a controller has not looked at the latest change. @param controller its kind */
 export function unobservedFindings(
   { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
   observedGeneration: number | undefined,

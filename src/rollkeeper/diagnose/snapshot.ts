@@ -76,7 +76,7 @@ export class ListedSnapshot implements Snapshot {
   }
 }
 
-/** What a list by type holds, as that type, which the caller of a snapshot names. */
+/** The objects of a list, as the type that the caller of a snapshot names. */
 function ofType<T>(objects: readonly Readable[] = []): readonly DeepReadonly<T>[] {
   return objects as readonly DeepReadonly<T>[];
 }

@@ -3,11 +3,11 @@ import { failure, warning } from './finding.js';
 
 /** When certificates end, epoch milliseconds. Absent: there is none, or it could not be seen. */
 export interface CertificateFacts {
-  /** Of the API server. */
+  /** The end of the API server's certificate. */
   readonly serverEndsAtMs?: number;
-  /** Of the authority in the kubeconfig, by which the server is trusted: the last of them. */
+  /** The end of the authority in the kubeconfig, by which the server is trusted: the last of them. */
   readonly authorityEndsAtMs?: number;
-  /** Of the user, in the kubeconfig. */
+  /** The end of the user's certificate in the kubeconfig. */
   readonly clientEndsAtMs?: number;
 }
 

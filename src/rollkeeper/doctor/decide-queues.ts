@@ -37,7 +37,7 @@ function decideParked({ controller, counts, parked = [] }: QueueFacts): readonly
   ];
 }
 
-/** Of the first key that someone has to bring back. */
+/** The remedy for the first key that someone has to bring back. */
 function remedyOf(controller: string, parked: NonNullable<QueueFacts['parked']>): string {
   const byHand = parked.find(({ error }) => !isOfQuota(error));
   if (parked.length > 0 && !byHand) return FREE_QUOTA;

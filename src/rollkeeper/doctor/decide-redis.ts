@@ -12,7 +12,7 @@ export interface RedisServerFacts extends RedisFacts {
   /** Whether it saves snapshots by itself. */
   readonly savesSnapshots: boolean;
   readonly isLoading: boolean;
-  /** Of the last snapshot or rewrite. */
+  /** Whether the last snapshot or rewrite failed. */
   readonly lastSaveFailed: boolean;
   readonly usedBytes: number;
   /** 0: without a limit. */

@@ -72,7 +72,7 @@ function decideVersions(reached: readonly ReplicaView[]): readonly Finding[] {
   ];
 }
 
-/** Of one version alone: another has other options. */
+/** The options of replicas of one version are compared: another has other options. */
 function decideOptions(reached: readonly ReplicaView[]): readonly Finding[] {
   if (new Set(reached.map(({ version }) => version)).size > 1) return [];
   const known = reached.filter(({ optionsDigest }) => optionsDigest !== undefined);
@@ -111,7 +111,7 @@ function decideCertificate(
     : [warning('replicas', `the admin certificate of ${identity} ends at ${end}`, remedy)];
 }
 
-/** What controllers cannot list: without some of it they do not start. */
+/** The resources that controllers cannot list: without some of them they do not start. */
 export function decideCaches(asked: Asked<ClusterSnapshot>): readonly Finding[] {
   if (asked.is !== 'answered') return [skipped('caches', 'no replica answers', WHERE)];
   const reached = asked.value.replicas.filter(({ reachable }) => reachable);

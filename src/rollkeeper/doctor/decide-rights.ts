@@ -12,7 +12,7 @@ export interface ReviewedRight {
 /** The rights of one owner, as the API judges them. */
 export interface ReviewedRights {
   readonly owner: RightsOwner;
-  /** Whose rights were asked for: a user, or `you`. */
+  /** The user whose rights were asked for, or `you`. */
   readonly subject: string;
   readonly reviewed: Asked<readonly ReviewedRight[]>;
 }

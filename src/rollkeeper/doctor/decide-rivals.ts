@@ -9,7 +9,7 @@ export interface StatusWriter {
   readonly atMs: number;
 }
 
-/** What shows whether another controller processes the same Deployments. */
+/** The facts that show whether another controller processes the same Deployments. */
 export interface RivalFacts {
   /** Whether these replicas process `apps/v1`. */
   readonly worksOnApps: boolean;

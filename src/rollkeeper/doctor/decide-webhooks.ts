@@ -9,7 +9,7 @@ import type { Webhook } from './resources.js';
 export interface WebhookFacts {
   readonly configuration: string;
   readonly webhook: Webhook;
-  /** Of a webhook in the cluster. Undefined: it may not be looked at, or is outside of the cluster. */
+  /** The Service of a webhook in the cluster. Undefined: it may not be looked at, or is outside of the cluster. */
   readonly service?: {
     readonly exists: boolean;
     readonly ready: number;
@@ -26,7 +26,7 @@ export interface TriedWrite {
   readonly kind: string;
   readonly namespace: string;
   readonly tookMs: number;
-  /** What the API answered; undefined: it would have been done. */
+  /** The refusal by the API; undefined: it would have been done. */
   readonly refusal?: { readonly code: number; readonly message: string };
 }
 

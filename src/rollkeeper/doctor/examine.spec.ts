@@ -11,7 +11,7 @@ import { controllersFlagIn, statusWritersOf } from './read-api.js';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 
-/** What a review asks for. */
+/** The question of a review. */
 interface Asked {
   readonly user?: string;
   readonly groups?: readonly string[];

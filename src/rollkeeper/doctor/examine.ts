@@ -35,15 +35,18 @@ export interface DoctorOptions {
   readonly askAdmin?: <T>(path: string) => Promise<T>;
   /** Undefined: Redis is not asked itself. */
   readonly redisUrl?: string;
-  /** Whose rights count; undefined: those of the connection's user. */
+  /** The account whose rights count; undefined: those of the connection's user. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
-  /** What is examined where no replica says it. */
+  /** The controllers that are examined if no replica names them. */
   readonly controllers: readonly string[];
   /** Undefined: no write is tried. */
   readonly tryIn?: string;
 }
 
-/** Of the patience: limit of each question to a server that answers and is not ready. `doctor` reports an outage within three seconds. */
+/**
+ * The share of the patience: limit of each question to a server that answers and is not ready. `doctor` reports an
+ * outage within three seconds.
+ */
 const OF_UNREADY = 0.4;
 
 /** Looks at everything and writes nothing. What cannot be looked at is a finding, too. */

@@ -1,4 +1,4 @@
-/** What is looked at, in the order of the report. */
+/** The checks, in the order of the report. */
 export const CHECKS = [
   'api',
   'rights',
@@ -19,7 +19,7 @@ interface Calm {
   readonly check: Check;
   readonly level: 'ok' | 'skipped';
   readonly summary: string;
-  /** Of what was skipped: how it can be looked at. */
+  /** The way to look at what was skipped. */
   readonly remedy?: string;
 }
 
@@ -27,7 +27,7 @@ interface Trouble {
   readonly check: Check;
   readonly level: 'warning' | 'failure';
   readonly summary: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy: string;
 }
 

@@ -2,7 +2,7 @@ import { parseWebhookAddress } from '../eviction-webhook/index.js';
 import type { Installation, RightsOwner } from './needed-rights.js';
 import type { SubjectOf } from './read-rights.js';
 
-/** What of `GET /admin/config` matters here; options by their names. */
+/** The part of `GET /admin/config` that matters here; options by their names. */
 export interface ReplicaConfig {
   readonly controllers?: readonly string[];
   readonly 'deployment-api'?: unknown;
@@ -79,7 +79,7 @@ const ACCOUNTS: Readonly<Record<Exclude<RightsOwner, 'replica'>, string>> = {
   namespace: 'namespace-controller',
 };
 
-/** Whose rights each owner works with. */
+/** The accounts whose rights each owner works with. */
 export function subjectsOf(
   config: ReplicaConfig | undefined,
   serviceAccount: { readonly namespace: string; readonly name: string } | undefined,

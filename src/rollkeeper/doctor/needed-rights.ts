@@ -10,7 +10,7 @@ export interface NeededRight {
   readonly name?: string;
 }
 
-/** What of an installation decides which rights it needs. */
+/** The facts of an installation that decide which rights it needs. */
 export interface Installation {
   readonly controllers: readonly string[];
   /** `apps`, `rollkeeper.dev`. */
@@ -27,13 +27,13 @@ export interface Installation {
   readonly lastingHistory: boolean;
   /** Whether all kinds are looked at for problems. */
   readonly looksAtAllKinds: boolean;
-  /** Where evictions are held, and the certificate is made here. */
+  /** The webhook that holds evictions, if the certificate is made here. */
   readonly evictionWebhook?: { readonly configuration: string; readonly namespace: string };
-  /** Where the Lease is, with `--leader-elect-resource-lock leases`. */
+  /** The place of the Lease, with `--leader-elect-resource-lock leases`. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
 
-/** Whose rights they are: all replicas' own (caches, Events, the Lease), or a controller's. */
+/** The owner of rights: all replicas (caches, Events, the Lease), or a controller. */
 export type RightsOwner = 'replica' | 'deployment' | 'replicaset' | 'garbage-collector' | 'namespace';
 
 /** The rights of one owner, by which its part of the chart's roles is made. */
@@ -50,7 +50,7 @@ export const KNOWN_CONTROLLERS: readonly RightsOwner[] = [
   'namespace',
 ];
 
-/** What the replicas of an installation must be allowed to do: what the chart grants for the same options. */
+/** The rights that the replicas of an installation need: what the chart grants for the same options. */
 export function neededRights(installation: Installation): readonly OwnedRights[] {
   const own = KNOWN_CONTROLLERS.filter((name) => installation.controllers.includes(name));
   return [

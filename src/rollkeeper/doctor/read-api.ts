@@ -36,7 +36,7 @@ export interface ApiReader {
   readonly withinMs?: number;
 }
 
-/** Who asks, and how long an answer may take. */
+/** The caller, and how long an answer may take. */
 export interface Asker extends Pick<ApiReader, 'clock' | 'signal'> {
   /** Milliseconds. @default as long as the answer takes */
   readonly withinMs?: number;
@@ -66,7 +66,7 @@ export async function asking<T>(
   }
 }
 
-/** Of the limit: a server whose readiness hangs still has a version. */
+/** The share of the limit: a server whose readiness hangs still has a version. */
 const OF_READINESS = 0.7;
 
 export function readApi(
@@ -176,7 +176,7 @@ export function controllersFlagIn(words: readonly string[]): string | undefined 
 }
 
 export interface AdmissionQuestion {
-  /** Where a write is tried; undefined: nowhere. */
+  /** The namespace in which a write is tried; undefined: none. */
   readonly tryIn?: string;
 }
 

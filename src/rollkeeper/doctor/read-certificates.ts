@@ -47,7 +47,7 @@ async function shownBy(
   }
 }
 
-/** Of the first certificate: those that follow belong to authorities. */
+/** The end of the first certificate: those that follow belong to authorities. */
 function endOf(pem: string | Buffer | undefined): number | undefined {
   if (pem === undefined) return undefined;
   try {

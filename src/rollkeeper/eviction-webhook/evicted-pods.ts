@@ -11,7 +11,7 @@ export interface Eviction extends KubernetesObject {
 /** Requests at `pods/eviction`, whose objects are Evictions. */
 export const EvictedPods: Kind<Eviction> = untyped(Pod);
 
-/** Of the webhook of evictions; the chart's configuration says the same. */
+/** The rules of the webhook of evictions; the chart's configuration says the same. */
 export const EVICTION_WEBHOOK_RULES = {
   subresource: 'eviction',
   operations: ['CREATE'],

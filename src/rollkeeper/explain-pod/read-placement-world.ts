@@ -11,7 +11,7 @@ export interface ReadWorld {
   readonly nodes: readonly Node[] | undefined;
   readonly pods: readonly Pod[];
   readonly view: ClusterView;
-  /** What could not be read, and what follows of that. */
+  /** The things that could not be read, and what follows of that. */
   readonly notes: readonly string[];
 }
 

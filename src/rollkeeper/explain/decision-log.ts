@@ -4,7 +4,7 @@ export interface LoggedDecision {
   readonly atMs: number;
   readonly controller: string;
   readonly key: string;
-  /** Of the object that had the key then. Absent: there was none, or it is unknown. */
+  /** The UID of the object that had the key then. Absent: there was none, or it is unknown. */
   readonly uid?: string;
   /** The replica that decided. */
   readonly replica: string;
@@ -57,7 +57,7 @@ export class DecisionLog {
     return uid === undefined ? all : all.filter((decision) => isAbout(decision, uid));
   }
 
-  /** Of all keys, those after `afterMs`, newest first. */
+  /** The decisions about all keys after `afterMs`, newest first. */
   since(afterMs: number, limit: number): readonly LoggedDecision[] {
     return [...this.byKey.values()]
       .flat()

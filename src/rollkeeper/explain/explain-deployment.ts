@@ -219,7 +219,7 @@ function identityOf({
   return { namespace, name, generation, observedGeneration: deployment.status?.observedGeneration ?? 0 };
 }
 
-/** Of the blocking findings, otherwise of the waiting ones; each once. */
+/** The remedies of the blocking findings, otherwise of the waiting ones; each once. */
 function unblockers(findings: readonly Finding[]): string[] {
   const blocked = findings.filter(({ severity }) => severity === 'blocked');
   const relevant = blocked.length > 0 ? blocked : findings;

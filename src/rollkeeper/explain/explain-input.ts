@@ -3,7 +3,7 @@ import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import type { QueuedRollout } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
-/** What a work queue knows of a key. */
+/** The knowledge of a work queue about a key. */
 export interface QueueKnowledge {
   readonly parked?: {
     readonly error: string;
@@ -22,7 +22,7 @@ export interface QueueKnowledge {
   readonly overdue?: { readonly replica: string; readonly sinceMs: number; readonly overdueSinceMs: number };
 }
 
-/** Which controllers are running. */
+/** The controllers that run. */
 export interface ControlKnowledge {
   /** Whether any replica processes Deployments. */
   readonly controllerRuns: boolean;

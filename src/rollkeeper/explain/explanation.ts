@@ -72,7 +72,7 @@ export interface Finding {
   /** One sentence. */
   readonly summary: string;
   readonly pods?: readonly NamedPod[];
-  /** What would end the wait, one sentence each. */
+  /** The ways to end the wait, one sentence each. */
   readonly unblockedBy: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { countOf, named } from './named-pods.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { sum } from './rollout-facts.js';
 
-/** What the rollout's own rules make it wait for. */
+/** The findings about the rollout's own rules. */
 export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding[] {
   return [
     ...deadlineFinding(facts),

@@ -6,7 +6,7 @@ import type { RolloutFacts } from './rollout-facts.js';
 /** The API's limit for names of ReplicaSets, as DNS subdomains. Characters. */
 const LONGEST_NAME = 253;
 
-/** What the next sync will do, and which errors it will meet. */
+/** The findings about the next sync, and the errors that it will meet. */
 export function nextSyncFindings(input: ExplainInput, facts: RolloutFacts): Finding[] {
   const tooLong = nameFinding(input, facts);
   if (tooLong) return [tooLong];

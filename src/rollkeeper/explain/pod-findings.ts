@@ -55,7 +55,7 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
   },
 };
 
-/** What the pods of the ReplicaSets with a target size are waiting for. */
+/** The findings about the pods of the ReplicaSets with a target size. */
 export function podFindings(
   { nodesNotReady }: ExplainInput,
   { latest, old, limits }: RolloutFacts,
@@ -77,7 +77,7 @@ function troublesOf(
   return [...podTroubleFindings(pods, nodesNotReady), ...waitingForTime(sets, pods)];
 }
 
-/** What keeps these pods from being ready, the most urgent first; they may belong to any kind of owner. */
+/** The findings that keep these pods from being ready, the most urgent first; they may belong to any kind of owner. */
 export function podTroubleFindings(
   all: readonly ClassifiedPod[],
   nodesNotReady: ExplainInput['nodesNotReady'],

@@ -1,6 +1,6 @@
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
 
-/** What keeps pods from a node, and what ends it. */
+/** An obstacle that keeps pods from a node, and what ends it. */
 interface Obstacle {
   /** Matches one reason of the scheduler's message, as kube-scheduler words it. */
   readonly says: RegExp;
@@ -82,8 +82,8 @@ const OF_ANY_OBSTACLE: readonly string[] = [
 const WITHOUT_NODES: readonly string[] = ['add a node: the cluster has none'];
 
 /**
- * What would let the scheduler place a pod, by its own message: first what keeps it from most nodes. What preemption adds to the
- * message says nothing more.
+ * The remedies that would let a node pull an image, by the kubelet's reason and the registry's words. What preemption
+ * adds to the message says nothing more.
  * @param message of the PodScheduled condition
  */
 export function unschedulableRemedies(message = ''): readonly string[] {
@@ -103,7 +103,7 @@ export function unschedulableRemedies(message = ''): readonly string[] {
 
 const ROLL_BACK = 'or roll back with kubectl rollout undo';
 
-/** What would let a node pull an image, by the kubelet's reason and the registry's words. */
+/** The remedies that would let a node pull an image, by the kubelet's reason and the registry's words. */
 export function imageRemedies({
   message = '',
   pullSecrets = [],

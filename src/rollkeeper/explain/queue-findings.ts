@@ -9,11 +9,11 @@ interface QueuedKey {
   readonly key: string;
   /** How a sentence begins, for example `its`. */
   readonly whose: string;
-  /** Which changes bring a parked key back. */
+  /** The changes that bring a parked key back. */
   readonly broughtBackBy: string;
 }
 
-/** What delays a key: a hanging sync, the retry after a failure, or a dependency. */
+/** The findings that delay a key: a hanging sync, the retry after a failure, or a dependency. */
 export function queueFindings(queued: QueuedKey, queue: QueueKnowledge, nowMs: number): Finding[] {
   return [...overdueFindings(queued, queue, nowMs), ...failureFindings(queued, queue, nowMs)];
 }

@@ -47,7 +47,7 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
   return { cause: 'deleting', severity: others.length > 0 ? 'blocked' : 'waits', summary, unblockedBy };
 }
 
-/** That its key failed, which says less than why. */
+/** The finding that its key failed, which says less than why. */
 export function failureFindings({ deployment, nowMs, queue }: ExplainInput): Finding[] {
   if (!queue) return [];
   const key = {
@@ -90,7 +90,7 @@ export function controlFindings(input: ExplainInput): Finding[] {
   return findings;
 }
 
-/** What follows is as old as the last answer. */
+/** The finding that all else is as old as the last answer. */
 function apiFinding(problem: string | undefined): Finding[] {
   if (problem === undefined) return [];
   return [

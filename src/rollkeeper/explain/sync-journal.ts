@@ -25,7 +25,7 @@ export class SyncJournal implements SyncObserver {
       this.note({ controller, key, uid, actions: [...actions], ...(error !== undefined && { error }) });
     return {
       decided: (decision) => {
-        // What it is about is looked up as late as it can be.
+        // The object is looked up as late as it can be.
         uid = object()?.metadata.uid ?? uid;
         if (decision.changes && !decision.routine) actions.push(sentenceOf(decision));
       },

@@ -9,7 +9,7 @@ const IS_STUCK_AFTER_MS = 10_000;
 export interface Unobserved {
   readonly metadata: DeepReadonly<KubernetesObject['metadata']>;
   readonly observedGeneration: number | undefined;
-  /** Who should have seen it: `Deployment controller`. */
+  /** The controller that should have seen it: `Deployment controller`. */
   readonly controller: string;
   readonly nowMs: number;
   /** Whether a change of an unknown time is an old one. @default false */

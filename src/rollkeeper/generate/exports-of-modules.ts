@@ -4,7 +4,7 @@ import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { CustomKind, PolicyRule, ResourceType } from '@rollkeeper/runtime';
 import { RIGHTS, definitionOf, isCustomKind, qualifiedResource } from '@rollkeeper/runtime';
 
-/** What a module of an operator exports. */
+/** The exports of a module of an operator. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
 /** Loads modules by their paths; TypeScript as Node runs it. @throws InvalidOptionError naming the one that fails */

@@ -1,17 +1,20 @@
 import type { PolicyRule } from '@rollkeeper/runtime';
 
 export interface RoleOptions {
-  /** Of the operator: names roles, bindings and the service account. */
+  /** The name of the operator: names roles, bindings and the service account. */
   readonly name: string;
-  /** Of the operator itself: where the service account and the Lease are. */
+  /** The namespace of the operator itself: where the service account and the Lease are. */
   readonly namespace: string;
-  /** Where its controllers work. Empty: in the whole cluster. */
+  /** The namespaces in which its controllers work. Empty: in the whole cluster. */
   readonly namespaces: readonly string[];
   /** Whether its lease, and what leaders leave to each other, are in the API. */
   readonly hasLease: boolean;
   /** Whether its replicas share a Redis, whose keys are guarded against those of another cluster. @default false */
   readonly onRedis?: boolean;
-  /** What its `webhookServer` does to configurations. @default it has none, or leaves them alone and has its certificate from elsewhere */
+  /**
+   * The work of its `webhookServer` on configurations. @default it has none, or leaves them alone and has its
+   * certificate from elsewhere
+   */
   readonly webhooks?: 'apply' | 'patch';
   /** Names of the CustomResourceDefinitions that its webhooks convert. @default none */
   readonly converted?: readonly string[];

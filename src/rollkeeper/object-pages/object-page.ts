@@ -57,22 +57,22 @@ function shown(event: ObjectEvent): ShownEvent {
   };
 }
 
-/** What the console shows of an object beside its explanation. */
+/** The part of an object that the console shows beside its explanation. */
 export interface ObjectPage extends ObjectLink {
   /** Without the managed fields. */
   readonly yaml: string;
-  /** Which manager owns which fields. Absent: none does. */
+  /** The fields that each manager owns. Absent: none does. */
   readonly managedFields?: string;
   readonly events: readonly ShownEvent[];
   readonly owners: readonly ObjectLink[];
   readonly made: readonly ObjectLink[];
-  /** Of a pod: those whose logs can be asked for, in their order. */
+  /** The containers of a pod whose logs can be asked for, in their order. */
   readonly containers?: readonly string[];
-  /** What is not shown, for people. */
+  /** The parts that are not shown, for people. */
   readonly notes: readonly string[];
 }
 
-/** Whose rights the page has. */
+/** The user whose rights the page has. */
 interface PageReader {
   /** In a sentence about what is not allowed. @default You */
   readonly reader?: string;

@@ -21,7 +21,7 @@ export interface ObjectLink {
   readonly name: string;
 }
 
-/** What the objects of a kind make. */
+/** The kinds that the objects of a kind make. */
 const MADE: readonly (readonly [ResourceType, ResourceType])[] = [
   [Deployment, ReplicaSet],
   [RollkeeperDeployment, ReplicaSet],
@@ -45,7 +45,7 @@ export function ownersOf({ metadata }: KubernetesObject): readonly ObjectLink[] 
   });
 }
 
-/** What the object made, and the pods of a node. @throws what the API answers */
+/** Returns the objects that the object made, and the pods of a node. @throws what the API answers */
 export async function madeBy(
   client: Pick<ApiClient, 'list'>,
   type: ResourceType,

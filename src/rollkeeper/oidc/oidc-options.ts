@@ -18,7 +18,7 @@ export interface OidcOptions {
   readonly scopes: readonly string[];
   readonly rights: OidcRights;
   readonly claims: ClaimRules;
-  /** Where the provider sends browsers back to. */
+  /** The address to which the provider sends browsers back. */
   readonly redirectUri: string;
 }
 
@@ -39,7 +39,7 @@ export interface GivenOidcOptions {
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-/** Of RFC 6749. */
+/** The form of a scope in RFC 6749. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const OPENID = 'openid';
 

@@ -14,15 +14,15 @@ export class ProviderUnavailableError extends ExpectedError {}
 /** The identity provider refuses, or its answer is not acceptable. */
 export class SignInRefusedError extends ExpectedError {}
 
-/** What a sign-in has to come back with. */
+/** The secrets that a sign-in has to come back with. */
 export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** The verifier of PKCE. */
   readonly verifier: string;
 }
 
-/** What the provider has issued, checked. */
+/** The tokens that the provider has issued, checked. */
 export interface Issued {
   readonly idToken: string;
   readonly claims: Claims;
@@ -50,7 +50,10 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
 ]);
 const LONGEST_DESCRIPTION = 300;
-/** What the provider publishes of itself changes rarely: its keys are looked up by themselves. */
+/**
+ * The time for which the provider's own description is kept: it changes rarely, and its keys are looked up by
+ * themselves.
+ */
 const DISCOVERED_LASTS_MS = 10 * 60_000;
 
 interface Discovered {
@@ -230,7 +233,7 @@ function issuedIn(
   };
 }
 
-/** What a provider says of itself, its keys and a token are a fraction of it. Bytes. */
+/** The longest answer of a provider: its description, its keys and a token are a fraction of it. Bytes. */
 const MOST_BYTES = 1024 * 1024;
 
 async function readBounded(body: AsyncIterable<Uint8Array> | null): Promise<Buffer<ArrayBuffer> | null> {

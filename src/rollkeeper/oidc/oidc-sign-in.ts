@@ -16,11 +16,11 @@ const MOST_UNDER_WAY = 20;
 
 /** A sign-in that has begun. */
 interface Pending extends SignInSecrets {
-  /** Where in the console the person was. */
+  /** The place in the console where the person was. */
   readonly returnTo: string;
 }
 
-/** What a session is renewed with. */
+/** The means by which a session is renewed. */
 interface Renewable {
   readonly refreshToken: string;
   readonly sub: string;
@@ -38,7 +38,7 @@ interface OidcSignInParts {
   readonly options: OidcOptions;
   readonly provider: IdentityProvider;
   readonly clock: Pick<Clock, 'now'>;
-  /** What replicas have in common. */
+  /** The secret that replicas have in common. */
   readonly secret: string | undefined;
 }
 
@@ -49,7 +49,7 @@ interface OidcSignInParts {
  */
 export class OidcSignIn {
   readonly issuerUrl: string;
-  /** Where the provider sends browsers back to. */
+  /** The address to which the provider sends browsers back. */
   readonly redirectUri: string;
   /** Whether its sessions are those of users, in whose name the replica asks. */
   readonly impersonates: boolean;
@@ -99,7 +99,7 @@ export class OidcSignIn {
     return this.resultOf(issued, renewable.endsMs);
   }
 
-  /** What a session was renewed with renews it no more, where the provider can revoke that. */
+  /** The token that renewed a session renews it no more, if the provider can revoke that. */
   async end(sealed: string): Promise<void> {
     const renewable = this.renewals.open(sealed);
     if (renewable) await this.bounded(() => this.parts.provider.revoke(renewable.refreshToken));

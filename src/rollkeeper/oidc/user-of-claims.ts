@@ -1,7 +1,7 @@
 import { ExpectedError } from '@rollkeeper/machinery/errors';
 import type { UserInfo } from '../delegated-access/index.js';
 
-/** Which claims name the user and their groups: the meaning of kube-apiserver's `--oidc-…` options. */
+/** The claims that name the user and their groups: the meaning of kube-apiserver's `--oidc-…` options. */
 export interface ClaimRules {
   readonly issuerUrl: string;
   readonly usernameClaim: string;
@@ -14,7 +14,7 @@ export interface ClaimRules {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What the identity provider says of a user is not acceptable. */
+/** The identity provider's claims about a user are not acceptable. */
 export class ClaimError extends ExpectedError {}
 
 /** Names that the cluster keeps for itself: its components, service accounts and administrators. */

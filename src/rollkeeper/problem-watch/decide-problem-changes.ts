@@ -3,7 +3,7 @@ import type { WatchedProblem } from './watched-problem.js';
 /** Looks in a row that must agree: a pod that starts, or a container between two crashes, changes nothing. */
 export const LOOKS_TO_BELIEVE = 2;
 
-/** What is known of one problem. */
+/** The knowledge of one problem. */
 export interface KnownProblem {
   readonly problem: WatchedProblem;
   /** Whether it counts: it was seen in enough looks, and has not been missing in as many since. */
@@ -47,7 +47,7 @@ export function decideProblemChanges(known: KnownProblems, found: readonly Watch
   return { known: next, appeared, gone };
 }
 
-/** What earlier looks have reported, as it is known before the first look. */
+/** The problems that earlier looks have reported, as they are known before the first look. */
 export function knownBefore(problems: readonly WatchedProblem[]): KnownProblems {
   return new Map(problems.map((problem) => [problem.id, { problem, stands: true, contradictions: 0 }]));
 }

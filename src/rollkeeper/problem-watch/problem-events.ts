@@ -8,7 +8,7 @@ import type { WatchedProblem } from './watched-problem.js';
 
 /** Names the recorder of these Events. */
 export const PROBLEM_COMPONENT = 'rollkeeper-problems';
-/** Of the Event that says that a problem is solved. */
+/** The reason of the Event that says that a problem is solved. */
 export const PROBLEM_SOLVED = 'ProblemSolved';
 
 const HELP = ' What helps: ';
@@ -60,14 +60,14 @@ function withLink(words: string, problem: WatchedProblem, consoleUrl: string | u
   return ended(shortenedTo(LONGEST_MESSAGE - end.length - 1, words)) + end;
 }
 
-/** What the message says is wrong, without what helps and where to look. */
+/** The problem in a message, without what helps and where to look. */
 function summaryOf(message: string): string {
   const [words = message] = message.split(LINK);
   const [summary = words] = words.split(HELP);
   return summary === message ? summary : summary.replace(/\.$/, '');
 }
 
-/** What an Event is about; a replica or a certificate has no UID. Undefined: nothing that an Event can name. */
+/** The subject of an Event; a replica or a certificate has no UID. Undefined: nothing that an Event can name. */
 export function objectOf({
   apiVersion,
   kind,

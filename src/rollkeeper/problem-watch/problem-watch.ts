@@ -19,7 +19,7 @@ export type LookResult =
 export interface ProblemWatchOptions {
   /** Finds what is wrong now. */
   readonly look: (signal: AbortSignal) => Promise<Problems>;
-  /** What earlier leaders have reported and not reported as solved. */
+  /** The problems that earlier leaders have reported and not reported as solved. */
   readonly reported: (signal: AbortSignal) => Promise<readonly WatchedProblem[]>;
   readonly events: EventRecorder;
   readonly isLeader: () => boolean;
@@ -87,7 +87,7 @@ export class ProblemWatch {
       if (!this.hasBegun) this.known = knownBefore(await this.options.reported(signal));
       this.hasBegun = true;
       const found = await this.options.look(signal);
-      // What another leader reports by now is not ours to report.
+      // A problem that another leader reports by now is not ours to report.
       if (!isLeader()) return;
       this.conclude(found);
       const tookMs = clock.monotonicNow() - beganMs;

@@ -11,7 +11,7 @@ export interface WatchedProblem {
   /** Absent: not an object of the API, such as a registry of images. */
   readonly uid?: string;
   readonly cause: string;
-  /** What is wrong, one sentence without a full stop. */
+  /** The problem, one sentence without a full stop. */
   readonly summary: string;
   /** The first thing that would help. */
   readonly remedy?: string;

@@ -3,7 +3,7 @@ import type { Diagnosis, SeenReplica } from '../diagnose/index.js';
 import { certificateProblems, replicaProblems } from '../diagnose/index.js';
 import { certificatesOf, readCertificates } from '../doctor/index.js';
 
-/** Where problems beside the objects of a cluster are looked for. */
+/** The sources of problems beside the objects of a cluster. */
 export interface BesideSources {
   /** The replicas as another one sees them. */
   readonly replicas: () => Promise<readonly SeenReplica[]>;

@@ -47,14 +47,14 @@ const AFTER_DRAIN_MS = 1200;
 export type CompiledReplicaOptions = Readonly<
   Omit<CheckedReplicaOptions, keyof LeadershipOptions | 'problems' | 'redis-url'> & LeadershipOptions
 > & {
-  /** What the leader looks at for problems. */
+  /** The settings of the leader's look for problems. */
   readonly problems: NonNullable<CheckedReplicaOptions['problems']>;
   /** Undefined: there is no Redis. */
   readonly 'redis-url': string | undefined;
   readonly definitions: readonly ControllerDefinition[];
   /** In `controllers`: valid names of controllers that do not exist here. */
   readonly elsewhere: readonly string[];
-  /** Of `deployment-api`, each once. */
+  /** The APIs of `deployment-api`, each once. */
   readonly deploymentApis: readonly DeploymentApi[];
   readonly scope: Scope;
   /** Prefix of this installation's keys in Redis; see {@link Scope.id}. */
@@ -64,15 +64,15 @@ export type CompiledReplicaOptions = Readonly<
   /** By controller. */
   readonly syncTimeoutMsOf: ReadonlyMap<string, number>;
   readonly adminTls: AdminTls;
-  /** What the checks of rollouts come to. */
+  /** The results of rollouts' checks. */
   readonly checkResults: CheckResultFeed;
-  /** Where CloudEvents are sent. */
+  /** The receivers of CloudEvents. */
   readonly eventSinks: readonly EventSink[];
   /** Undefined: evictions are not held by this installation. */
   readonly evictionWebhook: WebhookServerOptions | undefined;
   /** Undefined: no identity provider signs people in. */
   readonly oidc: OidcOptions | undefined;
-  /** Of `console-clusters`. */
+  /** The clusters of `console-clusters`. */
   readonly clusters: readonly ConsoleCluster[];
 };
 

@@ -3,7 +3,7 @@ import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** What every part uses: time, randomness, log, metrics, spans. */
+/** The services that every part uses: time, randomness, log, metrics, spans. */
 @Global()
 @Module({
   providers: [

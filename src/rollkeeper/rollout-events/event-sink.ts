@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
-/** Where CloudEvents are sent. */
+/** A receiver of CloudEvents. */
 export interface EventSink {
   readonly url: string;
   /** Identifies it in annotations, which every reader of a ReplicaSet sees. */

@@ -25,7 +25,7 @@ export interface RolloutEventsOptions {
   readonly logger: Logger;
   /** All Deployments, by keys of the caller. */
   readonly keys: () => readonly string[];
-  /** What is known of one; undefined if it no longer exists. */
+  /** The view of one; undefined if it no longer exists. */
   readonly viewOf: (key: string) => RolloutView | undefined;
   readonly isLeader: () => boolean;
   readonly onResult?: (result: SendResult) => void;

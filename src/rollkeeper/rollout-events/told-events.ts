@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { TOLD } from '@rollkeeper/controllers/deployment';
 
-/** Which events of a revision each sink has, by {@link EventSink.id}: kept on its ReplicaSet. */
+/** The events of a revision that each sink has, by {@link EventSink.id}: kept on its ReplicaSet. */
 export interface ToldEvents {
   readonly revision: string;
   readonly sinks: Readonly<Record<string, readonly string[]>>;

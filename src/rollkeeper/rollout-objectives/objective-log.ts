@@ -3,7 +3,7 @@ import type { RolloutMetrics } from '../rollout-durations/rollout-durations.js';
 import type { Quantity, Sample, Samples } from './objectives.js';
 
 const KEPT_MS = 24 * 3_600_000;
-/** Of each quantity; the oldest go first. */
+/** The number of samples of each quantity; the oldest go first. */
 const MOST = 2000;
 
 /** The last measurements of this replica: of a day, unless there were many. */

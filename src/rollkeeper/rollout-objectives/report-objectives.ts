@@ -33,7 +33,7 @@ const WINDOWS: readonly (readonly [window: string, ms: number])[] = [
 ];
 const RECENT = 200;
 
-/** What became of the objectives, from the measurements of all replicas. */
+/** The report of the objectives, from the measurements of all replicas. */
 export function reportObjectives(all: readonly Samples[], nowMs: number): readonly ObjectiveReport[] {
   return namesOf(OBJECTIVES).map((quantity) => {
     const samples = all.flatMap((each) => each[quantity]).toSorted(([a], [b]) => a - b);

@@ -26,9 +26,9 @@ export interface RolloutQuestion {
   readonly wanted: DeepReadonly<Deployment>;
   /** The ReplicaSets that it controls now; none: it would be created. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
-  /** That run now, by which the plan names those that would go. @default none are named */
+  /** The pods that run now, by which the plan names those that would go. @default none are named */
   readonly livePods?: readonly DeepReadonly<Pod>[];
-  /** Of the Namespace, which are defaults for the rollout. @default none */
+  /** The annotations of the Namespace, which are defaults for the rollout. @default none */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** Whether all pods that start become ready together, or one by one. @default 'batch' */
   readonly pods?: 'batch' | 'one-by-one';
@@ -108,7 +108,7 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   };
 }
 
-/** What it is measured by all the way through is not known beforehand. */
+/** The values that it is measured by all the way through are not known beforehand. */
 function takenForGiven({ namespaceAnnotations, wanted }: RolloutQuestion): readonly string[] {
   const { metadata, spec } = wanted;
   const compiled = compilePolicy(metadata.annotations, namespaceAnnotations, {

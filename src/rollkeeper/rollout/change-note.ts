@@ -9,7 +9,7 @@ import {
   withNotedChange,
 } from '@rollkeeper/controllers/deployment';
 
-/** What a person says of a change. */
+/** The note of a person on a change. */
 export interface ChangeNote {
   /** @default nothing is said */
   readonly reason?: string;

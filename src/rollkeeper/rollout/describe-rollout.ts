@@ -5,7 +5,7 @@ import { failureOf, findCondition, replicasOf } from '@rollkeeper/controllers/de
 import type { RolloutCause } from './rollout-cause.js';
 import { rolloutCause } from './rollout-cause.js';
 
-/** Where a rollout is, for people and programs. */
+/** The state of a rollout, for people and programs. */
 export interface RolloutReport {
   /** RFC 3339. */
   readonly time: string;
@@ -13,7 +13,7 @@ export interface RolloutReport {
   readonly name: string;
   readonly generation: number;
   readonly phase: RolloutPhase;
-  /** Of the Deployment's condition Progressing. */
+  /** The reason of the Deployment's condition Progressing. */
   readonly reason?: string;
   /** With the cause. */
   readonly message: string;
@@ -79,7 +79,7 @@ function causeOf({ isLast, isWhole, state, view }: Described): RolloutReport['ca
 function messageOf({ state, view }: Described, cause: RolloutCause | RolloutReport['cause']): string {
   const { message, phase } = state;
   const text = withoutTrailing(message, '.');
-  // What failed by a policy says why itself.
+  // A failure by a policy says why itself.
   if (failureOf(state) !== undefined) return text;
   if (cause) return `${text}: ${cause.summary}`;
   if (phase !== 'failed') return text;

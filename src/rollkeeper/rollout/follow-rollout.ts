@@ -15,7 +15,7 @@ import { describeRollout } from './describe-rollout.js';
 import type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
 import { OUTCOME_OF_PHASE, outcomeOfTimeout, outcomeOfWait } from './rollout-outcome.js';
 
-/** What is known of a Deployment and its own at one moment. */
+/** The knowledge of a Deployment and its own at one moment. */
 export interface ObservedRollout {
   readonly deployment: DeepReadonly<Deployment>;
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
@@ -64,7 +64,7 @@ export interface FollowOptions {
   readonly showEveryMs?: number;
 }
 
-/** Where the rollout is now. Undefined: the Deployment no longer exists. */
+/** The state of the rollout now. Undefined: the Deployment no longer exists. */
 export function lookAtRollout(
   source: RolloutSource,
   { bakeMs, clock }: Pick<FollowOptions, 'bakeMs' | 'clock'>,
@@ -94,9 +94,12 @@ export async function followRollout(
 
 class RolloutFollower {
   private shown: RolloutReport | undefined;
-  /** What was asked for when that was shown. Generations say less: each annotation that a controller writes is one. */
+  /**
+   * The template that was asked for when that was shown. Generations say less: each annotation that a controller writes
+   * is one.
+   */
   private shownTemplate: Template | undefined;
-  /** What was asked for when it was last seen complete. */
+  /** The spec that was asked for when it was last seen complete. */
   private completeSpec: DeepReadonly<DeploymentSpec> | undefined;
 
   constructor(

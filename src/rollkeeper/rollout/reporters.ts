@@ -8,7 +8,7 @@ import type { RolloutOutcome } from './rollout-outcome.js';
 import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 
 export interface Print {
-  /** Of what was asked for. */
+  /** Prints what was asked for. */
   readonly out: (text: string) => void;
   /** For what failed. */
   readonly error: (text: string) => void;
@@ -84,7 +84,7 @@ export class TerminalReporter implements RolloutReporter {
   }
 }
 
-/** What is no failure, and what a person should know all the same. */
+/** The outcomes that are no failure, and that a person should know all the same. */
 const NOTICES: ReadonlySet<RolloutOutcome> = new Set<RolloutOutcome>([
   'complete',
   'waiting-for-approval',

@@ -13,7 +13,7 @@ const FAILED = JSON.stringify([
 
 interface Shape {
   readonly reason?: string;
-  /** Of the condition RolloutPolicy. */
+  /** The reason of the condition RolloutPolicy. */
   readonly policyReason?: string;
   readonly annotations?: Record<string, string>;
   readonly paused?: boolean;

@@ -25,7 +25,7 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import type { RolloutTarget } from './rollout-verbs.js';
 
-/** What a person can say to a rollout that looks after itself. */
+/** The requests of a person to a rollout that looks after itself. */
 export type RolloutRequest = 'promote' | 'abort' | 'retry';
 
 const ANNOTATIONS: Readonly<Record<RolloutRequest, string>> = {
@@ -53,7 +53,7 @@ export async function requestOfRollout(
   for (let attempt = 1; ; attempt++) {
     const problem = problemOf(seen, request) ?? (await problemOfAbort({ client, deployment: seen }, request));
     if (problem !== undefined) throw new UnsupportedError(`${name} ${problem}`);
-    // Of the rollout that was looked at: an approval of another one, a moment later, would be a mistake.
+    // The version of the rollout that was looked at: an approval of another one, a moment later, would be a mistake.
     const { resourceVersion } = seen.metadata;
     const metadata = { resourceVersion, annotations: { [ANNOTATIONS[request]]: by } };
     try {

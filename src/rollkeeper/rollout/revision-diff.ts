@@ -6,7 +6,7 @@ import type { Style } from '../terminal/index.js';
 import { renderTable } from '../terminal/index.js';
 import { HIDDEN, HiddenValues, withoutMarks } from './hide-values.js';
 
-/** What a change is about, in the order in which people ask. */
+/** The sections of a change, in the order in which people ask. */
 export const SECTIONS = ['image', 'environment', 'resources', 'probes', 'other'] as const;
 export type Section = (typeof SECTIONS)[number];
 

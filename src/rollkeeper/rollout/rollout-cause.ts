@@ -2,13 +2,13 @@ import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import type { CauseCode, Finding } from '../explain/index.js';
 import { explainDeployment } from '../explain/index.js';
 
-/** What holds a rollout up, in the words of `rollkeeper explain`. */
+/** The cause that holds a rollout up, in the words of `rollkeeper explain`. */
 export interface RolloutCause {
   readonly code: CauseCode;
   readonly summary: string;
 }
 
-/** What the phase of the rollout says itself, or what is only about the next sync. */
+/** The causes that the phase of the rollout says itself, or that are only about the next sync. */
 const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'paused',
   'deadline-exceeded',

@@ -15,7 +15,7 @@ import {
   whoAsked,
 } from '@rollkeeper/controllers/deployment';
 
-/** What became of a revision. `unknown`: no history of it is kept, and nothing else says it. */
+/** The fate of a revision. `unknown`: no history of it is kept, and nothing else says it. */
 export type RevisionResult = 'complete' | 'failed' | 'good' | 'under way' | 'replaced' | 'unknown';
 
 /** A revision of a Deployment, as far as the API knows it. Times are RFC 3339. */
@@ -37,17 +37,17 @@ export interface RevisionReport {
   readonly tool?: string;
   readonly trigger?: Trigger;
   readonly why?: string;
-  /** What differed from the revision before. */
+  /** The difference from the revision before. */
   readonly what?: string;
   readonly result: RevisionResult;
-  /** Of a failure. */
+  /** The cause of a failure. */
   readonly cause?: string;
   readonly endedAt?: string;
   /** From its beginning to its end, milliseconds. */
   readonly tookMs?: number;
   readonly goodSince?: string;
   readonly approvals: readonly { readonly step: number; readonly by: string; readonly at: string }[];
-  /** What its checks came to, with their last measurements. */
+  /** The results of its checks, with their last measurements. */
   readonly checks: readonly CheckRun[];
   readonly pods: number;
   readonly images: readonly string[];

@@ -1,10 +1,10 @@
 import type { RolloutPhase } from '@rollkeeper/controllers/deployment';
 import type { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
 
-/** What a look at a rollout, or a wait for it, came to. */
+/** The result of a look at a rollout, or of a wait for it. */
 export type RolloutOutcome = keyof typeof ROLLOUT_EXIT_CODES;
 
-/** What a single look comes to. */
+/** The outcome of a single look. */
 export const OUTCOME_OF_PHASE: Readonly<Record<RolloutPhase, RolloutOutcome>> = {
   complete: 'complete',
   failed: 'failed',
@@ -20,7 +20,7 @@ export const OUTCOME_OF_PHASE: Readonly<Record<RolloutPhase, RolloutOutcome>> = 
   deleting: 'gone',
 };
 
-/** What ends a wait, beside what is over. */
+/** The phases that end a wait, beside those that are over. */
 export interface WaitUntil {
   readonly approval?: boolean;
   readonly held?: boolean;

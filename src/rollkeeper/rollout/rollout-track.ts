@@ -15,7 +15,7 @@ export interface TrackedStep {
   readonly step: string;
   readonly kind: string;
   readonly state: 'done' | 'current' | 'ahead';
-  /** Of an approval that was given: `claimed by NAME`, unless the API server vouches for the name. */
+  /** The name in an approval that was given: `claimed by NAME`, unless the API server vouches for the name. */
   readonly approvedBy?: string;
   /** RFC 3339. */
   readonly approvedAt?: string;

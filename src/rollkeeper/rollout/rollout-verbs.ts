@@ -90,7 +90,7 @@ export async function compareRevisions(
   };
 }
 
-/** What happened to the Deployment, oldest first. @param withEvents needs the right to list Events */
+/** The occurrences of the Deployment, oldest first. @param withEvents needs the right to list Events */
 export async function readTimeline(
   target: RolloutTarget,
   { withEvents }: { readonly withEvents: boolean },

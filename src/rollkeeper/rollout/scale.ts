@@ -46,7 +46,7 @@ export interface ScaleEnd {
 const MOST_ATTEMPTS = 10;
 const LOOKS_EVERY_MS = 200;
 
-/** What is written, or why nothing is. */
+/** The write, or why there is none. */
 type Scaling =
   | { readonly refused: string }
   | {

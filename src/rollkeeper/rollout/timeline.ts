@@ -17,11 +17,11 @@ export interface TimelineEntry extends Omit<RecordEntry, 'kind' | 'what'> {
 export interface TimelineInput {
   readonly deployment: DeepReadonly<Deployment>;
   readonly history: readonly RevisionReport[];
-  /** Of the Deployment and its ReplicaSets; the API keeps them for an hour. */
+  /** The Events of the Deployment and its ReplicaSets; the API keeps them for an hour. */
   readonly events: readonly ObjectEvent[];
 }
 
-/** What was asked, by whom, when, and how it ended: oldest first. */
+/** The requests, by whom, when, and how they ended: oldest first. */
 export function decideTimeline({ deployment, events, history }: TimelineInput): readonly TimelineEntry[] {
   const entries = [
     ...beginningOf(deployment),

@@ -18,7 +18,7 @@ import { readTimeline } from './rollout-verbs.js';
 import type { TimelineEntry } from './timeline.js';
 import { timelineEntry } from './timeline.js';
 
-/** What happened to a Deployment, from its kept history and from what is live. */
+/** The occurrences of a Deployment, from its kept history and from what is live. */
 export interface Timeline {
   readonly namespace: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Timeline {
   readonly since?: string;
   /** Oldest first. */
   readonly entries: readonly TimelineEntry[];
-  /** What could not be read, or is missing, one sentence each. */
+  /** The things that could not be read, or are missing, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface TimelineQuery {
   readonly withEvents: boolean;
   /** Epoch milliseconds. @default everything */
   readonly sinceMs?: number | undefined;
-  /** Whose rights count, in the notes. @default 'You' */
+  /** The user whose rights count, in the notes. @default 'You' */
   readonly reader?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ import { waitForApi } from './wait-for-api.js';
 export interface NodeProcessOptions extends NodeSimulatorOptions {
   /** @default kubectl's rules */
   kubeconfig?: string;
-  /** What the nodes are like. @default all alike */
+  /** The file with the properties of the nodes. @default all alike */
   profilesFile?: string | undefined;
   /** Schedules pods as well, with these settings. @default another process does */
   scheduler?: SchedulerFiles;

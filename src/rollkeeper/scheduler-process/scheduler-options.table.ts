@@ -1,6 +1,6 @@
 import { file, onOrOff, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
 
-/** Where a scheduler's settings are, for the commands that run one beside something else. */
+/** The files of a scheduler's settings, for the commands that run one beside something else. */
 export const SCHEDULER_FILE_OPTIONS = {
   'scheduler-config': file({
     help: 'KubeSchedulerConfiguration v1 of the scheduler, YAML or JSON',
@@ -11,7 +11,7 @@ export const SCHEDULER_FILE_OPTIONS = {
   }),
 };
 
-/** What simulated nodes are like, for the commands that start some. */
+/** The files of simulated nodes' properties, for the commands that start some. */
 export const NODE_FILE_OPTIONS = {
   'node-profiles': file({
     help: 'profiles of the simulated nodes, YAML or JSON: labels, taints, capacity, images, timing',

@@ -14,7 +14,7 @@ import type { SchedulerConfiguration, SchedulerPluginDefinition } from '@rollkee
 /** In a file's mode. */
 const WRITABLE_BY_ALL = 0o002;
 
-/** Where a scheduler's settings are. */
+/** The files of a scheduler's settings. */
 export interface SchedulerFiles {
   /** A `KubeSchedulerConfiguration`. @default kube-scheduler's default profile */
   readonly config?: string | undefined;
@@ -22,7 +22,7 @@ export interface SchedulerFiles {
   readonly policyConfigFile?: string | undefined;
   /** A module whose default export is a plug-in, or a list of them. */
   readonly plugins?: string | undefined;
-  /** Of pods that are scheduled here, where the configuration has no profiles. */
+  /** The scheduler's name in pods that are scheduled here, if the configuration has no profiles. */
   readonly schedulerName?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ interface SealedBoxOptions {
   readonly purpose: string;
   /** Begins everything that is sealed, and identifies it without a key. */
   readonly prefix: string;
-  /** What replicas have in common. Absent: what is sealed is good for this process alone. */
+  /** The secret that replicas have in common. Absent: what is sealed is good for this process alone. */
   readonly secret: string | undefined;
 }
 

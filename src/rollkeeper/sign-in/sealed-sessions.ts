@@ -7,7 +7,7 @@ const PREFIX = 'rkc1.';
 /** A day's work. */
 export const SESSION_LASTS_MS = 12 * 3_600_000;
 
-/** What a session is good for. */
+/** The limits of a session. */
 interface SessionLimits {
   /** Reading this path of the admin API alone. Absent: everything that its user may. */
   readonly onlyReads?: string | undefined;

@@ -1,4 +1,4 @@
-/** What `POST /admin/sign-in` answers. */
+/** The answer of `POST /admin/sign-in`. */
 export interface SignInCode {
   readonly code: string;
   /** RFC 3339. */

@@ -34,7 +34,9 @@ export async function portForConsole(
   return ANY_PORT;
 }
 
-/** Where the console will be, for links to it. Nowhere yet if the system chooses the port. */
+/**
+ * The flag with the address at which the console will be, for links to it. Nowhere yet if the system chooses the port.
+ */
 export function consoleUrlFlag(port: string): Readonly<Record<string, string>> {
   return port === ANY_PORT ? {} : { '--console-url': `http://${HOST}:${port}` };
 }

@@ -1,10 +1,10 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
-/** What a machine calls itself. */
+/** The names of a machine. */
 interface OwnNames {
   readonly hostname: string;
-  /** Of its interfaces, IPv4 and IPv6. */
+  /** The addresses of its interfaces, IPv4 and IPv6. */
   readonly addresses: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { SignInCode } from '../sign-in/index.js';
 import { signInLink } from '../sign-in/index.js';
 import { trustedAgent } from '@rollkeeper/tls';
 
-/** Where a replica's admin pages are, and their certificates. */
+/** The address of a replica's admin pages, and their certificates. */
 export interface ProbedReplica {
   readonly adminUrl: string;
   /** SHA-256 fingerprints; absent: plain HTTP. */

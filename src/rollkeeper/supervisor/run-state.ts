@@ -47,7 +47,7 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
 }
 
 function ofThisMachine({ apiServer, redis, replicas, ...rest }: RunState): RunState {
-  // What has no process is the Redis of others, and is only shown.
+  // A Redis without a process is that of others, and is only shown.
   const isOwnRedis = redis !== undefined && (redis.pid === undefined || isOfThisMachine(redis.url));
   const isOwnServer =
     apiServer !== undefined && (apiServer.url === undefined || isOfThisMachine(apiServer.url));
@@ -79,7 +79,7 @@ export async function runningKubeconfig(dataDir: string): Promise<string | undef
   return isPrivate ? path : undefined;
 }
 
-/** Where `up` writes the kubeconfig of its API server. */
+/** The file in which `up` writes the kubeconfig of its API server. */
 export function kubeconfigIn(dataDir: string): string {
   return join(dataDir, 'kubeconfig');
 }

@@ -8,7 +8,7 @@ import { PLAIN, renderTable } from '../terminal/index.js';
 import { askStatus } from './replica-probe.js';
 import { readLiveRunState } from './run-state.js';
 
-/** What runs from a data folder, for `rollkeeper status --json`. */
+/** The processes that run from a data folder, for `rollkeeper status --json`. */
 export interface UpStatus {
   readonly apiServer: { readonly url: string; readonly pid: number } | null;
   readonly redis: RedisLine | null;

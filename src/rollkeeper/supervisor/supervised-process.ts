@@ -16,7 +16,7 @@ export interface SupervisedProcessOptions {
   /** Called before each start; `former` is its last ready message, undefined before the first start. */
   readonly args: (former: ReadyMessage | undefined) => readonly string[] | Promise<readonly string[]>;
   readonly env: NodeJS.ProcessEnv;
-  /** Where its output goes. */
+  /** The file of its output. */
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -39,7 +39,7 @@ export interface SupervisorOptions {
   readonly logger: Logger;
 }
 
-/** Where checks may send requests on a laptop. */
+/** The hosts to which checks may send requests on a laptop. */
 const LOOPBACK_HOSTS = 'localhost,127.0.0.1,[::1]';
 /** For the console's waterfalls. */
 const RECENT_TRACES = '1000';
@@ -48,7 +48,7 @@ const API_POLL_MS = 50;
 /** Delay between attempts to start the simulated nodes, and the scheduler. */
 const NODES_PAUSE = { firstMs: 1000, longestMs: 10_000 };
 
-/** What to show the user once everything is up. */
+/** The lines to show the user once everything is up. */
 export interface UpSummary {
   readonly apiServerUrl: string;
   readonly kubeconfig: string;

@@ -75,7 +75,7 @@ async function whatIsMissing(
   return said.some((status) => status?.leader) ? undefined : 'no replica leads';
 }
 
-/** What is still missing; undefined: nothing. */
+/** The part that is still missing; undefined: none. */
 async function stateOf(
   replica: StartedReplica,
   { failingChecks }: Probe,

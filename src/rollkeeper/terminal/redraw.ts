@@ -3,7 +3,7 @@ import { pause } from '@rollkeeper/machinery/clock';
 import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
 import { escapedText, terminalText, unstyledText } from '@rollkeeper/machinery/process';
 
-/** Where something that changes is shown again and again. */
+/** A place in which something that changes is shown again and again. */
 export interface View {
   /** Replaces what was shown before. */
   show(text: string): void;

@@ -16,7 +16,7 @@ import type { ClusterSnapshot, DeploymentGlance } from '../admin/index.js';
 import type { TopQueue, TopRollout, TopView } from './top-view.js';
 import { TOP_STATES, inOrder } from './top-view.js';
 
-/** What replicas know: with reasons, queues and the number of keys that each replica processes. */
+/** Reads the view from a replica: with reasons, queues and the number of keys that each replica processes. */
 export async function readTopFromReplica(
   askAdmin: <T>(path: string) => Promise<T>,
   nowMs: number,
@@ -54,7 +54,7 @@ function rolloutOfGlance(glance: DeploymentGlance): readonly TopRollout[] {
   ];
 }
 
-/** What the objects alone show, for a user without access to a replica. */
+/** Reads the view from the objects alone, for a user without access to a replica. */
 export async function readTopFromApi(
   client: ApiClient,
   {

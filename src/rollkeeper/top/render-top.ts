@@ -57,7 +57,7 @@ function replicaTable(replicas: NonNullable<TopView['replicas']>, style: Style):
   ]);
 }
 
-/** What differs from the view before, a line each, for logs and pipes; of the first one all of it. */
+/** The differences from the view before, a line each, for logs and pipes; of the first one all of it. */
 export function linesOfChange(before: TopView | undefined, view: TopView): readonly string[] {
   const former = new Map((before?.rollouts ?? []).map((rollout) => [idOf(rollout), rollout]));
   const now = new Set(view.rollouts.map(idOf));

@@ -1,7 +1,7 @@
 import type { RolloutHealth } from '@rollkeeper/controllers/deployment';
 import { ROLLOUT_HEALTH } from '@rollkeeper/controllers/deployment';
 
-/** What moves in a cluster at one moment. */
+/** The rollouts that move in a cluster at one moment. */
 export interface TopView {
   readonly at: string;
   /** Those that are not simply complete, the worst first. */

@@ -53,7 +53,7 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
   },
 };
 
-/** Of a server with ready endpoints, its answers or its certificate are at fault. */
+/** If the server has ready endpoints, its answers or its certificate are at fault. */
 function remediesOf(snapshot: Snapshot, service: ServerRef): readonly string[] {
   const key = `${service.namespace ?? ''}/${service.name ?? ''}`;
   return (

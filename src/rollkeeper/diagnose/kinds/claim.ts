@@ -40,7 +40,7 @@ export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
   },
 };
 
-/** What keeps the claims of pods from being bound. */
+/** The findings that keep the claims of pods from being bound. */
 export function claimFindingsOf(
   pods: readonly DeepReadonly<Pod>[],
   snapshot: Snapshot,

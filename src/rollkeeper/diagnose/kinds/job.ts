@@ -45,7 +45,7 @@ function endOf({ status }: ReadableJob, type: string) {
   return status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** What to do about each reason of a failed Job. */
+/** The remedies for each reason of a failed Job. */
 const REMEDIES: Readonly<Record<string, readonly string[]>> = {
   BackoffLimitExceeded: [
     'find out why its pods failed with kubectl logs, then recreate the Job',

@@ -29,7 +29,7 @@ function webhookDiagnosis(kind: Kind): KindDiagnosis<Configuration> {
       return {
         good: { state: 'healthy', sentence: `${count(webhooks.length, 'webhook')}` },
         findings,
-        // What will end has not ended yet.
+        // A certificate that will end has not ended yet.
         bad: findings.every(isToCome) ? 'degraded' : 'blocked',
       };
     },

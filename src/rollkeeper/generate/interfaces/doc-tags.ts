@@ -2,7 +2,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { CustomKindTraits, PrinterColumn } from '@rollkeeper/runtime/operator/custom-kind';
 
-/** What a comment says: its text, and its tags in their order. */
+/** The content of a comment: its text, and its tags in their order. */
 export interface Doc {
   readonly text: string;
   readonly tags: readonly DocTag[];
@@ -26,7 +26,7 @@ const EXTENSIONS: Readonly<Record<string, { readonly keyword: string; readonly i
   preserveUnknownFields: { keyword: 'x-kubernetes-preserve-unknown-fields', is: true },
   embeddedResource: { keyword: 'x-kubernetes-embedded-resource', is: true },
 };
-/** Of the whole kind; {@link kindFacts} reads them. */
+/** The tags of the whole kind; {@link kindFacts} reads them. */
 const OF_KINDS: ReadonlySet<string> = new Set([
   ...['crd', 'column', 'scale', 'shortName', 'category', 'unserved', 'deprecated'],
 ]);

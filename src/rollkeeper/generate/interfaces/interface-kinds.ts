@@ -15,7 +15,7 @@ import { TypeSchemas } from './schema-of-type.js';
 
 const SOURCE = /\.[cm]?tsx?$/;
 const DEFINITION_TAG = /@crd\b/;
-/** Of every object; the server knows them. */
+/** The fields of every object; the server knows them. */
 const OF_OBJECTS = ['apiVersion', 'kind', 'metadata'];
 const OPTIONS: TypeScript.CompilerOptions = {
   strict: true,

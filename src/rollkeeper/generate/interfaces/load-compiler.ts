@@ -7,7 +7,7 @@ import { InvalidOptionError, errorCode } from '@rollkeeper/machinery/errors';
 /** The API of TypeScript's compiler, which TypeScript 7 does not have. */
 export type Compiler = typeof TypeScript;
 
-/** Where that API may be. The second is TypeScript 6 beside a newer one. */
+/** The packages that may have that API. The second is TypeScript 6 beside a newer one. */
 const PACKAGES = ['typescript', '@typescript/typescript6'];
 
 /**

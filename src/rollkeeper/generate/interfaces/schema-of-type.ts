@@ -45,13 +45,13 @@ export class TypeSchemas {
       const schema = this.schemaOfProperty(property, at === '' ? name : `${at}.${name}`);
       properties[name] = schema;
       const isOptional = (property.flags & this.ts.SymbolFlags.Optional) !== 0;
-      // What has a default is always there for readers, and need not be written.
+      // A field that has a default is always there for readers, and need not be written.
       if (!isOptional && schema['default'] === undefined) required.push(name);
     }
     return { properties, required };
   }
 
-  /** Of a library's declaration, the text alone: its tags are about its own use. */
+  /** The text alone of a library's declaration: its tags are about its own use. */
   docOf(symbol: TypeScript.Symbol): Doc {
     const { checker, ts } = this;
     const text = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();

@@ -82,7 +82,7 @@ export const WebsiteV1beta1 = defineKind<OldWebsite>({
   ...{ group: 'example.com', version: 'v1beta1', kind: 'Website' },
 });
 
-/** Of another operator: it is watched, and not defined. */
+/** A kind of another operator: it is watched, and not defined. */
 export interface Certificate extends KubernetesObject {
   spec: { secretName: string };
 }

@@ -5,7 +5,7 @@ import { defineKind } from '@rollkeeper/runtime';
 
 /** The names in a new operator's files. */
 export interface OperatorNames {
-  /** Of the operator, its folder and its chart: `website-operator`. */
+  /** The name of the operator, its folder and its chart: `website-operator`. */
   readonly name: string;
   /** `Website` */
   readonly kind: string;

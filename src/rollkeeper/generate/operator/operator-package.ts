@@ -1,7 +1,7 @@
 import type { OperatorNames } from './operator-names.js';
 import type { TemplatePart } from './render-template.js';
 
-/** Of the product's own package.json. */
+/** The part of the product's own package.json that is needed. */
 export interface ProductManifest {
   readonly version: string;
   readonly engines: { readonly node: string };
@@ -18,7 +18,7 @@ interface OperatorPackageOptions {
 }
 
 const DIRECT = ['@rollkeeper/runtime', '@rollkeeper/opentelemetry'];
-/** What the direct ones stand on: where they come from files, so do these. */
+/** The packages that the direct ones stand on: if those come from files, so do these. */
 const BELOW = ['@rollkeeper/machinery', '@rollkeeper/client'];
 const OF_WEBHOOKS = ['@rollkeeper/webhooks'];
 const BELOW_WEBHOOKS = ['@rollkeeper/tls'];

@@ -18,7 +18,7 @@ const WORDS =
 interface RenderOptions {
   readonly names: OperatorNames;
   readonly parts: ReadonlySet<TemplatePart>;
-  /** Of Node, for image and workflow. */
+  /** The version of Node, for image and workflow. */
   readonly nodeVersion: string;
 }
 
