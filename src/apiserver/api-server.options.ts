@@ -48,7 +48,7 @@ export interface ApiServerOptions {
   /** Checks of objects beyond those of Kubernetes. @default none */
   readonly checks?: readonly ObjectCheck[];
   /**
-   * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
+   * The addresses of webhooks' Services, `namespace/name` → `host:port`: simulated pods have no network.
    * @default where the Service's external name or endpoints say
    */
   readonly webhookServices?: Readonly<Record<string, string>>;

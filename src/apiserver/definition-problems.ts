@@ -6,8 +6,8 @@ import { collectErrors } from './kinds/validation/field-errors.js';
 type Definition = Parameters<typeof validateNewDefinition>[0];
 
 /**
- * What the API server has against a new CustomResourceDefinition, field by field: structural schemas, rules in CEL and their
- * costs, columns, scale, names. Empty: it takes the definition.
+ * The objections of the API server to a new CustomResourceDefinition, field by field: structural schemas, rules in CEL
+ * and their costs, columns, scale, names. Empty: it takes the definition.
  */
 export function definitionProblems(definition: object): readonly string[] {
   const written = parseJson(stringifyJson(definition)) as Definition;

@@ -6,9 +6,9 @@ const MOST_RESOURCES = 1000;
 const OTHER = { group: 'other', version: 'other', resource: 'other' } as const;
 
 /**
- * Which resources are labels of metrics. Definitions of custom resources come and go, and a series stays as long as the
- * process: OpenTelemetry bounds the series of one collection, and not of all of them. Beyond the bound, all further
- * resources count as `other`.
+ * Decides which resources are labels of metrics. Definitions of custom resources come and go, and a series stays as
+ * long as the process: OpenTelemetry bounds the series of one collection, and not of all of them. Beyond the bound, all
+ * further resources count as `other`.
  */
 export class ResourceLabels {
   private readonly known = new Set<string>();

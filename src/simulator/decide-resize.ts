@@ -39,8 +39,8 @@ const PENDING = 'PodResizePending';
 const IN_PROGRESS = 'PodResizeInProgress';
 
 /**
- * Where the resize of a pod is that its node has started. Without knowledge of the node, there is room. Source: canResizePod in
- * pkg/kubelet/allocation/allocation_manager.go.
+ * The state of the resize of a pod that its node has started. Without knowledge of the node, there is room. Source:
+ * canResizePod in pkg/kubelet/allocation/allocation_manager.go.
  */
 export function decideResize(pod: ReadablePod, roomFor?: () => NodeRoom | undefined): ResizePlan {
   if (!isResizeWanted(pod)) return NO_RESIZE;

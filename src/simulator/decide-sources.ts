@@ -39,8 +39,8 @@ export function lacksSomething({ configOf, mounts, pullSecrets }: MissingSources
 const ROOT_CA = 'kube-root-ca.crt';
 
 /**
- * What a kubelet would wait for before it starts the pod or its containers. References that are optional may be
- * missing. Source: k/k pkg/kubelet/kubelet_pods.go, pkg/volume/configmap, secret and projected, and
+ * The objects that a kubelet would wait for before it starts the pod or its containers. References that are optional
+ * may be missing. Source: k/k pkg/kubelet/kubelet_pods.go, pkg/volume/configmap, secret and projected, and
  * pkg/kubelet/volumemanager.
  */
 export function decideMissingSources(pod: ReadablePod, lookup: SourceLookup): MissingSources {

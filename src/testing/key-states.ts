@@ -177,8 +177,8 @@ export interface KeyWay {
 }
 
 /**
- * Which events are played, of all in all states: `all`; once for each sort of state, which is the part of a key's life, its
- * standing, and what comes at once and later; or that without what comes later.
+ * The events that are played, of all in all states: `all`; once for each sort of state, which is the part of a key's
+ * life, its standing, and what comes at once and later; or that without what comes later.
  */
 export type KeyCoverage = 'all' | 'sorts' | 'parts';
 

@@ -26,9 +26,9 @@ export interface WebhookServerOptions {
   /** The Secret of `managed`. @default the Service's namespace, or `default`; the operator's name and `-webhooks` */
   readonly secret?: { readonly namespace?: string; readonly name?: string };
   /**
-   * What the leader does to the configurations of the webhooks, and to definitions that are converted. `apply`: keeps them as
-   * the webhooks say, under the operator's name. `patch`: puts the `caBundle` into those that are there. `leave`:
-   * nothing.
+   * The work of the leader on the configurations of the webhooks, and on definitions that are converted. `apply`: keeps
+   * them as the webhooks say, under the operator's name. `patch`: puts the `caBundle` into those that are there.
+   * `leave`: nothing.
    * @default 'apply'
    */
   readonly configurations?: 'apply' | 'patch' | 'leave';

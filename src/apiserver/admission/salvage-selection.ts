@@ -20,8 +20,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const ANYTHING: Fields = {};
 
 /**
- * What a stored webhook configuration that cannot be understood may be for: one selection for each of its webhooks that refuses when
- * it fails. Where a part cannot be read, it may say anything.
+ * The requests that a stored webhook configuration may be for although it cannot be understood: one selection for each
+ * of its webhooks that refuses when it fails. Where a part cannot be read, it may say anything.
  */
 export function selectionsOfConfiguration(object: unknown): readonly Selection[] {
   const webhooks = fieldsOf(object)?.webhooks;

@@ -52,7 +52,7 @@ export class Authenticator {
   }
 
   /**
-   * Whose a token is, and for which of `audiences` it is good.
+   * The user of a token, and the audiences that it is good for.
    * @param audiences none: the API's own
    */
   async authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined> {

@@ -94,7 +94,7 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Whose a token is.
+   * The user of a token.
    * @param audiences it has to be for one of these
    * @returns undefined for one that is not, or no more, good
    */

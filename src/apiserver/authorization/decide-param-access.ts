@@ -41,9 +41,9 @@ export interface ParamKnowledge {
 const ANYTHING = { group: '*', resource: '*' };
 
 /**
- * What speaks against a write of a policy with parameters: the server reads them, and shows them in messages, so that its writer
- * must be able to read them alone. Asked of valid objects.
- * Source: authz.go of each kind in pkg/registry/admissionregistration.
+ * The reason against a write of a policy with parameters: the server reads them, and shows them in messages, so that
+ * its writer must be able to read them alone. Asked of valid objects. Source: authz.go of each kind in
+ * pkg/registry/admissionregistration.
  */
 export function decideParamAccess(write: ParamWrite, known: ParamKnowledge): FieldError[] {
   return /policies$/.test(write.resource) ? ofPolicy(write, known) : ofBinding(write, known);

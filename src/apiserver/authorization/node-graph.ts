@@ -22,8 +22,8 @@ interface ObjectName {
 }
 
 /**
- * Which objects are needed on which nodes: those that the pods there name, the volumes of their claims, and what these name.
- * Stores which objects need an object, not the object.
+ * The objects that are needed on each node: those that the pods there name, the volumes of their claims, and what these
+ * name. Stores which objects need an object, not the object.
  */
 export class NodeGraph implements NodeRelations {
   /** From what is needed to what needs it, and the node where that is; empty: where it is needed itself. */

@@ -1,8 +1,8 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
 /**
- * What expressions may still cost. One unit is the evaluation of one node, or the reading of one item or of ten characters:
- * about the unit of the genuine server's limits, so that the same numbers bound about the same work.
+ * The cost that expressions may still have. One unit is the evaluation of one node, or the reading of one item or of
+ * ten characters: about the unit of the genuine server's limits, so that the same numbers bound about the same work.
  */
 export class CostBudget {
   constructor(public remaining: number) {}

@@ -9,7 +9,7 @@ import { ObjectLiteral, PatchLiteral } from './library/object-literals.js';
 type Json = null | boolean | string | Int64 | Json[] | { [name: string]: Json };
 
 /**
- * What an expression gave, as JSON.
+ * The result of an expression, as JSON.
  * @throws RangeError for what JSON cannot hold
  */
 export function toJson(value: unknown): Json {

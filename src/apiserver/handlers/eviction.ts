@@ -45,8 +45,8 @@ function objectOf(eviction: Eviction, { namespace }: ResourceCall): Unstructured
 }
 
 /**
- * What the eviction says of the deletion, which is not validated. Whether it is only tried may be said in both places, in the same
- * words. Source: propagateDryRun in pkg/registry/core/pod/storage/eviction.go.
+ * The options of the deletion in an eviction, which are not validated. Whether it is only tried may be said in both
+ * places, in the same words. Source: propagateDryRun in pkg/registry/core/pod/storage/eviction.go.
  */
 async function deleteOptionsOf(context: RegistryContext, call: ResourceCall, { deleteOptions }: Eviction) {
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));

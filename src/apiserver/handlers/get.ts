@@ -15,7 +15,7 @@ export async function handleGet(context: RegistryContext, call: ResourceCall): P
 }
 
 /**
- * What is shown is the newest state, and so none is older than the one that is asked for, unless it is still to come.
+ * The shown state is the newest one, and so none is older than the one that is asked for, unless it is still to come.
  * @throws StatusError 400 or 500 for what is no version, 504 for one that the store has not reached
  */
 async function checkVersion({ storage }: RegistryContext, { kind, request }: ResourceCall): Promise<void> {

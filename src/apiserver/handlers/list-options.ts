@@ -120,7 +120,7 @@ interface WatchedFrom {
 }
 
 /**
- * What a query says of the beginning of a watch, completed: one without a version, or from any, sends what there is. Source:
+ * The beginning of a watch in a query, completed: one without a version, or from any, sends what there is. Source:
  * `SetListOptionsDefaults` of apimachinery.
  */
 export function watchedFrom(query: URLSearchParams): WatchedFrom {

@@ -62,8 +62,8 @@ interface ListStart {
 }
 
 /**
- * What `continue`, `resourceVersion` and `resourceVersionMatch` ask for. Our answers always show the newest state, which is
- * "not older than" any state that exists; only `Exact` needs the past.
+ * Finds the state that `continue`, `resourceVersion` and `resourceVersionMatch` ask for. Our answers always show the
+ * newest state, which is "not older than" any state that exists; only `Exact` needs the past.
  */
 async function startOf(
   context: RegistryContext,

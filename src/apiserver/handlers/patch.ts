@@ -89,7 +89,7 @@ interface PatchedObject {
 }
 
 /**
- * What a patch makes of an object, as its type has it.
+ * The object that a patch makes, as its type has it.
  * @throws StatusError 422 for a value of a wrong type, as the genuine server does: the request itself was well-formed
  */
 export function patchedObject(context: RegistryContext, patching: Patching): PatchedObject {

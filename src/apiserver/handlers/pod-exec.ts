@@ -14,7 +14,7 @@ export type ExecOutcome =
   | { readonly type: 'unknown command'; readonly command: string };
 
 /**
- * What a command in a container answers.
+ * The answer of a command in a container.
  * @returns undefined where the pod says nothing of commands
  * @throws StatusError 400 for an annotation that cannot be read, 500 where the container does not run
  */

@@ -105,7 +105,7 @@ function readCount(query: URLSearchParams, name: string): number | undefined {
 }
 
 /**
- * Whose log it is. Source: validateContainer in pkg/registry/core/pod/strategy.go.
+ * The container whose log it is. Source: validateContainer in pkg/registry/core/pod/strategy.go.
  * @throws StatusError 400 where no container is meant, or none of the pod's
  */
 export function decideContainer({ metadata, spec }: DeepReadonly<Pod>, asked: string | undefined): string {
@@ -130,7 +130,7 @@ const WAITING_FOR_IMAGE: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the kubelet of the pod's node answers. Source of refusals: validateContainerLogStatus in pkg/kubelet.
+ * The answer of the kubelet of the pod's node. Source of refusals: validateContainerLogStatus in pkg/kubelet.
  * @throws StatusError 400 where the container has not run, 500 where the pod does not say what it has written
  */
 export function decideLog(pod: DeepReadonly<Pod>, container: string, options: LogOptions): string {

@@ -65,7 +65,7 @@ export function isKnownType({ kinds }: Pick<RegistryContext, 'kinds'>): IsKnownT
 }
 
 /**
- * What says of what type it is has to be of the type that is meant.
+ * An object that names its type has to be of the type that is meant.
  * @param alsoAccepted further API versions of it
  * @throws StatusError 400
  */

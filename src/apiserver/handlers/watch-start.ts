@@ -16,7 +16,8 @@ export interface WatchStart {
 }
 
 /**
- * What `resourceVersion`, `resourceVersionMatch`, `sendInitialEvents` and `allowWatchBookmarks` ask for, which have been checked.
+ * The state that `resourceVersion`, `resourceVersionMatch`, `sendInitialEvents` and `allowWatchBookmarks` ask for,
+ * which have been checked.
  * @throws StatusError 504 for a version that the store has not reached
  */
 export async function watchStart(context: RegistryContext, query: URLSearchParams): Promise<WatchStart> {

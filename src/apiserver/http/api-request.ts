@@ -69,7 +69,7 @@ export class ApiRequest implements Holder {
   }
 
   /**
-   * What the path addresses, before checking that the resource exists; undefined for paths that address no resource.
+   * The resource that the path addresses, before checking that it exists; undefined for paths that address no resource.
    * @throws StatusError 400 for a path that is not well-formed
    */
   get target(): ResourcePath | undefined {

@@ -48,8 +48,8 @@ const PRIORITY_LEVEL = '0f6f9d36-6d0f-4f5b-8c50-9e1f3c5e7ab4';
 const AUDIT_ID = /^[\x21-\x7e]{1,64}$/;
 
 /**
- * What every answer says: the id of the request (the client's own, if it sent one), that it is not to be kept, and by
- * which limits it was let in. Ours are the same for all requests; clients take the values for opaque.
+ * The headers of every answer: the id of the request (the client's own, if it sent one), that it is not to be kept, and
+ * by which limits it was let in. Ours are the same for all requests; clients take the values for opaque.
  */
 export function commonHeaders(auditId: string | string[] | undefined): OutgoingHttpHeaders {
   return {

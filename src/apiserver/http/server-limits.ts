@@ -16,8 +16,8 @@ export interface ServerLimits {
   /** When there are more, idle ones give way: first those that have shown no credentials. @default 10000 */
   maxConnections?: number;
   /**
-   * Of one address, of those that have shown no credentials; then its own idle ones give way. Not on loopback, where all users have one
-   * address. Behind a proxy, of all that it passes on. @default 1000
+   * The number of connections of one address that have shown no credentials; then its own idle ones give way. Not on
+   * loopback, where all users have one address. Behind a proxy, of all that it passes on. @default 1000
    */
   maxUnknownPerAddress?: number;
   /** How long one that has shown no credentials may be idle between requests, milliseconds. @default 5000 */

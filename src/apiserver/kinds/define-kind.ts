@@ -33,8 +33,8 @@ type Identity = Pick<
 >;
 
 /**
- * What a kind must say, and what it may add to the behaviour that all kinds share. `T` is the type of its objects as
- * they come out of the decoder: what the schema calls required may be missing nevertheless.
+ * The rules of a kind: those that it must have, and those that it may add to the behaviour that all kinds share. `T` is
+ * the type of its objects as they come out of the decoder: what the schema calls required may be missing nevertheless.
  */
 export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly type: KindDefinition['type'];
@@ -289,8 +289,8 @@ function clearSystemFields({ metadata }: UnstructuredObject, hasGeneration: bool
 }
 
 /**
- * What an update keeps when the caller leaves it out, and what only the server counts. Source: the beginning of
- * ValidateObjectMetaAccessorUpdate in apimachinery, and rest.BeforeUpdate in apiserver.
+ * Carries over the fields that an update keeps when the caller leaves them out, and those that only the server counts.
+ * Source: the beginning of ValidateObjectMetaAccessorUpdate in apimachinery, and rest.BeforeUpdate in apiserver.
  */
 function carryOverSystemFields(
   { metadata }: UnstructuredObject,

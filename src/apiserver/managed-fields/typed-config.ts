@@ -11,8 +11,8 @@ import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/i
 import { structuralKeyDefaults } from './shape.js';
 
 /**
- * What a configuration has that its type has not, or otherwise: unknown fields, values of another kind, and items of which
- * two have one key. Source: `typed/validate.go` of structured-merge-diff.
+ * The fields of a configuration that its type does not have, or has otherwise: unknown fields, values of another kind,
+ * and items of which two have one key. Source: `typed/validate.go` of structured-merge-diff.
  * @returns a line per problem, with its path
  */
 export function typedProblems(

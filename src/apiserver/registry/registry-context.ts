@@ -71,8 +71,8 @@ export function storageKeyOf(target: ObjectTarget): StorageKey {
 const viewed = new WeakMap<RegistryContext, WeakMap<KindDefinition, RegistryContext>>();
 
 /**
- * What the verbs of a kind need. For a kind whose objects are stored in another form, its storage shows them in the
- * form of the kind.
+ * The context of the verbs of a kind. For a kind whose objects are stored in another form, its storage shows them in
+ * the form of the kind.
  */
 export function contextOf(context: RegistryContext, kind: KindDefinition): RegistryContext {
   if (!kind.view) return context;

@@ -9,8 +9,8 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 const NOBODY: Owners = new Map();
 
 /**
- * That `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds whose ownership is kept from
- * creation. A status that creations lose is none of it. Undefined where no book is kept.
+ * The record that `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds
+ * whose ownership is kept from creation. A status that creations lose is none of it. Undefined where no book is kept.
  */
 export async function ownersOfNew(
   context: RegistryContext,

@@ -51,7 +51,7 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
 };
 
 /**
- * Which verb a request asks for.
+ * The handler of the verb that a request asks for.
  * @throws StatusError 404 for a subresource that the kind has not, 405 for a method that has no meaning there
  */
 export function chooseHandler(call: ResourceCall): Handler {

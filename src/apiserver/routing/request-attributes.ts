@@ -34,7 +34,7 @@ export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
 }
 
 /**
- * What a request asks for, as an authoriser is asked about it (apiserver's `RequestInfo`).
+ * The attributes of a request, as an authoriser is asked about it (apiserver's `RequestInfo`).
  * @throws StatusError 400 for a path that is not well-formed
  */
 export function attributesOf(request: AskedFor): AccessAttributes {

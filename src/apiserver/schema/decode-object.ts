@@ -216,8 +216,8 @@ export function typeFieldProblem(object: UnstructuredObject): string | undefined
 }
 
 /**
- * What an object calls itself, or why that cannot be read. This first look ignores the case of names, and the last one counts.
- * Source: Interpret in apimachinery/pkg/runtime/serializer/json/meta.go.
+ * The kind that an object names, or why that cannot be read. This first look ignores the case of names, and the last
+ * one counts. Source: Interpret in apimachinery/pkg/runtime/serializer/json/meta.go.
  */
 function typeFieldsOf(object: UnstructuredObject): NamedDocument | string {
   const named: { apiVersion?: string; kind?: string } = {};

@@ -3,7 +3,7 @@ import type { JSONSchemaProps } from '@rollkeeper/machinery/types/apiextensions-
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * What a user says of a custom resource, `spec.versions[*].schema.openAPIV3Schema` of its definition: the type of every
+ * A user's schema of a custom resource, `spec.versions[*].schema.openAPIV3Schema` of its definition: the type of every
  * field is given, and what is below `allOf`, `anyOf`, `oneOf` and `not` only judges.
  */
 export type StructuralSchema = Omit<Decoded<JSONSchemaProps>, 'additionalProperties'> & {

@@ -50,8 +50,9 @@ export interface StorageListOptions {
   /** Ends the list once the found objects have this many characters of JSON, or a few objects later. @default no bound */
   readonly maxTextLength?: number;
   /**
-   * Where the page before ended. The pages of one list show one state: the revision of the first page. A cursor from outside
-   * the namespace does not widen the list: one before it begins with the namespace, one behind it finds nothing.
+   * The end of the page before. The pages of one list show one state: the revision of the first page. A cursor from
+   * outside the namespace does not widen the list: one before it begins with the namespace, one behind it finds
+   * nothing.
    * @throws StorageExpiredError when that state no longer exists
    */
   readonly continueFrom?: StorageCursor;
@@ -114,8 +115,9 @@ export interface StorageRoom {
 }
 
 /**
- * Where the API server keeps its objects. Objects handed out are the caller's own; objects handed in are not kept, and
- * what their write resolves with shares all but the metadata with them. Integers keep every digit, `bigint` included.
+ * The store in which the API server keeps its objects. Objects handed out are the caller's own; objects handed in are
+ * not kept, and what their write resolves with shares all but the metadata with them. Integers keep every digit,
+ * `bigint` included.
  *
  * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
  * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject
@@ -150,8 +152,8 @@ export interface Storage {
   delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject>;
   list(resource: string, options?: StorageListOptions): Promise<StorageList>;
   /**
-   * What happens, as it becomes known: several events at once where several writes came together, at least one. Ends
-   * without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError.
+   * The events, as they become known: several at once if several writes came together, at least one. Ends without an
+   * error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError.
    */
   watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<readonly StorageEvent[]>;
   currentRevision(): Promise<Revision>;

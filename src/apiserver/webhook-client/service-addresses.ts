@@ -21,8 +21,8 @@ export class ServiceAddresses {
   ) {}
 
   /**
-   * What was given for the Service; else the host that an ExternalName names; else the first ready endpoint, of its
-   * EndpointSlices or its Endpoints, unless that is a pod. As `host:port`.
+   * Returns the address that was given for the Service; else the host that an ExternalName names; else the first ready
+   * endpoint, of its EndpointSlices or its Endpoints, unless that is a pod. As `host:port`.
    * @throws Error in the words of kube-apiserver
    */
   async addressOf(wanted: ServicePort): Promise<string> {

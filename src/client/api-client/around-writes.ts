@@ -144,7 +144,7 @@ export function withOwnWrites(
       if (answer !== 'refused') noteUnanswered?.(write, answer);
       throw error;
     });
-    // What a binding answers is a Status, whose metadata has no resourceVersion.
+    // The answer to a binding is a Status, whose metadata has no resourceVersion.
     const answer: { metadata?: { resourceVersion?: string } } | undefined = object;
     const resourceVersion = answer?.metadata?.resourceVersion;
     if (resourceVersion) record(qualifiedResource(write.type), resourceVersion);

@@ -23,7 +23,7 @@ export interface Credentials {
   invalidate(refused: CredentialHeaders): boolean;
 }
 
-/** Where an API server is and how to authenticate. */
+/** The address of an API server, and how to authenticate. */
 export interface ClusterConnection {
   /** For example `https://10.0.0.1:6443`; a path is kept, a trailing slash is not. */
   readonly serverUrl: string;

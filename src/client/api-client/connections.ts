@@ -69,7 +69,7 @@ export class Connections {
     try {
       this.generation = this.make(tls);
     } catch (error) {
-      // Of a cert and key pair, one file may be new and the other not yet. The next read returns another object.
+      // One file of a cert and key pair may be new and the other not yet. The next read returns another object.
       if (!former) throw error;
       this.unusable = tls;
       const { logger = silentLogger } = this.options;

@@ -87,13 +87,13 @@ interface AggregatedResource {
 /** The fields of all kinds of documents that discovery reads. */
 export interface DiscoveryBody {
   kind?: string;
-  /** Of the aggregated format. */
+  /** The groups in the aggregated format. */
   items?: AggregatedGroup[];
-  /** Of the core group. */
+  /** The versions of the core group. */
   versions?: string[];
   /** The resources in the list of one version. */
   groups?: { name: string; versions?: { version: string }[]; preferredVersion?: { version: string } }[];
-  /** Of the list of one version. */
+  /** The resources in the list of one version. */
   resources?: {
     name: string;
     singularName?: string;

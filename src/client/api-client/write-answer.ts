@@ -2,7 +2,7 @@ import { errorCode } from '@rollkeeper/machinery/errors';
 import { apiStatusOf } from './api-status-error.js';
 
 /**
- * What the error of a write says about its outcome:
+ * The outcome of a write, as its error shows it:
  *
  * - `refused`: it was not stored.
  * - `failed`: the server has finished, but it is unknown or unreliable whether the write was stored.

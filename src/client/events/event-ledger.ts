@@ -1,7 +1,7 @@
 /**
- * What the recorders of an installation know in common: the Event that each series of equal events is written to, and
- * how many similar ones there are. Recorders without one count for themselves, so that equal events of two processes
- * are two Events.
+ * The common knowledge of the recorders of an installation: the Event that each series of equal events is written to,
+ * and how many similar ones there are. Recorders without one count for themselves, so that equal events of two
+ * processes are two Events.
  */
 export interface EventLedger {
   /**

@@ -76,7 +76,7 @@ export const DEFAULT_TRIMS: ReadonlyMap<string, ContentTrim> = new Map<string, C
 ]);
 
 /**
- * What the caches of these controllers keep.
+ * The parts that the caches of these controllers keep.
  * @throws IllegalStateError if two of them want different parts of a type
  */
 export function trimsFor(

@@ -34,7 +34,7 @@ export interface AttachPlan {
 }
 
 /**
- * What has to be attached to a node, and detached from it. Attachments that others have made, under names of their own,
+ * The volumes to attach to a node, and to detach from it. Attachments that others have made, under names of their own,
  * are left alone and say nothing about where a volume is. Source: k/k pkg/controller/volume/attachdetach.
  */
 export function decideAttachments(facts: AttachFacts): AttachPlan {

@@ -22,10 +22,11 @@ interface EvictionPlan {
 }
 
 /**
- * Which pods have to be evicted now, and when the others are due. A pod without a toleration of a `NoExecute` taint is
+ * The pods to evict now, and the time when the others are due. A pod without a toleration of a `NoExecute` taint is
  * evicted at once, one with a limited toleration when that has passed. The time counts from when the controller first
  * saw the pod under taints: `timeAdded` of a taint may be missing, or lie before the pod's arrival. Once an eviction is
- * scheduled, other taints and tolerations do not move it. Source: `processPodOnNode` in k/k pkg/controller/tainteviction.
+ * scheduled, other taints and tolerations do not move it. Source: `processPodOnNode` in k/k
+ * pkg/controller/tainteviction.
  */
 export function decideEvictions(
   pods: readonly ReadablePod[],

@@ -5,9 +5,9 @@ import type { DoomedPod } from '../shared/index.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /**
- * What a sync is about to do, stored before it acts, so that the next run knows what may have happened. `creates` are the names
- * of pods that may exist: their creation has no answer. One that was answered is settled by its own write, which the
- * next sync must have seen. The answer to a deletion has no version, so a deletion stays until the cache shows it.
+ * The intents of a sync, stored before it acts, so that the next run knows what may have happened. `creates` are the
+ * names of pods that may exist: their creation has no answer. One that was answered is settled by its own write, which
+ * the next sync must have seen. The answer to a deletion has no version, so a deletion stays until the cache shows it.
  */
 export interface PodIntents {
   readonly version: 1;

@@ -3,8 +3,8 @@ import { ReplicaSet, typeMeta } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * What the ReplicaSets of this controller are in the API. Its caches hold objects of the form of a ReplicaSet in any case: another
- * kind is converted as it is cached, and back as it is written.
+ * The form that the ReplicaSets of this controller have in the API. Its caches hold objects of the form of a ReplicaSet
+ * in any case: another kind is converted as it is cached, and back as it is written.
  */
 export interface ReplicatedKind {
   readonly kind: Kind;

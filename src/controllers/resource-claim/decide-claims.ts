@@ -154,7 +154,7 @@ export interface ClaimUpkeep {
 }
 
 /**
- * What has to be done about a claim; undefined for nothing. Source: syncClaim.
+ * The step that a claim needs; undefined for none. Source: syncClaim.
  * @param podOf the pod of a consumer; undefined if it no longer exists
  */
 export function decideUpkeep(

@@ -76,9 +76,9 @@ function countIn(pods: readonly ReadablePod[], domainOf: Spread['domainOf']): Re
 }
 
 /**
- * Of `ranked` the `count` that go: tier by tier, and within one each time a pod of the domain that has most pods, in doubt the
- * first of the ranking. What that leaves is never less even than what the ranking alone leaves: by the first constraint, where that makes no
- * difference by the next.
+ * The `count` of `ranked` that go: tier by tier, and within one each time a pod of the domain that has most pods, in
+ * doubt the first of the ranking. What that leaves is never less even than what the ranking alone leaves: by the first
+ * constraint, where that makes no difference by the next.
  * @param ranked tier by tier, each in the order in which its pods would go otherwise
  */
 export function chooseKeepingSpread(

@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { ConfigMap, Secret, dropManagedFields, partOf } from '@rollkeeper/runtime';
 
-/** What the caches of the small controllers keep of kinds whose objects may be large: one cache of each kind for all of them. */
+/**
+ * The parts that the caches of the small controllers keep of kinds whose objects may be large: one cache of each kind
+ * for all of them.
+ */
 
 export const SERVICE_ACCOUNT_TOKEN = 'kubernetes.io/service-account-token';
 export const BOOTSTRAP_TOKEN = 'bootstrap.kubernetes.io/token';

@@ -18,9 +18,9 @@ interface ClaimOwners {
 }
 
 /**
- * What a claim is deleted with, by the set's `persistentVolumeClaimRetentionPolicy`: the set, a pod beyond the number
- * of replicas, or neither. A claim of a former set or pod of the same name is left to the garbage collector; from one
- * that another controller manages only our own references are removed. Source: `isClaimOwnerUpToDate` and
+ * The owner that a claim is deleted with, by the set's `persistentVolumeClaimRetentionPolicy`: the set, a pod beyond
+ * the number of replicas, or neither. A claim of a former set or pod of the same name is left to the garbage collector;
+ * from one that another controller manages only our own references are removed. Source: `isClaimOwnerUpToDate` and
  * `updateClaimOwnerRefForSetAndPod` in k/k pkg/controller/statefulset.
  */
 export function decideClaimOwners(claim: ReadableClaim, set: ReadableSet, pod: PodOfClaim): ClaimOwners {

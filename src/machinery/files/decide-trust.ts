@@ -13,9 +13,9 @@ export interface ProcessOwner {
 }
 
 /**
- * Where a file or folder is: `volume`, the root of a volume of this container; `in-volume`, below it; else `machine`.
- * The user or system that starts the container sets up its volumes: Kubernetes mounts an empty one as root's with mode
- * 0777, and opens others, files included, to a group of the process (`fsGroup`).
+ * The place of a file or folder: `volume`, the root of a volume of this container; `in-volume`, below it; else
+ * `machine`. The user or system that starts the container sets up its volumes: Kubernetes mounts an empty one as root's
+ * with mode 0777, and opens others, files included, to a group of the process (`fsGroup`).
  */
 export type Place = 'machine' | 'volume' | 'in-volume';
 

@@ -5,8 +5,9 @@ import { isPodReady } from './pods.js';
 type Annotations = Readonly<Record<string, string>>;
 
 /**
- * What the Deployment of a pod makes of its eviction. `replaced`: its controller lets the pod go when another one is available, so the
- * request has to wait. `noted`: a budget decides, and where it refuses the controller has to know. `none`: neither.
+ * The answer of a pod's Deployment to its eviction. `replaced`: its controller lets the pod go when another one is
+ * available, so the request has to wait. `noted`: a budget decides, and where it refuses the controller has to know.
+ * `none`: neither.
  */
 export type Replacement = 'replaced' | 'noted' | 'none';
 

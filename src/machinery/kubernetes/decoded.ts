@@ -1,8 +1,9 @@
 import type { KubernetesObject } from './objects.js';
 
 /**
- * What the decoder of the API server makes of a body of type `T`: every field may be missing, at every depth, and a field that the
- * API gives a list of words may hold any word. Entries of arrays and maps are there: the decoder fills in for their nulls.
+ * The result of the API server's decoder for a body of type `T`: every field may be missing, at every depth, and a
+ * field that the API gives a list of words may hold any word. Entries of arrays and maps are there: the decoder fills
+ * in for their nulls.
  *
  * Objects are `Decoded` until they have been validated, and `T` from then on. One mapped type in place of a second set of generated
  * interfaces: its name says at each place of use why a guard is needed there.

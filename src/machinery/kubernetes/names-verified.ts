@@ -1,6 +1,6 @@
 /**
- * What `/version` has as `compiler` where the API server vouches for names of people in annotations (docs/SECURITY.md). Genuine servers
- * have that of Go there, `gc`.
+ * The `compiler` in `/version` of an API server that vouches for names of people in annotations (docs/SECURITY.md).
+ * Genuine servers have that of Go there, `gc`.
  */
 export const NAMES_VERIFIED = 'rollkeeper';
 

@@ -26,9 +26,9 @@ export interface AmountArithmetic<T> {
 }
 
 /**
- * What the containers of a pod need at any time: the sum of all containers and the sidecars (init containers that keep
- * running). If one of the other init containers needs more, with the sidecars started before it, its sum counts instead.
- * Source: PodRequests in k8s.io/component-helpers/resource.
+ * The amounts that the containers of a pod need at any time: the sum of all containers and the sidecars (init
+ * containers that keep running). If one of the other init containers needs more, with the sidecars started before it,
+ * its sum counts instead. Source: PodRequests in k8s.io/component-helpers/resource.
  */
 export function mostAtOnce<T, C extends { readonly restartPolicy?: string }>(
   {

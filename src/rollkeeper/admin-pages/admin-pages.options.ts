@@ -32,8 +32,8 @@ export interface AdminPagesOptions {
   /** Whether `/metrics` needs no authorization. @default false */
   readonly openMetrics?: boolean;
   /**
-   * Which users of this machine may read without a token: `anyone`, the user of this process and root (`own-user`; only Linux
-   * distinguishes users, elsewhere it is `anyone`), or no one (`token`). @default 'anyone'
+   * The users of this machine who may read without a token: `anyone`, the user of this process and root (`own-user`;
+   * only Linux distinguishes users, elsewhere it is `anyone`), or no one (`token`). @default 'anyone'
    */
   readonly localReads?: LocalReads;
   /** Traces kept in memory for the console, if the manager creates its own tracing. @default 200 */

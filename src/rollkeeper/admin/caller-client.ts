@@ -14,8 +14,8 @@ export interface CallerApi {
 }
 
 /**
- * Which rights a request has in the API: those of its own token where the cluster knows that, those of the user whom an
- * identity provider has signed in, otherwise those of the replica, as for everything else that holders of the admin token and local users see.
+ * The rights of a request in the API: those of its own token where the cluster knows that, those of the user whom an
+ * identity provider has signed in, otherwise those of the replica, as for everything else that it does.
  */
 @Injectable()
 export class CallerClient {
@@ -48,7 +48,7 @@ interface Asker {
 }
 
 /**
- * Whose name an act carries.
+ * The name that an act carries.
  * @param named what the body says
  * @throws BadRequestException where no name is given, or another one than that of the token's user
  */

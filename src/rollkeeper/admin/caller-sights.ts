@@ -18,8 +18,8 @@ const ALL_NAMESPACES = '';
 const COUNTS_MS = 30_000;
 
 /**
- * What users of the cluster see of this replica's own caches: rollouts of the namespaces whose Deployments they may list.
- * Holders of the admin token and local users see all.
+ * The part of this replica's own caches that users of the cluster see: rollouts of the namespaces whose Deployments
+ * they may list. Holders of the admin token and local users see all.
  */
 @Injectable()
 export class CallerSights {

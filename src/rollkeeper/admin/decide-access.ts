@@ -20,7 +20,8 @@ export interface RequestFacts {
 }
 
 /**
- * Which users of this machine may read without a token. On systems that do not distinguish users, `own-user` equals `anyone`.
+ * The users of this machine who may read without a token. On systems that do not distinguish users, `own-user` equals
+ * `anyone`.
  */
 export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
 export type LocalReads = (typeof LOCAL_READS)[number];
@@ -57,8 +58,8 @@ const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
 /**
- * Where a browser exchanges the code of a link, the answer of an identity provider, or the ticket to another console, for
- * a session. These are the proof, so it needs no token.
+ * The paths at which a browser exchanges the code of a link, the answer of an identity provider, or the ticket to
+ * another console, for a session. These are the proof, so it needs no token.
  */
 const SIGN_IN_PATHS = /^\/admin\/sign-in\/(exchange|take-over|oidc(\/(exchange|renew|end))?)$/;
 

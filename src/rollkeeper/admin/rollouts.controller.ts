@@ -54,8 +54,8 @@ interface RolloutView {
 }
 
 /**
- * What would change, or has changed. Without values that may be secret: a user who may read this page need not be allowed to
- * read the Deployment.
+ * The changes that would be made, or were. Without values that may be secret: a user who may read this page need not be
+ * allowed to read the Deployment.
  */
 interface Changes {
   readonly changes: readonly TemplateChange[];

@@ -19,8 +19,8 @@ export function addOutputOptions(command: Command, forms: readonly OutputForm[])
 }
 
 /**
- * What an option or an argument can be, for help and completion. Other words are refused where they are read, in words of our
- * own, and not by commander.
+ * The values of an option or an argument, for help and completion. Other words are refused where they are read, in
+ * words of our own, and not by commander.
  */
 export function choices(of: Option | Argument | undefined, values: readonly string[]): void {
   if (of) of.argChoices = [...values];

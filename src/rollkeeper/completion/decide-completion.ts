@@ -46,7 +46,7 @@ const USUAL_KINDS = ['deployment'];
 const OF_NAMES: ReadonlySet<string> = new Set(['name', 'pod']);
 
 /**
- * What may take the place of the last word.
+ * The words that may take the place of the last one.
  * @param words those after the program's name; the last one is being typed, and may be empty
  */
 export function decideCompletion(program: CommandModel, words: readonly string[]): Completion {

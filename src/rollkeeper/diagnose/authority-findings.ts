@@ -19,8 +19,8 @@ export interface TrustedServer {
 }
 
 /**
- * That a server will not be trusted any more, or is not: by the authority in the configuration itself, so that it takes no read. A
- * certificate of the server that ends sooner is not seen.
+ * The finding that a server will not be trusted any more, or is not: by the authority in the configuration itself, so
+ * that it takes no read. A certificate of the server that ends sooner is not seen.
  */
 export function authorityFindings(server: TrustedServer, nowMs: number): DiagnosisFinding[] {
   const { caBundle, effect, isFatal, what } = server;

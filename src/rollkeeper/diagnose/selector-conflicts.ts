@@ -15,8 +15,8 @@ export type Workload = DeepReadonly<
 >;
 
 /**
- * Which workloads select the pods of another one, by UID. Those that a controller owns are left out: their selectors have the
- * labels of their owner. Costs the pairs that have a label in common.
+ * The workloads that select the pods of another one, by UID. Those that a controller owns are left out: their selectors
+ * have the labels of their owner. Costs the pairs that have a label in common.
  */
 export function selectorConflicts(workloads: readonly Workload[]): ReadonlyMap<string, DiagnosisFinding> {
   const living = workloads.filter(

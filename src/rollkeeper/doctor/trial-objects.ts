@@ -4,8 +4,8 @@ const NAME = 'rollkeeper-doctor';
 const LABELS = { 'app.kubernetes.io/name': NAME };
 
 /**
- * What a rollout would write, for a dry run: pods of the restricted Pod Security Standard with requests and limits, so that
- * a refusal is about more than those.
+ * The objects that a rollout would write, for a dry run: pods of the restricted Pod Security Standard with requests and
+ * limits, so that a refusal is about more than those.
  */
 export function trialObjects(namespace: string): {
   readonly deployment: Deployment;

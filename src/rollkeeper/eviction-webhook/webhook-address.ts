@@ -5,7 +5,8 @@ const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SERVICE = new RegExp(`^(${LABEL})/(${LABEL})(?::(\\d{1,5}))?$`);
 
 /**
- * Where the API server reaches a webhook: `NAMESPACE/SERVICE`, `NAMESPACE/SERVICE:PORT` or an https URL.
+ * Reads the address at which the API server reaches a webhook: `NAMESPACE/SERVICE`, `NAMESPACE/SERVICE:PORT` or an
+ * https URL.
  * @throws InvalidOptionError naming `option`
  */
 export function parseWebhookAddress(text: string, option: string): WebhookAddress {

@@ -17,8 +17,9 @@ export interface Unobserved {
 }
 
 /**
- * That a controller has not looked at the latest change: it waits for the first ten seconds, and is stuck after that.
- * The API does not say when a generation began, but which field was changed when (`managedFields`), which caches do not keep.
+ * The finding that a controller has not looked at the latest change: it waits for the first ten seconds, and is stuck
+ * after that. The API does not say when a generation began, but which field was changed when (`managedFields`), which
+ * caches do not keep.
  */
 export function unobservedFinding(unobserved: Unobserved): Finding | undefined {
   const { controller, isOld = false, metadata, nowMs, observedGeneration = 0 } = unobserved;

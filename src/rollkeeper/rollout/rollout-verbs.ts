@@ -53,7 +53,7 @@ export async function renderHistory(
 }
 
 /**
- * What differs between two revisions, or between one and what the Deployment asks for.
+ * The differences between two revisions, or between one and what the Deployment asks for.
  * @throws UnsupportedError for an unknown one
  */
 export async function diffRevisions(
@@ -69,7 +69,7 @@ export async function diffRevisions(
 }
 
 /**
- * What differs between two revisions, as people read it.
+ * The differences between two revisions, as people read them.
  * @param revisions none: the one before, with the one that runs; one: that one, with what runs; two: those
  * @throws UnsupportedError for an unknown one, or where there is only one
  */

@@ -190,7 +190,7 @@ function newEntry(): Entry {
   };
 }
 
-/** Of a write that is recorded twice the first time counts. */
+/** The first time counts of a write that is recorded twice. */
 function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[], recordedAtMs?: number): void {
   for (const text of writes.map(encodeUnansweredWrite))
     if (!entry.unanswered.has(text)) entry.unanswered.set(text, recordedAtMs);

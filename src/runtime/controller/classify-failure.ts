@@ -3,7 +3,7 @@ import { hasCode, errorMessage } from '@rollkeeper/machinery/errors';
 import type { EventNote } from '@rollkeeper/client/events/event-recorder';
 
 /**
- * What can resolve a failure:
+ * The class of a failure, by what can resolve it:
  *
  * - `transient`: a retry soon: the next attempt meets another state, or the server is back.
  * - `blocked`: others, in their own time: a quota must get room, a right must be granted. Retries help, but rarely.

@@ -182,20 +182,21 @@ export interface ControllerDefinition {
   /** Time limit of one sync, milliseconds; see `ControllerOptions`. @default 120000 */
   readonly syncTimeoutMs?: number;
   /**
-   * Which replicas process keys: `leader`, if its caches are too large for every replica. Informers requested while
+   * The replicas that process keys: `leader`, if its caches are too large for every replica. Informers requested while
    * building it are warm on all replicas in either case. @default 'all'
    */
   readonly worksOn?: 'all' | 'leader';
   /**
-   * Where its keys wait. `shared`: all replicas take them from one queue. `local`: in the memory of the leader, which
-   * alone processes them (`worksOn` is `leader`); it needs no connection and no timer while idle. Keys lost with a
-   * former leader are found again by the next leader's initial list. @default 'shared'
+   * The queue in which its keys wait. `shared`: all replicas take them from one queue. `local`: in the memory of the
+   * leader, which alone processes them (`worksOn` is `leader`); it needs no connection and no timer while idle. Keys
+   * lost with a former leader are found again by the next leader's initial list. @default 'shared'
    */
   readonly queue?: 'shared' | 'local';
   /** How failures come back. @default backoff from 5 ms, parked after 15 in a row */
   readonly queueing?: QueueTuning;
   /**
-   * Where `*` includes it: everywhere, or only without a kube-controller-manager, which would do the same.
+   * The installations in which `*` includes it: all, or only those without a kube-controller-manager, which would do
+   * the same.
    * @default 'everywhere'
    */
   readonly byDefault?: 'everywhere' | 'standalone';

@@ -38,8 +38,8 @@ const ADMISSION = 'admissionregistration.k8s.io';
 const RBAC = 'rbac.authorization.k8s.io';
 
 /**
- * What admission and authorization go by. Quotas are not among them: controllers watch for the room that they free
- * (`watchFreedRoom`), which only their content shows.
+ * The kinds of objects that admission and authorization go by. Quotas are not among them: controllers watch for the
+ * room that they free (`watchFreedRoom`), which only their content shows.
  */
 export const OBSTACLES: readonly Obstacle[] = [
   // Labels select Pod Security levels and policies; conditions of policies read annotations as well.

@@ -6,8 +6,8 @@ import type { LeaderElectionRecord, LeaseRequest } from './resource-lock.js';
 export const DURATION_ANNOTATION = 'rollkeeper.dev/lease-duration-ms';
 
 /**
- * Where the holder can be seen (`HolderWitness`), prefixed by the epoch: a value of another epoch belongs to a holder
- * that did not know this annotation.
+ * The annotation for the place at which the holder can be seen (`HolderWitness`), prefixed by the epoch: a value of
+ * another epoch belongs to a holder that did not know this annotation.
  */
 const WITNESS_ANNOTATION = 'rollkeeper.dev/holder-witness';
 

@@ -99,7 +99,8 @@ export class ControllerManager {
   }
 
   /**
-   * What a sync of a key would do now, by the caches of this replica, without doing any of it: see {@link planSync}.
+   * The writes that a sync of a key would make now, by the caches of this replica, without making any of them: see
+   * {@link planSync}.
    * @throws InvalidOptionError for a controller that is not there; IllegalStateError before its caches are filled
    */
   async plan(controller: string, key: string, signal: AbortSignal): Promise<SyncPlan> {

@@ -67,7 +67,7 @@ export interface CreateManagerOptions {
   };
   readonly leaderElection?: LeaderElectionOptions & {
     /**
-     * Where the lease is: in Redis, or a `coordination.k8s.io` Lease with the operator's name. `none`: no lease; this
+     * The store of the lease: Redis, or a `coordination.k8s.io` Lease with the operator's name. `none`: no lease; this
      * replica leads from start to end, for operators with one replica. A second replica would take over the shared
      * queues, and the first take them back: keys are still exclusive, but neither replica makes steady progress.
      * @default 'redis'; 'leases' with coordination: 'leases'; 'none' with coordination: 'local'

@@ -27,7 +27,7 @@ interface ModeFacts {
 const LOCK_OF: Readonly<Record<CoordinationMode, Lock>> = { redis: 'redis', leases: 'leases', local: 'none' };
 
 /**
- * Where the lease is.
+ * Decides the store of the lease.
  * @throws InvalidOptionError for an option that contradicts the mode
  */
 export function decideLock({ lock, mode, reconcileOn, redisUrl }: ModeFacts): Lock {

@@ -25,8 +25,9 @@ const CAUSES = [
 ];
 
 /**
- * What refused a write, where that can change without a change of the objects that `OBSTACLES` lists: a policy goes by
- * its parameters, which are objects of any kind, and a webhook by what answers it. Undefined: something else.
+ * The probe of what refused a write, if that can change without a change of the objects that `OBSTACLES` lists: a
+ * policy goes by its parameters, which are objects of any kind, and a webhook by what answers it. Undefined: something
+ * else.
  */
 export function causeOf(error: unknown): string | undefined {
   const { message = '' } = apiStatusOf(error) ?? {};

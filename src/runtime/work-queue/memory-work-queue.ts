@@ -280,8 +280,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
 }
 
 /**
- * Of two delayed adds, the one that is due first, with the traces of both. If one of the two is of a change, the result is:
- * a run that ends well must not drop it.
+ * Merges two delayed adds into the one that is due first, with the traces of both. If one of the two is of a change,
+ * the result is: a run that ends well must not drop it.
  */
 function mergeDelayed(first: AddOptions, other: AddOptions): AddOptions {
   const isChange = REASONS_OF_RUNS.has(first.reason) && !REASONS_OF_RUNS.has(other.reason);

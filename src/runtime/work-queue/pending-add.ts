@@ -4,7 +4,7 @@ import type { WaitingKey } from './queue-inspection.js';
 import type { AddOptions, Priority, ReconcileReason } from './work-queue.js';
 
 /**
- * What is known about the next run of a key before it starts. Kept beside the queue, because BullMQ drops an add that
+ * The knowledge of the next run of a key before it starts. Kept beside the queue, because BullMQ drops an add that
  * meets a waiting key.
  */
 export interface PendingAdd extends AddTraces {

@@ -1,6 +1,6 @@
 /**
- * Which of several consumers of a queue takes a key at once. The others leave it alone for
- * {@link WorkQueueOptions.spreadAfterMs}: the leader sees every change first and knows which ones belong together, so
+ * Decides which of several consumers of a queue takes a key at once. The others leave it alone for {@link
+ * WorkQueueOptions.spreadAfterMs}: the leader sees every change first and knows which ones belong together, so
  * processing a key there costs fewer writes, and code that runs on one replica is compiled once.
  */
 export interface Precedence {

@@ -142,7 +142,8 @@ export interface ConsumeOptions {
   /** Limit of concurrent keys. */
   readonly concurrency: number;
   /**
-   * Which of several consumers takes a key first; the others leave it alone for `spreadAfterMs`. @default all at once
+   * Decides which of several consumers takes a key first; the others leave it alone for `spreadAfterMs`. @default all
+   * at once
    */
   readonly precedence?: Precedence;
 }

@@ -28,9 +28,9 @@ interface ExpandInput {
 }
 
 /**
- * Which plug-ins are on, and in which order. At each point: first those of `multiPoint` that are named at the point as well, in the
- * order there; then the others of `multiPoint`; then the others of the point. Source: `mergePlugins` and `expandMultiPointPlugins` in
- * k/k pkg/scheduler.
+ * Decides which plug-ins are on, and in which order. At each point: first those of `multiPoint` that are named at the
+ * point as well, in the order there; then the others of `multiPoint`; then the others of the point. Source:
+ * `mergePlugins` and `expandMultiPointPlugins` in k/k pkg/scheduler.
  * @throws InvalidOptionError naming the field
  */
 export function expandPlugins(input: ExpandInput): ExpandedPlugins {

@@ -6,8 +6,8 @@ import type { Status } from '../framework/status.js';
 import type { HttpExtender } from './http-extender.js';
 
 /**
- * What the extenders say of the nodes that the plug-ins left: each filters what those before it left, then all score what is left
- * in the end. An ignorable one that fails is passed over.
+ * The opinion of the extenders on the nodes that the plug-ins left: each filters what those before it left, then all
+ * score what is left in the end. An ignorable one that fails is passed over.
  * @throws what another extender failed with
  */
 export async function askExtenders(

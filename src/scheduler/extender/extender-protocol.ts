@@ -2,7 +2,9 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { z } from 'zod';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 
-/** What HTTP extenders are sent and answer: k8s.io/kube-scheduler/extender/v1, whose fields have Go's names. */
+/**
+ * The questions to HTTP extenders and their answers: k8s.io/kube-scheduler/extender/v1, whose fields have Go's names.
+ */
 
 export interface ExtenderArgs {
   readonly Pod: ReadablePod;

@@ -24,8 +24,8 @@ export const VIEWED_RESOURCES = [
 export type ViewedResource = (typeof VIEWED_RESOURCES)[number];
 
 /**
- * What plug-ins may read of the cluster beside nodes and pods: caches, no I/O. A resource that the API server does not serve is
- * empty.
+ * The part of the cluster that plug-ins may read beside nodes and pods: caches, no I/O. A resource that the API server
+ * does not serve is empty.
  */
 export interface ClusterView {
   get<T extends KubernetesObject>(

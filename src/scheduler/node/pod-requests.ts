@@ -31,9 +31,10 @@ interface CountOptions {
 }
 
 /**
- * What the pod takes of a node. Containers and sidecars run together; init containers run one after the other beside the sidecars
- * that started before them; the larger counts. Requests of the pod as a whole replace that where there are any, and overhead comes
- * on top. While a container is being resized it counts with the largest of what it asks for, was promised and has.
+ * The amounts that the pod takes of a node. Containers and sidecars run together; init containers run one after the
+ * other beside the sidecars that started before them; the larger counts. Requests of the pod as a whole replace that
+ * where there are any, and overhead comes on top. While a container is being resized it counts with the largest of what
+ * it asks for, was promised and has.
  */
 export function requestsOf(pod: ReadablePod): ResourceAmounts {
   const amounts = new Map<string, Int64>();

@@ -1,7 +1,7 @@
 import type { NodeInfo, PodInfo } from '../framework/node-info.js';
 
 /*
- * What was found out about the pods of a node is kept until these pods change. Lists of pods are never changed in
+ * The findings about the pods of a node are kept until these pods change. Lists of pods are never changed in
  * place: a node gets a new list with each change. So a decision only examines the few nodes that have changed since the
  * last one, regardless of the number of pods.
  */

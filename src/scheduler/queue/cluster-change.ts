@@ -74,8 +74,8 @@ function featuresOf({ status }: ReadableNode): unknown {
 }
 
 /**
- * What an update of a pod changes for scheduling; a plain `update` where it is none of the named parts.
- * Source: `PodSchedulingPropertiesChange` in k/k pkg/scheduler/framework/events.go.
+ * The change that an update of a pod makes for scheduling; a plain `update` if it is none of the named parts. Source:
+ * `PodSchedulingPropertiesChange` in k/k pkg/scheduler/framework/events.go.
  */
 export function podUpdateOf(before: ReadablePod, after: ReadablePod): ClusterChange {
   const actions: EventAction[] = [];

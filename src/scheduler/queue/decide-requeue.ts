@@ -4,8 +4,8 @@ import type { ClusterChange } from './cluster-change.js';
 import { concerns, isAnyChange } from './cluster-change.js';
 
 /**
- * What a change does to a pod that waits. `skip`: it cannot help. `after-backoff`: the pod is retried when its backoff
- * is over. `at-once`: a plug-in that waited for something under way has got it.
+ * The effect of a change on a pod that waits. `skip`: it cannot help. `after-backoff`: the pod is retried when its
+ * backoff is over. `at-once`: a plug-in that waited for something under way has got it.
  */
 export type Requeue = 'skip' | 'after-backoff' | 'at-once';
 

@@ -8,8 +8,8 @@ interface Attempt {
 }
 
 /**
- * What has happened since each attempt that is under way began: an attempt decides by a snapshot, so a change after it must be
- * considered when the pod is put back. Costs nothing while no attempt is under way.
+ * The changes since each attempt that is under way began: an attempt decides by a snapshot, so a change after it must
+ * be considered when the pod is put back. Costs nothing while no attempt is under way.
  */
 export class InFlightChanges {
   /** In the order in which the attempts began, so that the first needs the most. */

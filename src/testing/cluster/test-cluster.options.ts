@@ -35,14 +35,14 @@ export interface TestClusterOptions {
    */
   webhookHost?: string;
   /**
-   * Where objects, queues and locks are kept: in this process, or on a Redis under the cluster's own prefix, which
-   * `stop` clears.
+   * The store of objects, queues and locks: this process, or a Redis under the cluster's own prefix, which `stop`
+   * clears.
    * @default 'memory'
    */
   store?: 'memory' | { readonly redisUrl: string };
   /**
-   * Which controllers run: kube-controller-manager's list (`*`, `name`, `-name`), or names and definitions, including
-   * your own. An empty list: none.
+   * The controllers that run: kube-controller-manager's list (`*`, `name`, `-name`), or names and definitions,
+   * including your own. An empty list: none.
    * @default '*'
    */
   controllers?: string | readonly (string | ControllerDefinition)[];

@@ -12,8 +12,8 @@ const MAX_PODS = 3000;
 const MAX_MS = 1000;
 
 /**
- * What a namespace is warned of when it enforces a new level: the pods that are there stay, and break it. The pods of one controller
- * are alike, so one of each comes first.
+ * The warnings of a namespace that enforces a new level: the pods that are there stay, and break it. The pods of one
+ * controller are alike, so one of each comes first.
  */
 export async function warningsOfNewLevel(
   namespace: string,

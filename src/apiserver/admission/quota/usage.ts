@@ -33,7 +33,7 @@ const MOST_DEVICES = 32;
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
- * What an object uses of a quota, by the names that quotas know. Source: pkg/quota/v1/evaluator/core. A pod uses
+ * The usage of a quota by an object, by the names that quotas know. Source: pkg/quota/v1/evaluator/core. A pod uses
  * compute resources until it has come to its end, and counts as an object for as long as it is there.
  */
 export function usageOf(type: ResourceType, object: Readonly<UnstructuredObject>): Amounts {

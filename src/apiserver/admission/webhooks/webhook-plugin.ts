@@ -107,7 +107,7 @@ export class WebhookPlugin {
   }
 
   /**
-   * What the server makes for itself passes, or it would not start.
+   * The server's own writes pass, or it would not start.
    * @throws StatusError 403
    */
   private refuseByBroken(kind: string, broken: readonly BrokenObject[], attributes: Attributes): void {

@@ -39,8 +39,8 @@ const SCALARS = new Set([
 const UNKNOWN_TYPE: CheckedType = { kind: 'dyn', name: 'dyn' };
 
 /**
- * What the evaluation of a checked expression may cost at most, given how large its variables may be.
- * Source: cel-go/checker/cost.go, with the options of apiserver/pkg/cel/environment/base.go.
+ * The largest cost of the evaluation of a checked expression, given how large its variables may be. Source:
+ * cel-go/checker/cost.go, with the options of apiserver/pkg/cel/environment/base.go.
  * @param root the checked expression
  * @param sizes of each of its variables
  * @returns units, Infinity where nothing bounds them

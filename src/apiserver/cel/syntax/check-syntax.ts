@@ -40,8 +40,8 @@ class Misfit extends Error {
 class Halt extends Error {}
 
 /**
- * What is wrong with the syntax of an expression, in the words of cel-go. Its parser continues after an error where it can, and
- * takes expressions that are nested too deeply for wrong ones. The grammar is followed as ANTLR's parsers do.
+ * The problems of the syntax of an expression, in the words of cel-go. Its parser continues after an error where it
+ * can, and takes expressions that are nested too deeply for wrong ones. The grammar is followed as ANTLR's parsers do.
  */
 export function syntaxProblems(text: string): readonly FoundProblem[] {
   const problems: FoundProblem[] = [];

@@ -40,8 +40,8 @@ interface Context {
 }
 
 /**
- * What a schema may not say, structural or not, and its rules.
- * Source: ValidateCustomResourceDefinitionOpenAPISchema in apiextensions-apiserver/pkg/apis/apiextensions/validation.
+ * Validates a schema, structural or not, and its rules. Source: ValidateCustomResourceDefinitionOpenAPISchema in
+ * apiextensions-apiserver/pkg/apis/apiextensions/validation.
  * @param compiler absent if the rules are not to be compiled
  */
 export function validateOpenSchema(

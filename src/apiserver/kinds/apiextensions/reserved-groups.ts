@@ -62,7 +62,7 @@ export function refusalOf(definition: Readonly<Definition>): string | undefined 
 }
 
 /**
- * Where the objects of a definition are in the store, if it is one that can have any: under its own name, which no other
+ * The place of a definition's objects in the store, if it is one that can have any: under its own name, which no other
  * definition has.
  */
 export function storedResourceOf({ metadata, spec }: Readonly<Definition>): string | undefined {

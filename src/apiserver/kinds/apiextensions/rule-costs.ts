@@ -24,8 +24,8 @@ interface Judged {
 }
 
 /**
- * What the rules of one schema may cost at worst, in the largest objects that it allows.
- * Source: cel_validation.go and getExpressionCost in apiextensions-apiserver/pkg/apis/apiextensions/validation.
+ * The costs of the rules of one schema at worst, in the largest objects that it allows. Source: cel_validation.go and
+ * getExpressionCost in apiextensions-apiserver/pkg/apis/apiextensions/validation.
  */
 export class RuleCosts {
   private total = 0;

@@ -21,8 +21,8 @@ const STRICT: Tolerance = { types: false, sets: false, keys: false };
 const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 
 /**
- * What the schemas before an update broke.
- * Source: requireValidPropertyType, requireAtomicSetType and requireMapListKeysMapSetValidation.
+ * The rules that the schemas before an update broke. Source: requireValidPropertyType, requireAtomicSetType and
+ * requireMapListKeysMapSetValidation.
  */
 function toleranceOf(schemas: readonly StructuralSchema[]): Tolerance {
   if (schemas.length === 0) return STRICT;

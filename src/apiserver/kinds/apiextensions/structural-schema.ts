@@ -193,8 +193,8 @@ interface Pair {
 }
 
 /**
- * What is judged below a logical keyword must be described outside of it.
- * Source: validateStructuralCompleteness in apiextensions-apiserver/pkg/apiserver/schema/complete.go.
+ * Validates that everything that is judged below a logical keyword is described outside of it. Source:
+ * validateStructuralCompleteness in apiextensions-apiserver/pkg/apiserver/schema/complete.go.
  */
 function checkCompleteness(schema: StructuralSchema, path: string, errors: FieldError[]): void {
   checkJunctors({ described: schema, path, judging: schema, judgingPath: path }, errors);

@@ -8,7 +8,7 @@ interface PemBlock {
 }
 
 /**
- * What Go's `tls.X509KeyPair` says of a certificate and a key that are no pair.
+ * The error of Go's `tls.X509KeyPair` for a certificate and a key that are no pair.
  * @param certificate PEM, in base64
  * @param key PEM, in base64
  */

@@ -14,8 +14,8 @@ interface ProjectedFile {
 const MOST_COMPARED = 200;
 
 /**
- * What is odd about the files of a projected volume: a source that has none, and two files of which one hides the other.
- * Source: checkVolumeMappingForOverlap in pkg/api/pod/warnings.go.
+ * Warns of odd files of a projected volume: a source that has none, and two files of which one hides the other. Source:
+ * checkVolumeMappingForOverlap in pkg/api/pod/warnings.go.
  */
 export function projectedWarnings({ name = '', projected }: Decoded<Volume>): string[] {
   const warnings: string[] = [];

@@ -9,7 +9,7 @@ import { validateResources } from './validate-resources.js';
 const SUPPORTED = ['cpu', 'hugepages-', 'memory'];
 
 /**
- * What a pod says of itself, against what its containers say. Source: validatePodResources in
+ * Validates the resources of a pod as a whole against those of its containers. Source: validatePodResources in
  * pkg/apis/core/validation/validation.go.
  */
 export function validatePodResources(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {

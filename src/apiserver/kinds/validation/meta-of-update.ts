@@ -24,8 +24,8 @@ const IN_TWO_PARTS: ReadonlySet<string> = new Set(['ClusterRoleBinding', 'Job', 
 const NEITHER: ReadonlySet<string> = new Set(['PodDisruptionBudget']);
 
 /**
- * What an update finds in `metadata`: what holds for every kind, and what the rules of the kind find once more.
- * Source: BeforeUpdate in apiserver/pkg/registry/rest, and the ValidateUpdate of each kind's strategy.
+ * The faults of an update's `metadata`: by the rules for every kind, and by those of the kind once more. Source:
+ * BeforeUpdate in apiserver/pkg/registry/rest, and the ValidateUpdate of each kind's strategy.
  * @returns what the rules of the kind find in `metadata` in the midst of the rest
  */
 export function validateMetaOfUpdate(

@@ -50,9 +50,10 @@ export const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What belongs to the Deployment or to the ReplicaSet that it is on, and is never copied between them. A setting is copied, as
- * Kubernetes copies other annotations, because `kubectl rollout undo` replaces a Deployment's annotations by those of the
- * ReplicaSet that it goes back to. A freeze belongs to the present, and must not come back with a revision.
+ * The annotations that belong to the Deployment or to the ReplicaSet that they are on, and are never copied between
+ * them. A setting is copied, as Kubernetes copies other annotations, because `kubectl rollout undo` replaces a
+ * Deployment's annotations by those of the ReplicaSet that it goes back to. A freeze belongs to the present, and must
+ * not come back with a revision.
  */
 const UNCOPIED: ReadonlySet<string> = new Set([
   ...REQUESTS,

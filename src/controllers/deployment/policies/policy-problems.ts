@@ -23,8 +23,8 @@ export interface AnnotationProblem {
 const LONGEST_VALUE = 80;
 
 /**
- * What makes the rollout policy of a Deployment invalid (see {@link compilePolicy}). A Namespace with problems of its own
- * makes all of its Deployments invalid; these problems are marked.
+ * The problems that make the rollout policy of a Deployment invalid (see {@link compilePolicy}). A Namespace with
+ * problems of its own makes all of its Deployments invalid; these problems are marked.
  */
 export function deploymentPolicyProblems(
   deployment: Readonly<Pick<Deployment, 'metadata' | 'spec'>>,
@@ -39,8 +39,8 @@ export function deploymentPolicyProblems(
 }
 
 /**
- * What makes the defaults that a Namespace gives invalid. Each is judged by itself, because which others it is combined
- * with is different for each Deployment.
+ * The problems that make the defaults of a Namespace invalid. Each is judged by itself, because which others it is
+ * combined with is different for each Deployment.
  */
 export function namespacePolicyProblems(annotations: Annotations | undefined): readonly AnnotationProblem[] {
   const wrong = SETTINGS.flatMap((setting): PolicyProblem[] => {

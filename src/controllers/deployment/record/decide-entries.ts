@@ -53,8 +53,8 @@ interface Fact {
 }
 
 /**
- * What has happened since the last look. It compares states and trusts no events: a look after a crash, or by another replica, finds
- * what is missing, and a repeated one finds nothing.
+ * The entries for what has happened since the last look. It compares states and trusts no events: a look after a crash,
+ * or by another replica, finds what is missing, and a repeated one finds nothing.
  */
 export function decideEntries(state: RecordState, view: RecordedView): NewEntries {
   const shown = factsOf(view).toSorted((a, b) => byTime(a.entry, b.entry));

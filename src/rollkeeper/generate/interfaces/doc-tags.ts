@@ -39,7 +39,8 @@ const LIST_MAP_KEYS = 'x-kubernetes-list-map-keys';
 const RULES = 'x-kubernetes-validations';
 
 /**
- * What a comment says of a value's schema: `@minimum 1`, `@default 80`, `@pattern ^a`, `@integer`, `@rule self.a < self.b`.
+ * The part of a value's schema in a comment: `@minimum 1`, `@default 80`, `@pattern ^a`, `@integer`, `@rule self.a <
+ * self.b`.
  * @param at for messages: `spec.port`
  * @param isKind the comment is that of the kind itself, which has tags of its own
  * @throws InvalidOptionError naming the field and the tag
@@ -79,8 +80,8 @@ export function mergedKeywords(ofType: Keywords, ofField: Keywords): Keywords {
 export const isDefinition = ({ tags }: Doc): boolean => tags.some(({ name }) => name === 'crd');
 
 /**
- * What a comment says of a kind: `@column Host .spec.host`, `@scale .spec.replicas .status.replicas`, `@shortName ws`,
- * `@category all`, `@unserved`, `@deprecated use v2`.
+ * The facts of a kind in a comment: `@column Host .spec.host`, `@scale .spec.replicas .status.replicas`, `@shortName
+ * ws`, `@category all`, `@unserved`, `@deprecated use v2`.
  * @throws InvalidOptionError naming the kind and the tag
  */
 export function kindFacts({ tags }: Doc, kind: string): CustomKindTraits {

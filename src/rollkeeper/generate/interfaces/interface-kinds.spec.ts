@@ -60,7 +60,7 @@ describe('definitions of interfaces', () => {
   it('have defaults, limits, descriptions and rules of the fields and of their types', () => {
     expect(plain(version?.schema.openAPIV3Schema.properties.spec)).toEqual({
       type: 'object',
-      description: 'What is wanted.',
+      description: 'The wanted state.',
       required: ['host', 'backends'],
       'x-kubernetes-validations': [
         { rule: 'self.host == oldSelf.host', message: 'host is immutable' },

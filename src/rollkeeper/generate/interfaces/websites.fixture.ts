@@ -12,7 +12,7 @@ interface Backend {
 }
 
 /**
- * What is wanted.
+ * The wanted state.
  * @rule self.host == oldSelf.host
  * @message host is immutable
  */

@@ -76,7 +76,7 @@ interface Unruly extends KubernetesObject {
 export const Unruly = defineKind<Unruly>({ ...place, kind: 'Unruly' });
 
 /**
- * What the schema says is well-formed, and the rule is not.
+ * The schema is well-formed, and the rule is not.
  * @crd
  * @rule self.spec.nothing == 1
  */

@@ -14,8 +14,9 @@ interface PodReference {
 }
 
 /**
- * What the kubelet of a pod's node has to read. A mirror pod names nothing: a node could make one to read what it names. Source:
- * AddPod in plugin/pkg/auth/authorizer/node/graph.go, VisitPodSecretNames and VisitPodConfigmapNames in pkg/api/v1/pod/util.go.
+ * The objects that the kubelet of a pod's node has to read. A mirror pod names nothing: a node could make one to read
+ * what it names. Source: AddPod in plugin/pkg/auth/authorizer/node/graph.go, VisitPodSecretNames and
+ * VisitPodConfigmapNames in pkg/api/v1/pod/util.go.
  */
 export function referencesOf({
   metadata,

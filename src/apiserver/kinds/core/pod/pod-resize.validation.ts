@@ -20,8 +20,8 @@ export function resizeObstacleOf(old: AnyPod): string | undefined {
 }
 
 /**
- * What a resize may change: cpu and memory of containers and sidecars. Their spec has been validated. Source: ValidatePodResize
- * in pkg/apis/core/validation/validation.go.
+ * Validates a resize: cpu and memory of containers and sidecars. Their spec has been validated. Source:
+ * ValidatePodResize in pkg/apis/core/validation/validation.go.
  */
 export function validateResize(pod: AnyPod, old: AnyPod, errors: FieldError[]): void {
   const [spec, before] = [pod.spec ?? {}, old.spec ?? {}];

@@ -11,9 +11,9 @@ const FAMILIES = ['IPv4', 'IPv6'];
 const PATH = 'spec.clusterIPs';
 
 /**
- * What the addresses are chosen by, which is looked at before anything else: nothing more is said of a service that has it wrong.
- * Source: ValidateServiceClusterIPsRelatedFields in pkg/apis/core/validation/validation.go, initIPFamilyFields in
- * pkg/registry/core/service/storage.
+ * Validates the fields by which addresses are chosen, before anything else: nothing more is said of a service that has
+ * them wrong. Source: ValidateServiceClusterIPsRelatedFields in pkg/apis/core/validation/validation.go,
+ * initIPFamilyFields in pkg/registry/core/service/storage.
  */
 export function addressProblems(spec: Decoded<ServiceSpec>): FieldError[] {
   if (spec.type === 'ExternalName') return [];

@@ -48,7 +48,7 @@ export function withPlainAddresses(spec: Decoded<ServiceSpec>): void {
 }
 
 /**
- * What was chosen for a service stays its own when the manifest it was made from is written once more. Source:
+ * Keeps what was chosen for a service when the manifest it was made from is written once more. Source:
  * patchAllocatedValues and normalizeClusterIPs in pkg/registry/core/service.
  */
 export function keepAllocated(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {

@@ -17,8 +17,8 @@ import type { RuleNode } from './rule-tree.js';
 import { fieldAt } from './relative-path.js';
 
 /**
- * What all rules may cost for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should not
- * hold up the others for more than a fraction of a second.
+ * The largest cost of all rules for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should
+ * not hold up the others for more than a fraction of a second.
  */
 const BUDGET = 2_000_000;
 const MAX_MESSAGE_LENGTH = 5 * 1024;

@@ -10,8 +10,8 @@ import type { SelectingService } from './selecting-services.js';
 import { hashSelectedBy, lastSwitchOf, switchOf } from './selecting-services.js';
 
 /**
- * Where the active Service leaves the rollout. Only the Service's selector decides: if a process dies after any of its writes,
- * the next one continues from what the API says.
+ * The state in which the active Service leaves the rollout. Only the Service's selector decides: if a process dies
+ * after any of its writes, the next one continues from what the API says.
  *
  * - `open`: the Service selects no version alone, and one rollout at most is under way: pods are replaced in the usual way.
  * - `settle`: it selects no version alone while several serve: the steadiest runs alone first.

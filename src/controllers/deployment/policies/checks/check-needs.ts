@@ -45,7 +45,7 @@ export type CheckDefinitions =
   | { readonly problem: string };
 
 /**
- * What is known of checks.
+ * The knowledge of checks.
  *
  * - `known`: the definitions have been read, and requests may go to these hosts
  * - `unread`: by the recorded results alone

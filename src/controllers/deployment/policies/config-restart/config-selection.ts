@@ -46,8 +46,8 @@ export function parseRestartOn(text: string): ConfigSelection | string {
 }
 
 /**
- * What Stakater's Reloader would restart the Deployment on by its annotations; `undefined` where they ask for nothing. Names are
- * names here: patterns, which Reloader takes as well, are a problem.
+ * The selection on which Stakater's Reloader would restart the Deployment by its annotations; `undefined` if they ask
+ * for nothing. Names are names here: patterns, which Reloader takes as well, are a problem.
  */
 export function readReloader(annotations: Annotations): {
   readonly selection?: ConfigSelection;

@@ -28,8 +28,8 @@ const ENTRY_WORDS: Readonly<Record<string, string>> = {
 const HASH_LABEL = 'pod-template-hash';
 
 /**
- * What differs between two pod templates, a line for each field that a person would name: entries of lists are compared by their
- * names, so that another environment variable is one change and not a new container.
+ * The differences between two pod templates, a line for each field that a person would name: entries of lists are
+ * compared by their names, so that another environment variable is one change.
  */
 export function changesOfTemplate(
   from: DeepReadonly<PodTemplateSpec>,

@@ -58,8 +58,9 @@ interface Resize {
 }
 
 /**
- * Where only cpu and memory of containers have changed, gives them to the pods that run, and then the new template to their ReplicaSet:
- * no pod is replaced. What a node refuses rolls as usual, and so does what the API does not let a pod have.
+ * If only cpu and memory of containers have changed, gives them to the pods that run, and then the new template to
+ * their ReplicaSet: no pod is replaced. What a node refuses rolls as usual, and so does what the API does not let a pod
+ * have.
  * @param before the ReplicaSet of what is asked for, if there is one
  * @returns undefined where the version rolls out as usual
  */

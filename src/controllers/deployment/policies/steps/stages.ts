@@ -83,8 +83,8 @@ export interface Stage {
 }
 
 /**
- * Where the steps hold the rollout; `undefined` if it continues without: nothing is replaced, it began without steps, or it
- * goes to a revision that was good before, or that was there a few revisions ago.
+ * The step at which the steps hold the rollout; `undefined` if it continues without: nothing is replaced, it began
+ * without steps, or it goes to a revision that was good before, or that was there a few revisions ago.
  */
 export function decideStage(
   draft: RolloutDraft,

@@ -13,8 +13,8 @@ export interface Turn {
   /** RFC 3339. */
   readonly asked: string;
   /**
-   * Which of its namespace's turns this is, counted from those that were under way when it was asked for: a namespace with many has
-   * high ones, and another namespace's first comes before them.
+   * The number of this turn within its namespace, counted from those that were under way when it was asked for: a
+   * namespace with many has high ones, and another namespace's first comes before them.
    */
   readonly round: number;
   /** Since when it may roll out, RFC 3339. @default it waits */

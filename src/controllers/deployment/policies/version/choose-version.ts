@@ -103,8 +103,8 @@ function goOn(pass: VersionPass, rollout: RolloutInForce): PolicyDecision {
 }
 
 /**
- * What runs while a new version may not begin: the version before, or, if that one failed, the version that the rollout went
- * back to.
+ * The version that runs while a new one may not begin: the version before, or, if that one failed, the version that the
+ * rollout went back to.
  */
 function servedMeanwhile(
   { draft, policy }: VersionPass,

@@ -14,7 +14,7 @@ export const websites = defineController({
   for: Website,
   predicates: [generationChanged],
   owns: [Deployment],
-  // What `npm run generate` makes the roles of the chart from.
+  // `npm run generate` makes the roles of the chart from this.
   writes: [
     { kind: Website, verbs: [], subresources: ['status', 'finalizers'] },
     // To apply what is not there yet is to create it.
