@@ -10,6 +10,7 @@ import { HeapsAfterGc, bytesOfRedis } from '../../test/support/heaps-after-gc.js
 export type Figures = ReadonlyMap<string, number>;
 
 export const KEYS_IN_REDIS = 'keys in Redis';
+export const REDIS = 'Redis';
 
 export interface SoakedUpOptions {
   readonly main: string;
@@ -74,7 +75,7 @@ export class SoakedUp {
     const { heaps, pids, redis } = this.parts;
     const bytes = await heaps.of([...pids.values()]);
     const figures = new Map([...pids.keys()].map((name, at) => [name, (bytes[at] ?? NaN) / 2 ** 20]));
-    figures.set('Redis', bytesOfRedis(await redis.info('memory')) / 2 ** 20);
+    figures.set(REDIS, bytesOfRedis(await redis.info('memory')) / 2 ** 20);
     figures.set(KEYS_IN_REDIS, await redis.dbsize());
     return figures;
   }
