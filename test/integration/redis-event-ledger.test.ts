@@ -32,14 +32,14 @@ it('the replicas of one installation write a series under the name that was prop
 it('the replicas of one installation count similar series together, until none is added for a time', async () => {
   const keyPrefix = `test-${randomUUID()}`;
   const [a, b] = [0, 1].map(() => new RedisEventLedger({ redis: () => redis, keyPrefix }));
-  expect(await a!.countSimilar('group', 60_000)).toBe(1);
-  expect(await b!.countSimilar('group', 60_000)).toBe(2);
-  expect(await b!.countSimilar('another', 60_000)).toBe(1);
+  expect(await a!.countSimilar('group', 'series-1', 60_000)).toBe(1);
+  expect(await b!.countSimilar('group', 'series-2', 60_000)).toBe(2);
+  expect(await b!.countSimilar('another', 'series-3', 60_000)).toBe(1);
   const [key = ''] = await redis.keys(`{${keyPrefix}:similar-events}:*`);
   expect(await redis.pttl(key)).toBeGreaterThan(0);
-  for (const group of await redis.hkeys(key)) await redis.hset(key, group, `7 ${Date.now() - 60_001}`);
-  expect(await a!.countSimilar('group', 60_000)).toBe(1);
-  expect(await b!.countSimilar('group', 60_000)).toBe(2);
+  for (const group of await redis.hkeys(key)) await redis.hset(key, group, `7 ${Date.now() - 60_001} series`);
+  expect(await a!.countSimilar('group', 'series-4', 60_000)).toBe(1);
+  expect(await b!.countSimilar('group', 'series-5', 60_000)).toBe(2);
 });
 
 it('the one who named a series is told so again when its command is sent twice', async () => {
@@ -53,9 +53,9 @@ it('the ledger does not grow with the Events that ever were, and forgets no seri
   const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix, remembered: 20 });
   for (let each = 0; each < 500; each++) {
     await ledger.nameOf(`series-${each}`, `web.${each}`);
-    await ledger.countSimilar(`group-${each}`, 60_000);
+    await ledger.countSimilar(`group-${each}`, 'series', 60_000);
     expect(await ledger.nameOf('used', `used.${each}`)).toMatchObject({ name: 'used.0' });
-    expect(await ledger.countSimilar('used', 60_000)).toBe(each + 1);
+    expect(await ledger.countSimilar('used', `series-${each}`, 60_000)).toBe(each + 1);
   }
   const keys = await redis.keys(`{${keyPrefix}*`);
   expect(keys).toHaveLength(4);

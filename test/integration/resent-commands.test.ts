@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { RedisActorStore } from '../../src/redis/activation/redis-actor-store.js';
+import { RedisEventLedger } from '../../src/redis/operator/redis-event-ledger.js';
 import { RedisPeerRegistry } from '../../src/rollkeeper/admin-pages/redis-peer-registry.js';
 import { BullMqWorkQueueConsumer, RedisActivationQueue, RedisResourceLock } from '../../src/redis/index.js';
 import { LuaScript } from '../../src/redis/connection/index.js';
@@ -249,6 +250,14 @@ describe('a command that is sent twice', () => {
     expect(await registry.peers()).toEqual([]);
     registry.close();
     await witnesses.stop();
+  });
+
+  it('names and counts an Event once', async () => {
+    const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix });
+    expect(await ledger.nameOf('series', 'web.1')).toEqual({ name: 'web.1', isNew: true });
+    expect(await ledger.countSimilar('group', 'series', 60_000)).toBe(1);
+    expect(await ledger.countSimilar('group', 'another', 60_000)).toBe(2);
+    expect(differences).toEqual([]);
   });
 
   it('was tried with every script', () => {

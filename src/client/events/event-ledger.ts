@@ -13,10 +13,11 @@ export interface EventLedger {
   /**
    * Counts one more series of a group of similar ones. The count begins again when none is added for some time.
    * @param group identifies the group, of any length
+   * @param series identifies the series within it
    * @param forgottenAfterMs that time
    * @returns the series so far, this one included
    */
-  countSimilar(group: string, forgottenAfterMs: number): Promise<number>;
+  countSimilar(group: string, series: string, forgottenAfterMs: number): Promise<number>;
 }
 
 export interface SeriesName {

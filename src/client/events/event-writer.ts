@@ -108,7 +108,7 @@ export class EventWriter {
     const proposed = event.metadata.name;
     const own = await ledger?.nameOf(key, proposed);
     if (!ledger || !own?.isNew || key === group) return own?.name;
-    const similar = await ledger.countSimilar(group, similarWithinMs);
+    const similar = await ledger.countSimilar(group, key, similarWithinMs);
     if (similar < similarBeforeCombining) return own.name;
     series.isCombined = true;
     return (await ledger.nameOf(group, proposed)).name;

@@ -37,8 +37,8 @@ export class RedisEventLedger implements EventLedger {
     return { name, isNew: name === proposed };
   }
 
-  countSimilar(group: string, forgottenAfterMs: number): Promise<number> {
-    const args = [digest(group), this.remembered, forgottenAfterMs];
+  countSimilar(group: string, series: string, forgottenAfterMs: number): Promise<number> {
+    const args = [digest(group), this.remembered, forgottenAfterMs, digest(series)];
     return countSimilar.run(this.options.redis(), this.keysOf('similar-events'), args);
   }
 
