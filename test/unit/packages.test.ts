@@ -77,6 +77,16 @@ describe.each(workspaces)('the package %s', (folder) => {
     expect(sisters.filter(([, wanted]) => wanted !== version)).toEqual([]);
   });
 
+  it('imports no file of another package by its path, where the packed package has none', () => {
+    const own = `${join(ROOT, folder)}/`;
+    const outside = BUILT_FILES.filter((file) => file.startsWith(own)).flatMap((file) =>
+      importsIn(file)
+        .filter((each) => each.startsWith('.') && !join(file, '..', each).startsWith(own))
+        .map((each) => `${file}: ${each}`),
+    );
+    expect(outside).toEqual([]);
+  });
+
   it('declares what it imports', () => {
     const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...LEFT_TO_USERS]);
     const imported = new Set((importedBy.get(folder) ?? []).map(packageIn));

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, KubernetesObject, Kind } from '../../machinery/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { IndexFunction, ResourceEvent } from '@rollkeeper/client/informer';
