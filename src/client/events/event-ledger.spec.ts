@@ -11,9 +11,9 @@ class Names implements EventLedger {
   private readonly counts = new Map<string, number>();
 
   async nameOf(series: string, proposed: string): Promise<SeriesName> {
-    const isNew = !this.names.has(series);
-    if (isNew) this.names.set(series, proposed);
-    return { name: this.names.get(series)!, isNew };
+    const name = this.names.get(series) ?? proposed;
+    this.names.set(series, name);
+    return { name, isNew: name === proposed };
   }
 
   async countSimilar(group: string): Promise<number> {
@@ -104,6 +104,25 @@ describe('recorders with a ledger', () => {
     first.recorder.record(about, note());
     await clock.advance(10_000);
     expect(events()).toMatchObject([{ count: 2 }]);
+  });
+
+  it('keeps the name of another recorder although the server did not answer when it was read', async () => {
+    const { clock, cluster, events, first, ledger, second } = twoRecorders();
+    first.recorder.record(about, note());
+    await clock.advance(1000);
+    const counted: string[] = [];
+    ledger.countSimilar = async (group) => counted.push(group);
+    const patch = cluster.patch.bind(cluster);
+    let failures = 1;
+    cluster.patch = async (...request) => {
+      if (failures-- > 0) throw new Error('connection reset');
+      const answer = await patch(...request);
+      return answer as never;
+    };
+    second.recorder.record(about, note());
+    await clock.advance(60_000);
+    expect(events()).toMatchObject([{ count: 2 }]);
+    expect(counted).toEqual([]);
   });
 
   it('records what it should although the ledger does not answer', async () => {

@@ -95,6 +95,8 @@ export class EventWriter {
     const name = await this.sharedName(series).catch(() => undefined);
     if (name !== undefined && name !== metadata.name) {
       metadata.name = name;
+      // Before the read: a retry must not propose the name of another recorder as its own.
+      series.isNamed = true;
       await this.read(series, signal);
     }
     series.isNamed = true;

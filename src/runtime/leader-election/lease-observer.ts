@@ -40,7 +40,7 @@ export class LeaseObserver {
 
   /**
    * A Lease that was deleted although it was held and had not expired: its holder has not noticed that yet, perhaps.
-   * `undefined` once the holder has created it again.
+   * `undefined` once the holder has created it again, or another process has acquired it in a higher epoch.
    */
   get heldWhenDeleted(): ObservedLease | undefined {
     return this.vanished;
@@ -57,7 +57,7 @@ export class LeaseObserver {
       return this.observe(await this.client.get<Lease>(Lease, this.ref, { signal }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.vanished = this.last ?? this.vanished;
+      this.noteDeletion();
       this.last = undefined;
       return undefined;
     }
@@ -76,6 +76,7 @@ export class LeaseObserver {
         ? await this.client.update<Lease>(Lease, next, { signal })
         : await this.client.create<Lease>(Lease, next, { signal });
       this.last = { lease, record: recordOf(lease), atMs: sentAtMs };
+      if (record.holderIdentity !== '') this.vanished = undefined;
       return this.last;
     } catch (error) {
       if (isConflict(error) || isAlreadyExists(error) || (before && isNotFound(error))) return undefined;
@@ -83,14 +84,28 @@ export class LeaseObserver {
     }
   }
 
+  /** Its holder may have renewed it until it was deleted: it counts from now. One that may last longer is remembered. */
+  private noteDeletion(): void {
+    const { last, vanished } = this;
+    if (!last || last.record.holderIdentity === '') return;
+    const deleted = { ...last, atMs: this.clock.monotonicNow() };
+    if (!vanished || this.remainingMs(deleted) > this.remainingMs(vanished)) this.vanished = deleted;
+  }
+
   /** Others' leases count from when we saw the change: never earlier than it happened. */
   private observe(lease: Lease): ObservedLease {
     const record = recordOf(lease);
-    if (this.last && this.last.lease.metadata.uid !== lease.metadata.uid) this.vanished = this.last;
-    if (this.vanished?.record.holderIdentity === record.holderIdentity) this.vanished = undefined;
+    if (this.last?.lease.metadata.uid !== lease.metadata.uid) this.noteDeletion();
+    if (this.vanished && isAfter(this.vanished.record, record)) this.vanished = undefined;
     const isSame = this.last !== undefined && sameJson(this.last.record, record);
     const atMs = isSame && this.last ? this.last.atMs : this.clock.monotonicNow();
     this.last = { lease, record, atMs };
     return this.last;
   }
+}
+
+/** Whether the holder of a deleted Lease has created it again, or a process that knew its epoch has acquired it since. */
+function isAfter(deleted: LeaderElectionRecord, found: LeaderElectionRecord): boolean {
+  if (found.leaderTransitions > deleted.leaderTransitions) return true;
+  return found.holderIdentity === deleted.holderIdentity && found.leaseDurationSeconds > 0;
 }

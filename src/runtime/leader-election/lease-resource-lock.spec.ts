@@ -134,6 +134,7 @@ describe('LeaseResourceLock', () => {
     await lock('a').tryAcquireOrRenew(60_000);
     await b.tryAcquireOrRenew(60_000);
     cluster.vanish(Lease, 'ns/leader');
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('held');
     await clock.advance(59_999);
     expect(await b.tryAcquireOrRenew(60_000)).toMatchObject({ outcome: 'held', remainingMs: 1 });
     await clock.advance(1);
@@ -148,6 +149,7 @@ describe('LeaseResourceLock', () => {
     await b.tryAcquireOrRenew(60_000);
     cluster.vanish(Lease, 'ns/leader');
     expect((await b.tryAcquireOrRenew(60_000, { deposing: record })).outcome).toBe('acquired');
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('renewed');
     await c.tryAcquireOrRenew(60_000);
     await b.release();
     await c.get();
@@ -155,6 +157,47 @@ describe('LeaseResourceLock', () => {
     expect((await c.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
     cluster.vanish(Lease, 'ns/leader');
     expect((await d.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+  });
+
+  it('counts a deleted Lease from its deletion, since its holder may have renewed it until then', async () => {
+    const { clock, cluster, lock } = setUp();
+    const [a, b] = [lock('a'), lock('b')];
+    await a.tryAcquireOrRenew(1000);
+    await b.tryAcquireOrRenew(1000);
+    await clock.advance(900);
+    await a.tryAcquireOrRenew(1000);
+    await clock.advance(500);
+    cluster.vanish(Lease, 'ns/leader');
+    expect(await b.tryAcquireOrRenew(1000)).toMatchObject({ outcome: 'held', remainingMs: 1000 });
+    await clock.advance(1000);
+    expect((await b.tryAcquireOrRenew(1000)).outcome).toBe('acquired');
+  });
+
+  it('remembers the holder of a deleted Lease also if an empty one was created and deleted meanwhile', async () => {
+    const { cluster, lease, lock } = setUp();
+    const [a, b] = [lock('a'), lock('b')];
+    await a.tryAcquireOrRenew(60_000);
+    await b.tryAcquireOrRenew(60_000);
+    const { resourceVersion: _, uid: __, ...metadata } = lease().metadata;
+    cluster.vanish(Lease, 'ns/leader');
+    await b.get();
+    const empty = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} } as const;
+    await cluster.create<Lease>(Lease, empty);
+    await b.get();
+    cluster.vanish(Lease, 'ns/leader');
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+  });
+
+  it('takes a Lease at once that was deleted, held again in a higher epoch, and released', async () => {
+    const { cluster, lock } = setUp();
+    const [a, b] = [lock('a'), lock('b')];
+    const { record } = await a.tryAcquireOrRenew(60_000);
+    await b.tryAcquireOrRenew(60_000);
+    cluster.vanish(Lease, 'ns/leader');
+    await b.tryAcquireOrRenew(60_000);
+    await a.tryAcquireOrRenew(60_000, { epochAbove: record.leaderTransitions });
+    await a.release();
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
   });
 
   it('waits for the holder of a deleted Lease also if somebody has recreated it with nobody in it', async () => {
