@@ -93,7 +93,8 @@ const plainEnglish = {
         for (const [index, comment] of all.entries()) {
           const before = all[index - 1];
           const goesOn = before?.type === 'Line' && before.loc.end.line === comment.loc.start.line - 1;
-          const word = goesOn ? undefined : opening.exec(comment.value)?.[1];
+          const isSearched = context.filename.endsWith('.ts') && !goesOn;
+          const word = isSearched ? opening.exec(comment.value)?.[1] : undefined;
           if (word !== undefined) context.report({ loc: comment.loc, messageId: 'opens', data: { word } });
         }
         for (const comment of all)
