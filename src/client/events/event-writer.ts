@@ -93,13 +93,11 @@ export class EventWriter {
   private async name(series: EventSeries, signal: AbortSignal): Promise<void> {
     const { metadata } = series.event;
     const name = await this.sharedName(series).catch(() => undefined);
-    if (name !== undefined && name !== metadata.name) {
-      metadata.name = name;
-      // Before the read: a retry must not propose the name of another recorder as its own.
-      series.isNamed = true;
-      await this.read(series, signal);
-    }
+    // Before the read, which may fail: a retry must not propose the name of another recorder as its own.
     series.isNamed = true;
+    if (name === undefined || name === metadata.name) return;
+    metadata.name = name;
+    await this.read(series, signal);
   }
 
   /** The name of its Event; that of the combined ones, if the recorders together have too many similar ones. */

@@ -8,7 +8,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { RollkeeperDeployment, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { RollkeeperDeployment, findCondition, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   LABEL_INDEX,
   ORPHAN_INDEX,
@@ -36,7 +36,6 @@ import {
   watchAskedEvictions,
   watchLastPods,
 } from './event-handlers.js';
-import { findCondition } from './kubernetes/conditions.js';
 import type { Budgets } from './policies/budgets/budgets.js';
 import { budgetSource, watchBudgets } from './policies/budgets/budgets.js';
 import { CheckMeasuring } from './policies/checks/check-measuring.js';

@@ -1,6 +1,5 @@
 export { REVISION } from './kubernetes/annotations.js';
 export { CHANGE_CAUSE, RESTARTED_AT } from './kubernetes/annotations.js';
-export { findCondition } from './kubernetes/conditions.js';
 export { decideRollout } from './decide-rollout.js';
 export type { DecisionContext } from './decide-rollout.js';
 export {

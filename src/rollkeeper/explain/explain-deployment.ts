@@ -1,3 +1,4 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import { explainSizes } from './arithmetic.js';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { ended } from '../ended.js';
@@ -17,12 +18,7 @@ import {
   refusalOf,
 } from './standing-findings.js';
 import type { RolloutState } from '@rollkeeper/controllers/deployment';
-import {
-  findCondition,
-  isCustomDeployment,
-  isRolledOut,
-  rolloutState,
-} from '@rollkeeper/controllers/deployment';
+import { isCustomDeployment, isRolledOut, rolloutState } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -31,25 +27,26 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
  * should look at them.
  */
 export function explainDeployment(input: ExplainInput): Explanation {
+  const rollout = rolloutState(input);
   const refusal = refusalOf(input);
   if (refusal) {
     const findings = [refusal, ...failureFindings(input), ...controlFindings(input)];
-    return withoutFacts(input, withCommandsFor(input.deployment, findings));
+    return withoutFacts(input, rollout, withCommandsFor(input.deployment, findings));
   }
   const facts = collectFacts(input);
   const deletion = deletionOf(input);
-  if (deletion) return describe(input, facts, 'deleting', [deletion]);
-  const findings = withCommandsFor(input.deployment, findAll(input, facts));
-  return describe(input, facts, stateOf(input, facts, findings), findings);
+  if (deletion) return describe(input, facts, rollout, 'deleting', [deletion]);
+  const findings = withCommandsFor(input.deployment, findAll(input, facts, rollout));
+  return describe(input, facts, rollout, stateOf(input, facts, findings), findings);
 }
 
-function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
+function findAll(input: ExplainInput, facts: RolloutFacts, rollout: RolloutState): Finding[] {
   const { deployment } = input;
   const all = [
     ...controlFindings(input),
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...policyFindings(facts),
-    ...bakeFinding(rolloutState(input)),
+    ...bakeFinding(rollout),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
@@ -138,6 +135,7 @@ function stateOf(input: ExplainInput, facts: RolloutFacts, findings: readonly Fi
 function describe(
   input: ExplainInput,
   facts: RolloutFacts,
+  rollout: RolloutState,
   state: ExplanationState,
   findings: readonly Finding[],
 ): Explanation {
@@ -145,7 +143,7 @@ function describe(
   return {
     ...identityOf(input),
     state,
-    phase: rolloutState(input).phase,
+    phase: rollout.phase,
     ...headlineOf(state, facts, findings),
     waitsFor: findings,
     limits,
@@ -190,13 +188,13 @@ function whole(replicas: number): string {
   return replicas === 1 ? 'its pod is' : `all ${replicas} pods are`;
 }
 
-function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explanation {
+function withoutFacts(input: ExplainInput, rollout: RolloutState, findings: readonly Finding[]): Explanation {
   const { status } = input.deployment;
   const [first] = findings;
   return {
     ...identityOf(input),
     state: 'blocked',
-    phase: rolloutState(input).phase,
+    phase: rollout.phase,
     cause: first?.cause ?? 'invalid-spec',
     sentence: ended(`Stuck: ${first?.summary ?? 'its spec is invalid'}`),
     waitsFor: findings,

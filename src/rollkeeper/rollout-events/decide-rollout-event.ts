@@ -3,14 +3,13 @@ import {
   GOOD_SINCE,
   REVISION,
   failureOf,
-  findCondition,
   readFailures,
   rolloutState,
 } from '@rollkeeper/controllers/deployment';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
 const TOLD = ['complete', 'failed', 'rolled-back', 'waiting-for-approval'] as const satisfies RolloutPhase[];
 /** A phase that others are notified of. */

@@ -1,7 +1,8 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { RolloutPhase, RolloutState, RolloutView } from '@rollkeeper/controllers/deployment';
-import { failureOf, findCondition, replicasOf } from '@rollkeeper/controllers/deployment';
+import { failureOf, replicasOf } from '@rollkeeper/controllers/deployment';
 import type { RolloutCause } from './rollout-cause.js';
 import { rolloutCause } from './rollout-cause.js';
 
@@ -15,6 +16,8 @@ export interface RolloutReport {
   readonly phase: RolloutPhase;
   /** The reason of the Deployment's condition Progressing. */
   readonly reason?: string;
+  /** Since when a policy makes the rollout wait, RFC 3339; absent if it does not wait, or the API does not say. */
+  readonly since?: string;
   /** With the cause. */
   readonly message: string;
   readonly cause?: { readonly code: string; readonly summary: string };
@@ -57,6 +60,7 @@ export function describeRollout(described: Described): RolloutReport {
     generation: metadata.generation ?? 0,
     phase: state.phase,
     reason: findCondition(status.conditions, 'Progressing')?.reason,
+    ...('sinceMs' in state && state.sinceMs !== undefined && { since: toRfc3339(state.sinceMs) }),
     message: messageOf(described, cause),
     cause,
     counts: {

@@ -38,7 +38,7 @@ function wordsFor(name: string, view: RolloutView): string {
   ].join('\n');
 }
 
-it('every place that tells of a rollout has the words that users know', async () => {
+it('commands, metrics and events describe each rollout in the words of the golden file', async () => {
   const words = ROLLOUTS.map(({ more, name, shape }) => wordsFor(name, { ...aView(shape), ...more }));
   await expect(words.join('\n')).toMatchFileSnapshot('./rollout-words.golden.txt');
 });

@@ -1,3 +1,4 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import type { RolloutState } from '@rollkeeper/controllers/deployment';
@@ -5,7 +6,6 @@ import {
   DEPLOYMENT_APIS,
   deploymentTypeOf,
   failureOf,
-  findCondition,
   rolloutHealth,
   stateOfStatus,
 } from '@rollkeeper/controllers/deployment';

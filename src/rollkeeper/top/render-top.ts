@@ -12,7 +12,7 @@ export function renderTop(view: TopView, style: Style): string {
     return count === 0 ? [] : [colours[state](`${count} ${state}`)];
   });
   const parts = [
-    `${at}  ${total} Deployments${sum.length === 0 ? ', nothing moves' : `: ${sum.join(', ')}`}`,
+    `${at}  ${total} ${total === 1 ? 'Deployment' : 'Deployments'}${sum.length === 0 ? ', nothing moves' : `: ${sum.join(', ')}`}`,
     ...(rollouts.length > 0 ? [rolloutTable(rollouts, style)] : []),
     ...(queues ? [queueTable(queues, style)] : []),
     ...(replicas ? [replicaTable(replicas, style)] : []),

@@ -1,15 +1,8 @@
-import { transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
 
 export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
 type Conditions = DeepReadonly<DeploymentStatus>['conditions'];
-
-export function findCondition(
-  conditions: Conditions,
-  type: ConditionType,
-): DeepReadonly<DeploymentCondition> | undefined {
-  return conditions?.find((condition) => condition.type === type);
-}
 
 /** A condition of one of the types that the controller writes. */
 export type OwnCondition = DeploymentCondition & { readonly type: ConditionType };

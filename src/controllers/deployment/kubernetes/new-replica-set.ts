@@ -1,8 +1,8 @@
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '@rollkeeper/machinery/kubernetes';
-import { newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
-import { findCondition, newCondition, withCondition } from './conditions.js';
+import { newCondition, withCondition } from './conditions.js';
 import { isCustomDeployment } from './deployment-api.js';
 import type { RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';

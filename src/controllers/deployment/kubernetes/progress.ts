@@ -1,4 +1,4 @@
-import { transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type {
   DeepReadonly,
   DeploymentCondition,
@@ -7,7 +7,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import type { ConditionType } from './conditions.js';
-import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
+import { newCondition, withCondition, withoutCondition } from './conditions.js';
 import type { RolloutDraft, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import {

@@ -1,7 +1,6 @@
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ClassifiedPod, PodState } from '../../shared/index.js';
 import { classifyPod, describeReason, worstTrouble } from '../../shared/index.js';
-import { findCondition } from './conditions.js';
 import type { RolloutDraft } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { rolloutSetsOf } from './new-replica-set.js';

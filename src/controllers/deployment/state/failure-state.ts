@@ -1,5 +1,5 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { findCondition } from '../kubernetes/conditions.js';
 import { templateHashOf } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
 import type { FailedTemplate } from '../policies/common/failed-templates.js';
@@ -12,11 +12,7 @@ import { kubectlStatus } from './kubectl-status.js';
 import type { RolloutState } from './rollout-view.js';
 
 /** The state of a rollout that failed; `undefined` if it has not. */
-export function failureState({
-  deployment,
-}: {
-  readonly deployment: DeepReadonly<Deployment>;
-}): RolloutState | undefined {
+export function failureState(deployment: DeepReadonly<Deployment>): RolloutState | undefined {
   const { metadata, status } = deployment;
   const name = `deployment "${metadata.name}"`;
   const { message = '', reason } = findCondition(status?.conditions, 'Progressing') ?? {};

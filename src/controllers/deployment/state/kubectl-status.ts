@@ -1,5 +1,5 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { findCondition } from '../kubernetes/conditions.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
 
 /** The output of `kubectl rollout status`. */

@@ -1,7 +1,8 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { findCondition } from '../kubernetes/conditions.js';
 import { replicasOf } from '../kubernetes/limits.js';
 import { POLICY_CONDITION, ROLLED_BACK, isRolledOut } from '../policies/common/tell.js';
+import { failureState } from './failure-state.js';
 import type { RolloutState } from './rollout-view.js';
 import { rolloutState } from './rollout-state.js';
 import { isWaitReason } from './wait-reasons.js';
@@ -55,7 +56,7 @@ export function policyReasonOf(deployment: DeepReadonly<Deployment>): string | u
   if (trouble?.status === 'False') return trouble.reason;
   const { reason } = findCondition(conditions, 'Progressing') ?? {};
   if (isWaitReason(reason)) return reason;
-  return stateOfStatus(deployment, 0).phase === 'rolled-back' ? ROLLED_BACK : undefined;
+  return failureState(deployment)?.phase === 'rolled-back' ? ROLLED_BACK : undefined;
 }
 
 function lacksPods({ spec, status }: DeepReadonly<Deployment>): boolean {

@@ -18,7 +18,7 @@ describe('the phase of a rollout', () => {
     expect(rolloutState(view)).toMatchObject({ phase: 'baking', lookAgainAfterMs: 60_000 });
   });
 
-  it('is told from the Deployment alone where nothing else may be read', () => {
+  it('follows from the Deployment alone if nothing else may be read', () => {
     const pods: readonly Pod[] = [];
     const wentBack = { ...aView({ annotations: failed(FAILURE) }), replicaSets: [], pods };
     expect(rolloutState(wentBack).phase).toBe('rolled-back');

@@ -1,8 +1,8 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
-import { findCondition } from '../kubernetes/conditions.js';
 import { POLICY_CONDITION, CHECK_FAILED } from '../policies/common/tell.js';
-import { bakeState, unfinishedChecks } from './after-completion.js';
+import { stateAfterCompletion } from './after-completion.js';
 import { failureState, unseenFailure } from './failure-state.js';
 import { kubectlStatus } from './kubectl-status.js';
 import type { RolloutState, RolloutView } from './rollout-view.js';
@@ -21,12 +21,11 @@ export function rolloutState(view: RolloutView): RolloutState {
   const { message, state } = kubectlStatus(deployment);
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
     return unseenFailure(deployment) ?? { phase: 'progressing', message };
-  const standing = (spec.paused ? undefined : policyState(deployment)) ?? failureState(view);
-  if (standing) return standing;
-  if (state === 'complete')
-    return unfinishedChecks(view) ?? bakeState(view, true) ?? { phase: 'complete', message };
-  const baking = bakeState(view, false);
-  if (baking) return baking;
+  const standing = (spec.paused ? undefined : policyState(deployment)) ?? failureState(deployment);
+  const isComplete = state === 'complete';
+  const told = standing ?? stateAfterCompletion(view, isComplete);
+  if (told) return told;
+  if (isComplete) return { phase: 'complete', message };
   if (spec.paused)
     return { phase: 'paused', message: `${name} is paused: changes of its template are not rolled out` };
   return { phase: 'progressing', message };

@@ -48,7 +48,7 @@ export type RolloutState = { /** For people. */ readonly message: string } & (
 
 export interface RolloutWait {
   readonly phase: WaitPhase;
-  /** Absent if no condition tells of the wait. */
+  /** Absent if no condition names the wait. */
   readonly reason?: WaitReason;
   /** Epoch milliseconds; absent if the API does not say. */
   readonly sinceMs?: number;

@@ -1,5 +1,5 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from '../../kubernetes/annotations.js';
-import { findCondition } from '../../kubernetes/conditions.js';
 import { templateHashOf } from '../../kubernetes/deployment-api.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';

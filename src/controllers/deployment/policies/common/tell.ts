@@ -1,6 +1,7 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { EventNote } from '@rollkeeper/runtime';
 import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
-import { findCondition, newCondition } from '../../kubernetes/conditions.js';
+import { newCondition } from '../../kubernetes/conditions.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import {
   NEW_REPLICA_SET_AVAILABLE,

@@ -1,4 +1,4 @@
-import { findCondition } from '../../kubernetes/conditions.js';
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../../kubernetes/reasons.js';

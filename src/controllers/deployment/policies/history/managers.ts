@@ -1,9 +1,8 @@
 import type { ApiClient } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { typeOfDeployment } from '../../kubernetes/deployment-api.js';
-import { findCondition } from '../../kubernetes/conditions.js';
 import { RESIZING_PODS, ROLLOUT_HELD, WAITING_FOR_TURN } from '../common/tell.js';
 
 /** Reasons of Progressing while what is asked for has no ReplicaSet yet. */
