@@ -22,7 +22,7 @@ export class EventNames {
     const ms = BigInt(Math.floor(this.clock.now())) * BigInt(MILLISECOND_NS);
     const isSame = this.last >= ms && this.last < ms + BigInt(MILLISECOND_NS);
     this.last = isSame ? this.last + this.below(APART_NS) + 1n : ms + this.below(MILLISECOND_NS);
-    return `${partOfName(objectName).slice(0, MAX_NAME_PREFIX)}.${this.last.toString(16)}`;
+    return `${partOfName(objectName.slice(0, MAX_NAME_PREFIX))}.${this.last.toString(16)}`;
   }
 
   private below(count: number): bigint {
