@@ -93,8 +93,7 @@ const plainEnglish = {
         for (const [index, comment] of all.entries()) {
           const before = all[index - 1];
           const goesOn = before?.type === 'Line' && before.loc.end.line === comment.loc.start.line - 1;
-          const isSearched = context.filename.endsWith('.ts') && !goesOn;
-          const word = isSearched ? opening.exec(comment.value)?.[1] : undefined;
+          const word = goesOn ? undefined : opening.exec(comment.value)?.[1];
           if (word !== undefined) context.report({ loc: comment.loc, messageId: 'opens', data: { word } });
         }
         for (const comment of all)
@@ -190,7 +189,7 @@ export default tseslint.config(
     rules: noAmbientTime,
   },
   {
-    // What the types call superfluous is a dead guard, or a type that says less than may come: then the type is what is mended.
+    // A guard that the types call superfluous is dead, or its type says less than may come: then the type is mended.
     files: ['src/**/*.ts'],
     ignores: ['src/**/*.{spec,fixture}.ts'],
     rules: {
@@ -209,7 +208,7 @@ export default tseslint.config(
       'src/client/{api-client,informer,events}/**/*.ts',
       'src/rollkeeper/{explain,rollout-plan}/**/*.ts',
     ],
-    // What the server says of itself holds no objects.
+    // The server's documents about itself hold no objects.
     ignores: [
       'src/machinery/kubernetes/json-text.ts',
       'src/apiserver/{openapi,routing}/**',

@@ -21,7 +21,7 @@ const ANYTHING: Fields = {};
 
 /**
  * The requests that a stored webhook configuration may be for although it cannot be understood: one selection for each
- * of its webhooks that refuses when it fails. Where a part cannot be read, it may say anything.
+ * of its webhooks that refuses when it fails. A part that cannot be read may match any request.
  */
 export function selectionsOfConfiguration(object: unknown): readonly Selection[] {
   const webhooks = fieldsOf(object)?.webhooks;

@@ -10,7 +10,8 @@ const NOBODY: Owners = new Map();
 
 /**
  * The record that `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds
- * whose ownership is kept from creation. A status that creations lose is none of it. Undefined where no book is kept.
+ * whose ownership is kept from creation. A status that creations lose is not a part of it. It is undefined for kinds
+ * that keep no record.
  */
 export async function ownersOfNew(
   context: RegistryContext,

@@ -60,7 +60,7 @@ const LONGEST_PAUSE_IN_LOGS_MS = 30_000;
 const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
-/** The facts that a server tells of itself. */
+/** The version and the identity that a server reports. */
 export interface ServerInfo {
   /** `v1.36.0` */
   readonly version: string;

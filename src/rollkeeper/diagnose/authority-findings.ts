@@ -19,8 +19,8 @@ export interface TrustedServer {
 }
 
 /**
- * The finding that a server will not be trusted any more, or is not: by the authority in the configuration itself, so
- * that it takes no read. A certificate of the server that ends sooner is not seen.
+ * The finding that a server will not be trusted any more, or is not. It goes by the authority in the configuration
+ * itself, and reads nothing. It does not see a certificate of the server that ends sooner.
  */
 export function authorityFindings(server: TrustedServer, nowMs: number): DiagnosisFinding[] {
   const { caBundle, effect, isFatal, what } = server;

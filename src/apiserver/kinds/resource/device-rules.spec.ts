@@ -91,7 +91,7 @@ describe('the rules of devices that nothing recorded', () => {
     ]);
   });
 
-  it('what a driver says of a device is as complete as other conditions, and its addresses are written as usual', () => {
+  it('the status of a device has whole conditions, and its addresses have their usual form', () => {
     const id = { driver: 'd.x', pool: 'p', device: 'a' };
     const allocation = { devices: { results: [{ ...id, request: 'r', shareID: 'A' }] } };
     const conditions = [{ type: 'Ready', status: 'Maybe' }];

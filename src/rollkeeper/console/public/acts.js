@@ -1,9 +1,9 @@
-// What a person can do to an object: a button, a question, and the API's own answer.
+// The acts of a person on an object: a button, a question, and the API's own answer.
 import { html, nothing } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
 import { nameOf } from '/console/parts.js';
 
-/** What can be done to objects besides Deployments, by the word of their kind. */
+/** The acts on objects besides Deployments, by the word of their kind. */
 export const ACTS_OF = {
   statefulsets: ['scale', 'set-image', 'restart'],
   daemonsets: ['set-image', 'restart'],
@@ -52,14 +52,14 @@ export function pathOfRollout(item) {
   return `deployments${isCustom ? '.rollkeeper.dev' : ''}/${nameOf(item).join('/')}`;
 }
 
-/** What can be done to a Deployment. */
+/** The buttons of the acts on a Deployment. */
 export function rolloutActs(item, actions) {
   const path = pathOfRollout(item);
   const isPaused = item.state === 'paused';
   return actButtons(path, ['scale', 'set-image', 'restart', isPaused ? 'resume' : 'pause'], actions);
 }
 
-/** What a rollout has now, for the fields of a question. */
+/** The current values of a rollout, for the fields of a question. */
 function fieldsNow(path, deployments) {
   const item = [...deployments.values()].find((each) => pathOfRollout(each) === path);
   const set = item?.sets.find(({ role }) => role === 'new') ?? item?.sets[0];
@@ -168,7 +168,7 @@ function leaving(changes) {
   </ul>`;
 }
 
-/** What the dialog does. @param page see `page` in console.js */
+/** The actions of the dialog. @param page see `page` in console.js */
 export function actActions({ announce, close, focusSoon, learnWho, open, refresh, set, state, withToken }) {
   const lookBeforeDrain = async (acting) => {
     const path = `/admin/objects/${acting.path}/drain?dryRun=true`;

@@ -41,7 +41,7 @@ export function addressOf(state) {
   return `${location.pathname}${query === '' ? '' : `?${query}`}#${state.tab}`;
 }
 
-/** What a question is about: a verb and the path of an object, and of a way back the revision. */
+/** The subject of a question: a verb and the path of an object, and of a way back the revision. */
 export function parseAsk(ask) {
   const [, verb, path, revision] = /^([\w-]+):([^@]+)(?:@(\d+))?$/.exec(ask ?? '') ?? [];
   return verb === undefined ? undefined : { verb, path, revision };

@@ -1,4 +1,4 @@
-// What happens to the replicas: the leader changes, one joins, one does not answer.
+// News of the replicas: the leader changes, one joins, one does not answer.
 import { call } from '/console/feed.js';
 
 const KEPT = 50;

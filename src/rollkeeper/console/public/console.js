@@ -92,7 +92,7 @@ const state = {
     return Date.now() + this.skewMs;
   },
 };
-// What other tabs keep in the address has its usual value until then.
+// The part of the address that other tabs keep has its usual value until then.
 for (const tab of TAB_IDS) {
   const others = readAddress({ hash: `#${tab}`, search: '' }, TAB_IDS);
   for (const [field, value] of Object.entries(others)) state[field] ??= value;
@@ -122,7 +122,7 @@ function set(change) {
   draw();
 }
 
-/** What the actions of other files do with the page. */
+/** The parts of the page that the actions of other files use. */
 const page = {
   state,
   draw,
@@ -169,7 +169,7 @@ const actions = {
     void explain();
     void actions.readTimeline();
   },
-  /** Where the list and a Deployment do not fit beside each other. */
+  /** Shows the list if it and a Deployment do not fit beside each other. */
   showList() {
     if (state.tab === 'objects') page.go({ object: undefined });
     else page.go({ selected: undefined, isWalking: false, at: undefined });
@@ -295,7 +295,7 @@ function announce(text) {
   announcing = setTimeout(() => (document.getElementById('announce').textContent = text), 1000);
 }
 
-/** What an address says is open: a trace, or a question. */
+/** Opens what the address names: a trace, or a question. */
 function openFromAddress() {
   const { ask, trace } = state;
   if (trace !== state.shownTrace?.id) {

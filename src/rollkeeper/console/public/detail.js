@@ -52,7 +52,7 @@ function now(item, view, why, state, actions) {
     </div>`;
 }
 
-/** Where else to look: the object itself, its pods, its owner. */
+/** Links to further pages: the object itself, its pods, its owner. */
 function ways(item, state, actions) {
   const [namespace, name] = nameOf(item);
   const [kind, ownerName] = item.owner?.split('/') ?? [];

@@ -1,4 +1,4 @@
-// What all dialogs do with the keyboard.
+// The keyboard in all dialogs.
 
 /** Escape closes; Tab stays within. */
 export function dialogKeys(event, close) {
@@ -16,7 +16,7 @@ export function dialogKeys(event, close) {
   (event.shiftKey ? last : first).focus();
 }
 
-/** Of something that is drawn with the next frame: focuses it by its selector, or calls what is given. */
+/** Focuses an element that is drawn with the next frame by its selector, or calls the given function. */
 export function focusSoon(what) {
   requestAnimationFrame(() =>
     requestAnimationFrame(() =>

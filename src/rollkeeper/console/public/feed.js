@@ -9,7 +9,10 @@ export const token = {
 
 const RENEWAL = 'rollkeeper-renewal';
 
-/** What a session is renewed with, and when it ends: `{renewal, ends}`. Kept for this tab alone, like the session. */
+/**
+ * The token that renews a session, and the end of the session: `{renewal, ends}`. Kept for this tab alone, like the
+ * session.
+ */
 export const renewal = {
   get: () => JSON.parse(sessionStorage.getItem(RENEWAL) ?? 'null'),
   set: (value) => sessionStorage.setItem(RENEWAL, JSON.stringify(value ?? null)),
@@ -18,7 +21,7 @@ export const renewal = {
 const SESSION = /^rkc1\./;
 let onSessionEnd = () => undefined;
 
-/** What happens when the session of this browser ends by itself. */
+/** Sets the reaction to the end of this browser's session. */
 export function whenSessionEnds(does) {
   onSessionEnd = does;
 }

@@ -1,4 +1,4 @@
-// What an object waits for: each finding with its pods and objects, and what would help.
+// The findings of an object, with their pods and objects, and the remedies.
 import { html, nothing } from '/console/lit-html.js';
 import { ago } from '/console/parts.js';
 
@@ -25,7 +25,7 @@ export function findingList({ namespace, sentence, unblockedBy, waitsFor }, stat
   ${unblockedBy.length === 0 ? nothing : ways(unblockedBy)}`;
 }
 
-/** What would help, one sentence each. */
+/** The remedies, one sentence each. */
 export function ways(list) {
   return html`<p class="help-word">What would help</p>
     <ul class="ways">

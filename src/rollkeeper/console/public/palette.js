@@ -53,7 +53,7 @@ export function palette(state, actions) {
   </div>`;
 }
 
-/** What is found for the text as it is now, and the index of the entry that Enter takes; -1 where there is none. */
+/** The entries for the text as it is now, and the index of the entry that Enter takes; -1 if there is none. */
 function entriesNow(state, actions) {
   const { chosen, text } = state.palette;
   const found = entriesFor(text, state, actions);
@@ -147,7 +147,7 @@ function listHint(word) {
   return group === '' ? 'list' : `list, ${group}`;
 }
 
-/** What can be done to the object that is shown. */
+/** The acts on the object that is shown. */
 function actsOnShown(state, actions) {
   const { path, verbs } = shownObject(state);
   if (path === undefined) return [];

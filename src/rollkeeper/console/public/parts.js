@@ -45,7 +45,7 @@ export function chip(state, cause) {
 
 const APPROVAL = 'waits-for-approval';
 
-/** What a policy waits for; the sentence names the budget, the check, or the rollout before. */
+/** Tells whether a cause is the wait of a policy; the sentence names the budget, the check, or the rollout before. */
 export function isWaitingFor(cause) {
   return /^waits-|^rollout-held$|^resizes-pods$|^check-failed$/.test(cause ?? '');
 }

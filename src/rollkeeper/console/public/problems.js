@@ -1,4 +1,4 @@
-// What is wrong, of every kind: one card for each object, with its findings and what would help.
+// The problems, of every kind: one card for each object, with its findings and the remedies.
 import { html, nothing } from '/console/lit-html.js';
 import { actButtons } from '/console/acts.js';
 import { call } from '/console/feed.js';
@@ -71,7 +71,7 @@ function nodeActs(name, findings, actions) {
   return actButtons(`nodes/${name}`, [isCordoned ? 'uncordon' : 'cordon', 'drain'], actions);
 }
 
-/** What is looked at, and how. @param page see `page` in console.js */
+/** The actions of the page of problems. @param page see `page` in console.js */
 export function problemActions({ amend, openRollout, set, state }) {
   let looking = false;
   return {

@@ -22,7 +22,7 @@ const WORDS = {
   undo: { button: 'Roll back', title: 'Roll back', does: 'The pods are replaced by those of this revision.' },
 };
 
-/** What can be said to a rollout now. Approving comes first, because the rollout waits for it. */
+/** The requests that a rollout accepts now. Approving comes first, because the rollout waits for it. */
 export function offers(item, view, why, actions) {
   if (!view) return nothing;
   const waits = why?.waitsFor.map(({ cause }) => cause) ?? [];
@@ -213,7 +213,7 @@ export function rolloutDialog({ asked, caller }, actions) {
   </div>`;
 }
 
-/** What differs between two templates, as a person reads it; undefined: not known yet. */
+/** The differences between two templates, as a person reads them; undefined: not known yet. */
 export function changeList(changes) {
   if (changes === undefined) return html`<p class="quiet">Reading what would change …</p>`;
   return html`<ul class="changes">
@@ -248,7 +248,7 @@ export function rolloutActions({ announce, close, focusSoon, open, refresh, set,
     if (!asked) return;
     if (by) localStorage.setItem('rollkeeper-person', by);
     const [path, query = ''] = asked.item.key.split('?');
-    // Whose name it carries, the cluster may know by the token.
+    // The cluster may know by the token whose name it carries.
     const named = by && !state.caller ? { by } : {};
     const body =
       asked.verb === 'undo' ? { ...named, reason: reason ?? '', revision: Number(asked.revision) } : named;

@@ -1,10 +1,11 @@
-// Who this browser acts as: a link that signs in, an identity provider, a token that is pasted, and the way out.
+// The user that this browser acts as: a link that signs in, an identity provider, a token that is pasted, and the way
+// out.
 import { html, nothing } from '/console/lit-html.js';
 import { call, renewal, token } from '/console/feed.js';
 
 const LINK = /^#sign-in=([\w-]+)$/;
 
-/** What this tab needs when the identity provider has sent it back. */
+/** The values that this tab needs when the identity provider has sent it back. */
 const PENDING = 'rollkeeper-sign-in';
 const SIGNED_IN_PATH = '/console/signed-in';
 const RENEW_BEFORE_MS = 60_000;
@@ -64,7 +65,10 @@ export async function signInByLink(page) {
   }
 }
 
-/** Whose name acts carry, where the cluster knows it by the token. Returns why the token is no good, if it is none. */
+/**
+ * Learns the name that acts carry, if the cluster knows it by the token. Returns why the token is no good, if it is
+ * none.
+ */
 export async function learnWho({ set }) {
   if (token.get() === '') return set({ caller: undefined, who: undefined });
   try {
@@ -78,7 +82,7 @@ export async function learnWho({ set }) {
   }
 }
 
-/** Who one is, with the way out; or the way in, which is an identity provider where there is one. */
+/** The user, with the way out; or the way in, which is an identity provider if there is one. */
 export function whoFact({ who, ways }, actions) {
   if (!who)
     return html`<span class="fact way-in"

@@ -1,4 +1,4 @@
-// What a time line says of one moment, and the line of sizes. Pure.
+// The state of one moment in a time line, and the line of sizes. Pure.
 
 const STATES_OF = new Set(['asked', 'change', 'ended', 'failed', 'good']);
 

@@ -87,7 +87,7 @@ function controls({ span }, hidden, actions) {
 /** The sizes as a stepped area, entries as points below, and the moment as a line. */
 function chart(listed, entries, { atMs, nowMs, sizeNow, startMs }) {
   const x = (ms) => (CHART.width * (Math.max(ms, startMs) - startMs)) / Math.max(nowMs - startMs, 1);
-  // What it has now is known better than from the last entry.
+  // The current sizes are known better than from the last entry.
   const told = sizeSteps(entries);
   const steps = told.length === 0 ? [] : [...told, [nowMs, sizeNow]];
   const bands = entries.filter(({ kind, sizes }) => kind === 'summary' && sizes?.most !== undefined);
@@ -154,7 +154,7 @@ function slider(entries, { atMs, nowMs, startMs }, at, actions) {
 
 const total = ({ sets }) => sets.reduce((sum, { size }) => sum + size, 0);
 
-/** What is known of now without the entries. */
+/** The current state without the entries. */
 function nowOf({ limits, sets, state }) {
   const sizes = sets.filter(({ size }) => size > 0).map(({ name, size }) => ({ replicaSet: name, size }));
   return { sizes, wanted: limits?.replicas, isPaused: state === 'paused' };
@@ -262,7 +262,7 @@ export function timelineActions({ amend, go, set, state }) {
 
   return {
     readTimeline,
-    /** What is shown of a rollout: how it is now, or how it was. */
+    /** The shown state of a rollout: how it is now, or how it was. */
     lookAt(look) {
       go({ look, at: undefined });
       void readTimeline();
