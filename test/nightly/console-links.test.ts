@@ -187,7 +187,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
 
   it('open what they say: a filter, a question, the page of an object', async () => {
     await open('?find=name:other&show=all');
-    await page.waitForSelector('#rows[aria-label="1 Deployments"]');
+    await page.waitForSelector('#rows[aria-label="1 Deployment"]');
     expect(await page.inputValue('#find')).toBe('name:other');
     await open('?deployment=default/other&ask=scale:deployments/default/other');
     await waitFor(async () => (await page.inputValue('.dialog [name=replicas]')) === '1', {

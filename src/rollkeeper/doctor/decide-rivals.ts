@@ -44,7 +44,7 @@ function decideWriters({ sinceMs, writers }: RivalFacts): readonly Finding[] {
   return [...Map.groupBy(foreign, ({ manager }) => manager)].map(([manager, of]) =>
     failure(
       'rivals',
-      `${manager} writes the status of ${of.length} Deployments too, since the replicas started: ${someOf(
+      `${manager} writes the status of ${of.length} ${of.length === 1 ? 'Deployment' : 'Deployments'} too, since the replicas started: ${someOf(
         of.map(({ key }) => key),
         3,
       )}`,

@@ -376,7 +376,7 @@ describe('what is said of other controllers for the same Deployments', () => {
   it('names one that has written since the replicas started', () => {
     const writer = { key: 'a/b', manager: 'kube-controller-manager', atMs: NOW - 1000 };
     expect(of({ writers: answered([writer]) })).toEqual([
-      'failure: kube-controller-manager writes the status of 1 Deployments too, since the replicas started: a/b',
+      'failure: kube-controller-manager writes the status of 1 Deployment too, since the replicas started: a/b',
     ]);
     expect(of({ writers: answered([{ ...writer, atMs: NOW - 2 * DAY }]), managerLease: live })).toEqual([
       'ok: kube-controller-manager runs, and leaves Deployments to these replicas',

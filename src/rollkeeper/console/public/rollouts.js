@@ -91,7 +91,7 @@ export function rolloutList(state, actions) {
       class="scroller"
       id="rows"
       role=${items.length > 0 ? 'listbox' : 'region'}
-      aria-label="${items.length} Deployments"
+      aria-label="${items.length} ${items.length === 1 ? 'Deployment' : 'Deployments'}"
       aria-activedescendant=${selected >= first && selected < last ? `row-${selected}` : nothing}
       tabindex="0"
       @scroll=${(event) => actions.set({ scrollTop: event.target.scrollTop })}
