@@ -133,7 +133,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // Runs in browsers, which find its parts by URL.
     exclude: {
-      path: '^src/rollkeeper/(console/public|generate/operator/template)/|^src/[^/]+/dist/',
+      path: '^src/rollkeeper/(admin/console/public|generate/operator/template)/|^src/[^/]+/dist/',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -142,7 +142,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/rollkeeper/console/public/*.js'],
+    files: ['src/rollkeeper/admin/console/public/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
         [
@@ -206,7 +206,7 @@ export default tseslint.config(
       'src/{apiserver,controllers,scheduler,simulator,testing/cluster,testing/conformance}/**/*.ts',
       'src/machinery/kubernetes/**/*.ts',
       'src/client/{api-client,informer,events}/**/*.ts',
-      'src/rollkeeper/{explain,rollout-plan}/**/*.ts',
+      'src/rollkeeper/insight/{explain,plan}/**/*.ts',
     ],
     // The server's documents about itself hold no objects.
     ignores: [

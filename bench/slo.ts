@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OBJECTIVES } from '../src/rollkeeper/rollout-objectives/index.js';
-import type { Quantity } from '../src/rollkeeper/rollout-objectives/index.js';
-import { RolloutDurations } from '../src/rollkeeper/rollout-durations/rollout-durations.js';
+import { OBJECTIVES } from '../src/rollkeeper/insight/objectives/index.js';
+import type { Quantity } from '../src/rollkeeper/insight/objectives/index.js';
+import { RolloutDurations } from '../src/rollkeeper/insight/durations/rollout-durations.js';
 import { SeededRandom, SystemClock } from '../src/machinery/clock/index.js';
 import { ConcurrencyLimit } from '../src/machinery/concurrency/index.js';
 import type { KubernetesObject, ResourceType } from '../src/machinery/kubernetes/index.js';

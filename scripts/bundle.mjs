@@ -71,7 +71,7 @@ const KEPT_APART = [
   },
   { process: 'dist/rollkeeper/replica/index.js', from: /^src\/(apiserver|scheduler|simulator)\// },
   {
-    process: 'dist/rollkeeper/scheduler-process/run-node-process.js',
+    process: 'dist/rollkeeper/replica/scheduler-process/run-node-process.js',
     from: /^src\/(apiserver|controllers|nest)\//,
   },
   { process: 'src/apiserver/dist/index.js', from: /^src\/(controllers|scheduler|simulator|nest)\// },

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { withMemoryDefaults } from '../../src/machinery/process/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
-import type { RedisProcess } from '../../src/rollkeeper/supervisor/redis-process.js';
-import { startRedis } from '../../src/rollkeeper/supervisor/redis-process.js';
+import type { RedisProcess } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
+import { startRedis } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import type { HttpTarget } from './http-connection.js';
 import type { LoadJob, LoadResult } from './load.js';
 

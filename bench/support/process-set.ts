@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StorageRecord } from '../../src/apiserver/index.js';
 import { RedisStorage, writeKubeconfig } from '../../src/apiserver/index.js';
-import { readCredentials } from '../../src/rollkeeper/supervisor/credentials.js';
+import { readCredentials } from '../../src/rollkeeper/replica/supervisor/credentials.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { withMemoryDefaults } from '../../src/machinery/process/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';

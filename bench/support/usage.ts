@@ -1,4 +1,4 @@
-import type { RedisProcess } from '../../src/rollkeeper/supervisor/redis-process.js';
+import type { RedisProcess } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import { createRedisConnection } from '../../src/redis/connection/index.js';
 import type { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { cpuSeconds } from './process-figures.js';

@@ -1,4 +1,4 @@
-import type { ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
+import type { ReplicaStatus } from '../../src/rollkeeper/admin/server/index.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterSnapshot, ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
-import type { Explanation } from '../../src/rollkeeper/explain/index.js';
+import type { ClusterSnapshot, ReplicaStatus } from '../../src/rollkeeper/admin/server/index.js';
+import type { Explanation } from '../../src/rollkeeper/insight/explain/index.js';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';

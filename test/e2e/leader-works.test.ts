@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { Deployment, Lease } from '../../src/machinery/kubernetes/index.js';
-import { askStatus } from '../../src/rollkeeper/supervisor/replica-probe.js';
+import { askStatus } from '../../src/rollkeeper/replica/supervisor/replica-probe.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Rollouts } from './support/rollouts.js';

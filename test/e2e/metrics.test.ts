@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { readCredentials } from '../../src/rollkeeper/supervisor/credentials.js';
+import { readCredentials } from '../../src/rollkeeper/replica/supervisor/credentials.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { lintExposition } from '../unit/support/exposition-lint.js';
 import { parseExpression, usesOf } from '../unit/support/prometheus.js';

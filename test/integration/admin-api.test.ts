@@ -10,15 +10,15 @@ import {
 } from '../../src/machinery/kubernetes/index.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminPorts } from '../../src/rollkeeper/admin/admin-ports.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { OPENAPI_DOCUMENT } from '../../src/rollkeeper/admin/openapi-document.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { OPENAPI_DOCUMENT } from '../../src/rollkeeper/admin/server/openapi-document.js';
 
 interface Answer {
   readonly status: number;

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/machinery/clock/index.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 
 const REQUEST = 'GET /readyz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';
 

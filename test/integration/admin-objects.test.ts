@@ -3,9 +3,9 @@ import type { LogOptions } from '../../src/client/api-client/index.js';
 import { ApiStatusError } from '../../src/client/api-client/index.js';
 import type { ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { Deployment, Event, Node, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import type { ObjectList, ObjectPage } from '../../src/rollkeeper/object-pages/index.js';
-import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import type { ObjectList, ObjectPage } from '../../src/rollkeeper/insight/object-pages/index.js';
+import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { ClusterSnapshot } from '../../src/rollkeeper/admin/index.js';
+import type { ClusterSnapshot } from '../../src/rollkeeper/admin/server/index.js';
 import type { AdminPagesOptions } from '../../src/rollkeeper/doors/admin.js';
 import { adminPages } from '../../src/rollkeeper/doors/admin.js';
 import type { LogFields } from '../../src/runtime/index.js';

@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { platform } from 'node:os';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOwnUser } from '../../src/rollkeeper/admin/peer-user.js';
+import { isOwnUser } from '../../src/rollkeeper/admin/server/peer-user.js';
 
 const run = promisify(execFile);
 const NOBODY = 65_534;

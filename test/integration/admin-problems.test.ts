@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { Node, PersistentVolumeClaim, Pod, ServiceAccount } from '../../src/machinery/kubernetes/index.js';
-import { replicaProblems } from '../../src/rollkeeper/diagnose/index.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { replicaProblems } from '../../src/rollkeeper/insight/diagnose/index.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
 

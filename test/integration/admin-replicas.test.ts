@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { AdminModule, proofOf, startAdminServer } from '../../src/rollkeeper/admin/index.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/index.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/rollkeeper/admin/server/index.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
-import { RedisPeerRegistry } from '../../src/rollkeeper/admin-pages/redis-peer-registry.js';
+import { RedisPeerRegistry } from '../../src/rollkeeper/admin/pages/redis-peer-registry.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/redis/index.js';
 import { createRedisConnection } from '../../src/redis/connection/index.js';

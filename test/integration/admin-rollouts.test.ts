@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Timeline } from '../../src/rollkeeper/rollout/index.js';
+import type { Timeline } from '../../src/rollkeeper/insight/rollout/index.js';
 import { ConfigMap, Deployment, ReplicaSet, newControllerRef } from '../../src/machinery/kubernetes/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 
 describe('the admin server', () => {
   let server: AdminServer;

@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import type { AccessVerdict } from '../../src/rollkeeper/delegated-access/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import type { AccessVerdict } from '../../src/rollkeeper/admin/delegated-access/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { policyChecks } from '../../src/rollkeeper/policy-checks.js';
+import { policyChecks } from '../../src/rollkeeper/cli/policy-checks.js';
 import { aDeployment, startApiServer } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { helm, render } from '../unit/support/helm.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { DelegatedAccess } from '../../src/rollkeeper/delegated-access/index.js';
+import { DelegatedAccess } from '../../src/rollkeeper/admin/delegated-access/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
 import { TOKEN, startApiServer } from './api-server-harness.js';

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { findDeployment } from '../../src/rollkeeper/cli/live-deployment.js';
 import { withApi } from '../../src/rollkeeper/cli/with-api.js';
-import type { Diagnosis } from '../../src/rollkeeper/doctor/index.js';
-import { examine } from '../../src/rollkeeper/doctor/index.js';
-import { compareRevisions, readTimeline } from '../../src/rollkeeper/rollout/index.js';
-import { readTopFromApi } from '../../src/rollkeeper/top/index.js';
+import type { Diagnosis } from '../../src/rollkeeper/cli/doctor/index.js';
+import { examine } from '../../src/rollkeeper/cli/doctor/index.js';
+import { compareRevisions, readTimeline } from '../../src/rollkeeper/insight/rollout/index.js';
+import { readTopFromApi } from '../../src/rollkeeper/cli/top/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 

@@ -2,13 +2,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { anAdminPorts } from '../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 
-const PUBLIC = join(import.meta.dirname, '..', '..', 'src', 'rollkeeper', 'console', 'public');
+const PUBLIC = join(import.meta.dirname, '..', '..', 'src', 'rollkeeper', 'admin', 'console', 'public');
 
 describe('the files of the console', () => {
   let server: AdminServer;

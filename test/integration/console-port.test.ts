@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { portForConsole, rememberConsolePort } from '../../src/rollkeeper/supervisor/console-port.js';
+import { portForConsole, rememberConsolePort } from '../../src/rollkeeper/replica/supervisor/console-port.js';
 import { freePort } from '../../src/machinery/listening.js';
 
 describe('the port of the console', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runConversion } from '../../src/rollkeeper/convert/run-conversion.js';
+import { runConversion } from '../../src/rollkeeper/cli/convert/run-conversion.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { Pod, ReplicaSet, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { Deployment, RollkeeperDeployment } from '../../src/machinery/kubernetes/index.js';

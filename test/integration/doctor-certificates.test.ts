@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:tls';
 import { createServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readCertificates } from '../../src/rollkeeper/doctor/read-certificates.js';
+import { readCertificates } from '../../src/rollkeeper/insight/beside/read-certificates.js';
 import { createSelfSigned } from '../../src/tls/certificates.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainPod } from '../../src/rollkeeper/explain-pod/explain-pod.js';
-import { renderPlacement } from '../../src/rollkeeper/explain-pod/render-placement.js';
+import { explainPod } from '../../src/rollkeeper/insight/explain-pod/explain-pod.js';
+import { renderPlacement } from '../../src/rollkeeper/insight/explain-pod/render-placement.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 

@@ -9,7 +9,7 @@ import {
   ProblemWatch,
   lookForProblems,
   readReportedProblems,
-} from '../../src/rollkeeper/problem-watch/index.js';
+} from '../../src/rollkeeper/insight/problems/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';

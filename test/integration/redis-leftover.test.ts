@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../src/machinery/listening.js';
-import { shutDownRedisOf } from '../../src/rollkeeper/supervisor/redis-leftover.js';
+import { shutDownRedisOf } from '../../src/rollkeeper/replica/supervisor/redis-leftover.js';
 import type { Clock } from '../../src/machinery/clock/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';

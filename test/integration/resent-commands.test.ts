@@ -8,7 +8,7 @@ import { SystemClock } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { RedisActorStore } from '../../src/redis/activation/redis-actor-store.js';
 import { RedisEventLedger } from '../../src/redis/operator/redis-event-ledger.js';
-import { RedisPeerRegistry } from '../../src/rollkeeper/admin-pages/redis-peer-registry.js';
+import { RedisPeerRegistry } from '../../src/rollkeeper/admin/pages/redis-peer-registry.js';
 import { BullMqWorkQueueConsumer, RedisActivationQueue, RedisResourceLock } from '../../src/redis/index.js';
 import { LuaScript } from '../../src/redis/connection/index.js';
 import { StoredScript } from '../../src/redis/connection/stored-script.js';

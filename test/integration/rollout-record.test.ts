@@ -5,8 +5,8 @@ import {
   recordNameOf,
 } from '../../src/controllers/deployment/index.js';
 import { ConfigMap, Deployment } from '../../src/machinery/kubernetes/index.js';
-import { readWholeTimeline } from '../../src/rollkeeper/rollout/index.js';
-import type { Timeline } from '../../src/rollkeeper/rollout/index.js';
+import { readWholeTimeline } from '../../src/rollkeeper/insight/rollout/index.js';
+import type { Timeline } from '../../src/rollkeeper/insight/rollout/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 

@@ -28,7 +28,7 @@ import {
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { KeyedExecutor } from '../../src/simulator/keyed-executor.js';
 import { trace } from '@opentelemetry/api';
-import { runNodeProcess } from '../../src/rollkeeper/scheduler-process/run-node-process.js';
+import { runNodeProcess } from '../../src/rollkeeper/replica/scheduler-process/run-node-process.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 /** Generous, because the whole cluster shares a process that may share its machine. */

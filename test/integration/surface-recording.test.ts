@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createProcessMetrics } from '../../src/opentelemetry/index.js';
-import { createApiServerMetrics } from '../../src/rollkeeper/api-server-metrics.js';
+import { createApiServerMetrics } from '../../src/rollkeeper/cli/api-server-metrics.js';
 import { formats } from '../../src/testing/conformance/formats.js';
 import { runConformance } from '../../src/testing/conformance/run-conformance.js';
 import { SURFACE_DIFFERENCES } from '../../src/testing/conformance/surface-differences.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
-import type { RolloutEnd, RolloutReporter } from '../../src/rollkeeper/rollout/index.js';
-import { WatchedRollout, followRollout } from '../../src/rollkeeper/rollout/index.js';
+import type { RolloutEnd, RolloutReporter } from '../../src/rollkeeper/insight/rollout/index.js';
+import { WatchedRollout, followRollout } from '../../src/rollkeeper/insight/rollout/index.js';
 import type { ManifestObject } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 

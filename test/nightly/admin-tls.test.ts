@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterSnapshot } from '../../src/rollkeeper/admin/index.js';
-import type { ReplicaLine } from '../../src/rollkeeper/supervisor/index.js';
+import type { ClusterSnapshot } from '../../src/rollkeeper/admin/server/index.js';
+import type { ReplicaLine } from '../../src/rollkeeper/replica/supervisor/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { trustedAgent } from '../../src/tls/index.js';
 import { SharedUp } from '../e2e/support/shared-up.js';

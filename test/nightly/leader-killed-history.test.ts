@@ -11,8 +11,8 @@ import {
   ReplicaSet,
 } from '../../src/machinery/kubernetes/index.js';
 import { Service } from '../../src/runtime/index.js';
-import { PROBLEM_COMPONENT } from '../../src/rollkeeper/problem-watch/index.js';
-import type { Timeline, TimelineEntry } from '../../src/rollkeeper/rollout/index.js';
+import { PROBLEM_COMPONENT } from '../../src/rollkeeper/insight/problems/index.js';
+import type { Timeline, TimelineEntry } from '../../src/rollkeeper/insight/rollout/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';

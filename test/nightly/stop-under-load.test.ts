@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { untyped, Deployment, Event, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { EventObject } from '../../src/client/events/index.js';
-import type { ReplicaLine } from '../../src/rollkeeper/supervisor/status.js';
+import type { ReplicaLine } from '../../src/rollkeeper/replica/supervisor/status.js';
 import { isNightly } from '../../src/testing/property-runs.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';

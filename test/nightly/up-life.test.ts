@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/machinery/listening.js';
-import { readRunState } from '../../src/rollkeeper/supervisor/run-state.js';
+import { readRunState } from '../../src/rollkeeper/replica/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { isAlive, pidsOf, processEnded, takePort } from '../e2e/support/processes.js';

@@ -1,7 +1,7 @@
-import { COMMON_EXIT_CODES, EXIT_CODES, exitCodesOf } from '../../src/rollkeeper/exit-codes.js';
+import { COMMON_EXIT_CODES, EXIT_CODES, exitCodesOf } from '../../src/rollkeeper/terminal/exit-codes.js';
 import { createProgram } from '../../src/rollkeeper/cli/program.js';
-import type { CommandModel, OptionModel } from '../../src/rollkeeper/completion/index.js';
-import { modelOf } from '../../src/rollkeeper/completion/index.js';
+import type { CommandModel, OptionModel } from '../../src/rollkeeper/cli/completion/index.js';
+import { modelOf } from '../../src/rollkeeper/cli/completion/index.js';
 import { VERSION } from '../../src/machinery/version.js';
 import { TABLES } from './option-documents.js';
 

@@ -4,8 +4,8 @@ import { APISERVER_OPTIONS_TABLE } from '../../src/rollkeeper/cli/apiserver-opti
 import { NODE_OPTIONS_TABLE } from '../../src/rollkeeper/cli/node-options.table.js';
 import { REDIS_CA_FILE_OPTION } from '../../src/rollkeeper/cli/shared-options.js';
 import { REPLICA_OPTIONS_TABLE } from '../../src/rollkeeper/replica/replica-options.table.js';
-import { SCHEDULER_OPTIONS_TABLE } from '../../src/rollkeeper/scheduler-process/scheduler-options.table.js';
-import { UP_OPTIONS_TABLE } from '../../src/rollkeeper/supervisor/up-options.table.js';
+import { SCHEDULER_OPTIONS_TABLE } from '../../src/rollkeeper/replica/scheduler-process/scheduler-options.table.js';
+import { UP_OPTIONS_TABLE } from '../../src/rollkeeper/replica/supervisor/up-options.table.js';
 
 /** What is made from the tables of options: docs/OPTIONS.md, and the limits in the chart's values.schema.json. */
 

@@ -9,12 +9,17 @@ const CONTRACT_IN_PARENT = [
   'src/apiserver/admission',
   'src/apiserver/kinds',
   'src/apiserver/kinds/custom',
-  'src/rollkeeper/diagnose',
+  'src/rollkeeper/insight/diagnose',
   'src/scheduler/plugins',
   'src/controllers/deployment/policies',
 ];
 /** Files that are below everything lie beside those that assemble everything. */
-const TO_BE_SORTED = ['src/apiserver', 'src/apiserver/cel', 'src/controllers/deployment', 'src/rollkeeper'];
+const TO_BE_SORTED = ['src/apiserver', 'src/apiserver/cel', 'src/controllers/deployment'];
+
+/** The rooms of a package, from the top: each imports only from those after it. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'src/rollkeeper': ['main.ts', 'doors', 'cli', 'replica', 'admin', 'insight', 'generate', 'terminal'],
+};
 
 const NO_PRODUCT = /\.(spec|fixture)\.ts$|\/template\/|\/generated\/|^src\/testing\//;
 
@@ -49,10 +54,48 @@ it('a folder whose files import from below and are imported from there is found'
   expect(both.map(([parent]) => parent)).toEqual(['src/a']);
 });
 
-it('a folder and those below it import one way, but where the parent has the contract of its children', () => {
+function readProduct(): ReadonlyMap<string, string> {
   const listed = execFileSync('git', ['ls-files', 'src'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
   const files = listed.filter((file) => file.endsWith('.ts') && !NO_PRODUCT.test(file));
-  const sources = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+  return new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+}
+
+/** Files outside the rooms, and imports of a room above. */
+function findMisplaced(
+  sources: ReadonlyMap<string, string>,
+  folder: string,
+  rooms: readonly string[],
+): readonly string[] {
+  const heightOf = (file: string) => rooms.indexOf(file.slice(folder.length + 1).split('/')[0] ?? '');
+  const own = [...sources].filter(([file]) => file.startsWith(`${folder}/`));
+  const outside = own.map(([file]) => file).filter((file) => heightOf(file) === -1);
+  const upwards = own.flatMap(([file, text]) =>
+    [...text.matchAll(/from '(\.[^']+)'/g)]
+      .map(([, specifier = '']) => join(dirname(file), specifier).replace(/\.js$/, '.ts'))
+      .filter((target) => target.startsWith(`${folder}/`) && heightOf(target) < heightOf(file))
+      .map((target) => `${file} -> ${target}`),
+  );
+  return [...outside, ...upwards];
+}
+
+it('a file outside the rooms and an import from a room above are found', () => {
+  const sources = new Map([
+    ['src/a/top/one.ts', "import { two } from '../bottom/two.js';"],
+    ['src/a/bottom/two.ts', "import type { One } from '../top/one.js';"],
+    ['src/a/loose.ts', "import { one } from './top/one.js';"],
+  ]);
+  expect(findMisplaced(sources, 'src/a', ['top', 'bottom'])).toEqual([
+    'src/a/loose.ts',
+    'src/a/bottom/two.ts -> src/a/top/one.ts',
+  ]);
+});
+
+it.each(Object.entries(ROOMS))('each room of %s imports only from the rooms below it', (folder, rooms) => {
+  expect(findMisplaced(readProduct(), folder, rooms)).toEqual([]);
+});
+
+it('a folder and those below it import one way, but where the parent has the contract of its children', () => {
+  const sources = readProduct();
   const knots = [...importsByParent(sources)].filter(([, { down, up }]) => down.length > 0 && up.length > 0);
   const known = new Set([...CONTRACT_IN_PARENT, ...TO_BE_SORTED]);
   expect(knots.filter(([parent]) => !known.has(parent))).toEqual([]);

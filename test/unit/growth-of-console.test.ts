@@ -5,12 +5,12 @@ import { SpanKind } from '@opentelemetry/api';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { KeepImportantSpans } from '../../src/opentelemetry/keep-important-spans.js';
 import { RecentTraces } from '../../src/opentelemetry/recent-traces.js';
-import { EventStreams } from '../../src/rollkeeper/admin/event-streams.js';
-import { ExpiringCache } from '../../src/rollkeeper/delegated-access/expiring-cache.js';
-import { RunningSyncs } from '../../src/rollkeeper/explain/running-syncs.js';
-import { OidcSignIn } from '../../src/rollkeeper/oidc/index.js';
+import { EventStreams } from '../../src/rollkeeper/admin/server/event-streams.js';
+import { ExpiringCache } from '../../src/rollkeeper/admin/delegated-access/expiring-cache.js';
+import { RunningSyncs } from '../../src/rollkeeper/insight/explain/running-syncs.js';
+import { OidcSignIn } from '../../src/rollkeeper/admin/oidc/index.js';
 import { UserClients } from '../../src/rollkeeper/replica/user-clients.js';
-import { SignInCodes } from '../../src/rollkeeper/sign-in/index.js';
+import { SignInCodes } from '../../src/rollkeeper/admin/sign-in/index.js';
 import type { PassingKeys } from './support/passing-keys.js';
 import { describePassingKeys } from './support/passing-keys.js';
 

@@ -107,7 +107,7 @@ async function replicasOf(flags: AdminClientFlags): Promise<readonly AskedReplic
   if (flags.adminUrl !== undefined)
     return [{ url: originOf(flags.adminUrl), trust: named ?? { by: 'well-known-authorities' } }];
   // Imported lazily to keep other commands small.
-  const { readUpStatus } = await import('../supervisor/index.js');
+  const { readUpStatus } = await import('../replica/supervisor/index.js');
   const status = await readUpStatus(flags.dataDir);
   return (status?.replicas ?? []).map(({ adminUrl: url, certificates: sha256 = [] }) => ({
     url,
@@ -153,7 +153,7 @@ async function readToken({
   if (adminTokenFile !== undefined) return (await readNamed('admin-token-file', adminTokenFile)).trim();
   // The token of this machine's replicas is never sent to another address.
   if (adminUrl !== undefined) return undefined;
-  const { readAdminToken } = await import('../supervisor/index.js');
+  const { readAdminToken } = await import('../replica/supervisor/index.js');
   return readAdminToken(dataDir);
 }
 

@@ -1,6 +1,6 @@
 import { file, flag, oneOf, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
-import { INVALID_POLICIES_OPTION } from '../invalid-policies-option.js';
-import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+import { INVALID_POLICIES_OPTION } from '../terminal/invalid-policies-option.js';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../terminal/redis-url-option.js';
 
 /** The options of `rollkeeper apiserver`. */
 export const APISERVER_OPTIONS_TABLE = {

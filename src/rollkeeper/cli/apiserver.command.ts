@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery/process';
 import { createProcessMetrics, startTracing } from '@rollkeeper/opentelemetry';
-import { createApiServerMetrics } from '../api-server-metrics.js';
+import { createApiServerMetrics } from './api-server-metrics.js';
 import { VERSION } from '@rollkeeper/machinery/version';
 import { APISERVER_OPTIONS_TABLE } from './apiserver-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
@@ -26,7 +26,7 @@ async function run(
   // Imported lazily to keep other commands small.
   const { runApiServerProcess } = await import('@rollkeeper/apiserver');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
-  const { policyChecks } = await import('../policy-checks.js');
+  const { policyChecks } = await import('./policy-checks.js');
   const options = compileTable(APISERVER_OPTIONS_TABLE, {
     ...byTableName(flags),
     'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),

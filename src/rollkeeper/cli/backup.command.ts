@@ -112,7 +112,7 @@ async function withStorage<T>(
   };
   const url = redisUrlOf(flags, process.env);
   if (url !== undefined) return useAt(url);
-  const { withRedisOfDataFolder } = await import('../supervisor/index.js');
+  const { withRedisOfDataFolder } = await import('../replica/supervisor/index.js');
   const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'store' } });
   return withRedisOfDataFolder({ dataDir: flags.dataDir, create, clock, logger }, useAt);
 }

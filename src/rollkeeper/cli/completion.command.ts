@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { print, runOnce } from '@rollkeeper/machinery/process';
-import type { AskedNames, ReadNames } from '../completion/index.js';
+import type { AskedNames, ReadNames } from './completion/index.js';
 import { choices } from './output.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -21,7 +21,7 @@ export function registerCompletionCommands(program: Command): void {
       runOnce(async () => {
         const shell = SHELLS.find((known) => known === word);
         if (!shell) throw new InvalidOptionError('shell', `"${word}" is not one of ${SHELLS.join(', ')}`);
-        const { COMPLETION_SCRIPTS } = await import('../completion/index.js');
+        const { COMPLETION_SCRIPTS } = await import('./completion/index.js');
         process.stdout.write(COMPLETION_SCRIPTS[shell]);
       }),
     );
@@ -30,7 +30,7 @@ export function registerCompletionCommands(program: Command): void {
     .command('__complete', { hidden: true })
     .argument('[words...]', 'after --: the words after the program’s name')
     .action(async (words: string[]) => {
-      const { complete, modelOf } = await import('../completion/index.js');
+      const { complete, modelOf } = await import('./completion/index.js');
       const { SystemClock } = await import('@rollkeeper/machinery/clock');
       const { endSoon } = await import('@rollkeeper/machinery/process');
       const given = { clock: new SystemClock(), loadReader };
@@ -68,7 +68,7 @@ const OF_DEPLOYMENTS = /^(deploy|deployments?|rkd)(\.|$)/i;
 /** The types of the objects whose names are asked for: Deployments are of two. */
 async function loadTypes(): Promise<(asked: AskedNames) => readonly ResourceType[]> {
   const { Deployment, Namespace, RollkeeperDeployment } = await import('@rollkeeper/machinery/kubernetes');
-  const { kindNamed } = await import('../diagnose/index.js');
+  const { kindNamed } = await import('../insight/diagnose/index.js');
   return (asked) => {
     if (asked.of !== 'objects') return [Namespace];
     if (OF_DEPLOYMENTS.test(asked.kind)) return [Deployment, RollkeeperDeployment];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { SignInWays } from '../admin/console.controller.js';
-import { parseConsoleUrl } from '../console-addresses.js';
+import type { SignInWays } from '../admin/server/console.controller.js';
+import { parseConsoleUrl } from '../insight/object-pages/console-addresses.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { askReplica } from './admin-client.js';
 
@@ -25,7 +25,7 @@ export function namedConsole({ consoleUrl }: ConsoleUrlFlags): string | undefine
 
 /** The console of what runs from a data folder. Undefined unless that is the cluster that was asked. */
 export async function consoleOfRun(dataDir: string, serverUrl: string): Promise<string | undefined> {
-  const { readLiveRunState } = await import('../supervisor/index.js');
+  const { readLiveRunState } = await import('../replica/supervisor/index.js');
   const run = await readLiveRunState(dataDir).catch(() => undefined);
   const [replica] = run?.replicas ?? [];
   const isThatOne = URL.parse(run?.apiServer?.url ?? '')?.origin === URL.parse(serverUrl)?.origin;

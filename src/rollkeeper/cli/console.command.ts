@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runOnce } from '@rollkeeper/machinery/process';
-import type { SignInCode } from '../sign-in/index.js';
+import type { SignInCode } from '../admin/sign-in/index.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askReplica } from './admin-client.js';
 import type { OutputFlags } from './output.js';
@@ -29,7 +29,7 @@ async function printLink(flags: ConsoleFlags): Promise<void> {
   const token = await ownToken(flags);
   const { answer, url } = await askReplica<SignInCode>(flags, '/admin/sign-in', { body: {} }, token);
   const { code, ends } = answer;
-  const { signInLink } = await import('../sign-in/index.js');
+  const { signInLink } = await import('../admin/sign-in/index.js');
   const link = signInLink(url, { code });
   if (form !== 'text') return print(await printable(form, { link, ends }));
   print(link);

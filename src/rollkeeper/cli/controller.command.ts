@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery/process';
-import type { OnServing } from '../admin-pages/index.js';
+import type { OnServing } from '../admin/pages/index.js';
 import type { ReplicaOptions } from '../replica/replica-options.table.js';
 import { REPLICA_OPTIONS_TABLE } from '../replica/replica-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';

@@ -34,7 +34,7 @@ async function convert(words: readonly string[], flags: ConvertFlags): Promise<v
   // Imported lazily to keep other commands small.
   const { withApi } = await import('./with-api.js');
   const { DEPLOYMENT_APIS, deploymentTypeOf } = await import('@rollkeeper/controllers/deployment');
-  const { runConversion } = await import('../convert/run-conversion.js');
+  const { runConversion } = await import('./convert/run-conversion.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const to = DEPLOYMENT_APIS.find((api) => api === wantedApi(flags));
   if (!to) throw new InvalidOptionError('to', `"${flags.to}" is not one of ${DEPLOYMENT_APIS.join(', ')}`);

@@ -1,4 +1,4 @@
-import { DIFFERS } from '../exit-codes.js';
+import { DIFFERS } from '../terminal/exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runOnce } from '@rollkeeper/machinery/process';
@@ -42,7 +42,7 @@ async function diff(words: readonly string[], flags: DiffFlags): Promise<void> {
   // Imported lazily to keep other commands small.
   const { findDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
-  const { compareRevisions, renderDiff } = await import('../rollout/index.js');
+  const { compareRevisions, renderDiff } = await import('../insight/rollout/index.js');
   const { qualifiedResource } = await import('@rollkeeper/machinery/kubernetes');
   const { found, title } = await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };

@@ -1,8 +1,8 @@
-import { DOCTOR_EXIT_CODES } from '../exit-codes.js';
+import { DOCTOR_EXIT_CODES } from '../terminal/exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runUntilStopped } from '@rollkeeper/machinery/process';
-import type { Diagnosis } from '../doctor/index.js';
+import type { Diagnosis } from './doctor/index.js';
 import { styleFor } from '../terminal/index.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin, knowsReplica } from './admin-client.js';
@@ -42,7 +42,7 @@ export function registerDoctorCommand(program: Command): void {
     runUntilStopped(async (signal) => {
       const form = outputForm(flags, FORMS);
       const diagnosis = await diagnose(flags, signal);
-      const { renderDiagnosis } = await import('../doctor/index.js');
+      const { renderDiagnosis } = await import('./doctor/index.js');
       print(
         form === 'text'
           ? renderDiagnosis(diagnosis, styleFor(process.stdout, process.env))
@@ -54,7 +54,7 @@ export function registerDoctorCommand(program: Command): void {
 }
 
 async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagnosis> {
-  const { examine } = await import('../doctor/index.js');
+  const { examine } = await import('./doctor/index.js');
   const { patienceMs, withSilentApi } = await import('./with-api.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const serviceAccount =
@@ -100,13 +100,13 @@ async function apiOfUp({
   kubeconfig,
 }: DoctorFlags): Promise<ApiFlags & { readonly isFound?: boolean }> {
   if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
-  const { runningKubeconfig } = await import('../supervisor/index.js');
+  const { runningKubeconfig } = await import('../replica/supervisor/index.js');
   const found = await runningKubeconfig(dataDir);
   return { kubeconfig: found, ...(found !== undefined && { isFound: true }) };
 }
 
 async function redisOfUp({ adminUrl, dataDir }: DoctorFlags): Promise<string | undefined> {
   if (adminUrl !== undefined) return undefined;
-  const { runningRedisUrl } = await import('../supervisor/index.js');
+  const { runningRedisUrl } = await import('../replica/supervisor/index.js');
   return runningRedisUrl(dataDir);
 }

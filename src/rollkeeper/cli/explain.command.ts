@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { KindDiagnosis } from '../diagnose/index.js';
-import type { Explanation } from '../explain/index.js';
-import { objectAddress, rolloutAddress } from '../console-addresses.js';
+import type { KindDiagnosis } from '../insight/diagnose/index.js';
+import type { Explanation } from '../insight/explain/index.js';
+import { objectAddress, rolloutAddress } from '../insight/object-pages/console-addresses.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { printError, runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
@@ -9,11 +9,11 @@ import { NoReplicaError, addAdminOptions, askReplica, knowsReplica } from './adm
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfReplica, consoleOfRun, namedConsole } from './console-url.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { STATE_EXIT_CODES } from '../exit-codes.js';
+import { STATE_EXIT_CODES } from '../terminal/exit-codes.js';
 import { EXPLAINED_FORMS, explainedObject, printExplained } from './explained-object.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
-import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
+import { SCHEDULER_FILE_OPTIONS } from '../replica/scheduler-process/scheduler-options.table.js';
 import { addApiOptions } from './shared-options.js';
 import { addOptions } from './table-options.js';
 import type { ClusterFlags } from './with-api.js';
@@ -47,7 +47,7 @@ export function registerExplainCommand(program: Command): void {
 }
 
 async function explained(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
-  const { kindNamed } = await import('../diagnose/index.js');
+  const { kindNamed } = await import('../insight/diagnose/index.js');
   const typed = typedObject(words, (word) => kindNamed(word) !== undefined);
   const kind = typed && kindNamed(typed.kind);
   if (!typed || !kind) return explainedDeployment(words, flags);
@@ -78,7 +78,7 @@ const WORKS = 'only deployment and the kinds that --help lists are';
 
 async function explainedDeployment(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
   const { address, explanation } = await explain(parseTarget(words, flags, WORKS), flags);
-  const { renderExplanation } = await import('../explain/index.js');
+  const { renderExplanation } = await import('../insight/explain/index.js');
   return {
     text: withAddress(renderExplanation(explanation), address),
     value: explanation,
@@ -120,7 +120,7 @@ async function explainWithoutReplica(
 
 /** The API of the replicas that do not answer: kubectl's rules may lead to another cluster. @throws `because` if it is not known */
 async function apiBeside(flags: ExplainFlags, because: NoReplicaError): Promise<ExplainFlags> {
-  const { runningKubeconfig } = await import('../supervisor/index.js');
+  const { runningKubeconfig } = await import('../replica/supervisor/index.js');
   const kubeconfig = await runningKubeconfig(flags.dataDir);
   if (kubeconfig === undefined) throw because;
   printError(`rollkeeper: ${because.message}; the objects of the API are explained without them`);
@@ -135,7 +135,7 @@ export async function explainFromApi(
 ): Promise<Explanation> {
   const { readLiveDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
-  const { explainDeployment } = await import('../explain/index.js');
+  const { explainDeployment } = await import('../insight/explain/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const live = await withApi(flags, (client) => readLiveDeployment(client, ref, api));
   return explainDeployment({ ...live, nowMs: new SystemClock().now() });

@@ -1,5 +1,5 @@
-import { PLACEMENT_EXIT_CODES, STATE_EXIT_CODES } from '../exit-codes.js';
-import type { KindDiagnosis } from '../diagnose/index.js';
+import { PLACEMENT_EXIT_CODES, STATE_EXIT_CODES } from '../terminal/exit-codes.js';
+import type { KindDiagnosis } from '../insight/diagnose/index.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { OutputFlags } from './output.js';
 import { outputForm, printable } from './output.js';
@@ -25,7 +25,7 @@ export async function explainedObject(
   flags: SchedulerFileFlags,
 ): Promise<Explained & { readonly serverUrl: string }> {
   const { withApi } = await import('./with-api.js');
-  const { explainObject } = await import('../explain-pod/explain-object.js');
+  const { explainObject } = await import('../insight/explain-pod/explain-object.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const files = { config: flags.schedulerConfig, plugins: flags.schedulerPlugins };
   const { serverUrl, value } = await withApi(flags, async (client, serverUrl) => ({
@@ -34,11 +34,11 @@ export async function explainedObject(
   }));
   const { placement, ...diagnosis } = value;
   if (placement) {
-    const { renderPlacement } = await import('../explain-pod/render-placement.js');
+    const { renderPlacement } = await import('../insight/explain-pod/render-placement.js');
     const exitCode = PLACEMENT_EXIT_CODES[placement.state];
     return { serverUrl, value, text: renderPlacement(placement), exitCode };
   }
-  const { renderDiagnosis } = await import('../diagnose/index.js');
+  const { renderDiagnosis } = await import('../insight/diagnose/index.js');
   const exitCode = STATE_EXIT_CODES[diagnosis.state];
   return { serverUrl, value, text: renderDiagnosis(diagnosis), exitCode };
 }

@@ -17,7 +17,7 @@ import {
   isControlledBy,
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
-import { notReadyNodes } from '../explain/index.js';
+import { notReadyNodes } from '../insight/explain/index.js';
 
 /** A Deployment and its dependents, read from the API. */
 export interface LiveDeployment {

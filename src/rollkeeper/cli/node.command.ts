@@ -20,7 +20,7 @@ export function registerNodeCommand(program: Command): void {
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
   // Imported lazily to keep other commands small.
-  const { runNodeProcess } = await import('../scheduler-process/run-node-process.js');
+  const { runNodeProcess } = await import('../replica/scheduler-process/run-node-process.js');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
   const options = compileTable(NODE_OPTIONS_TABLE, byTableName(flags));
   const tracing = startTracing({

@@ -31,7 +31,7 @@ export function registerPlanCommand(program: Command): void {
 
 async function plan(flags: PlanFlags): Promise<string> {
   const form = outputForm(flags, FORMS);
-  const { renderPlan, simulateRollout } = await import('../rollout-plan/index.js');
+  const { renderPlan, simulateRollout } = await import('../insight/plan/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   if (flags.against !== undefined && flags.against !== 'live')
     throw new InvalidOptionError('against', `must be live, not "${flags.against}"`);

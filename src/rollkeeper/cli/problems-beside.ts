@@ -1,7 +1,7 @@
 import type { ClusterConnection } from '@rollkeeper/client/api-client';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { ClusterSnapshot } from '../admin/index.js';
-import type { Diagnosis } from '../diagnose/index.js';
+import type { ClusterSnapshot } from '../admin/server/index.js';
+import type { Diagnosis } from '../insight/diagnose/index.js';
 import { askAdmin, knowsReplica } from './admin-client.js';
 import { consoleOfRun } from './console-url.js';
 
@@ -11,8 +11,8 @@ export async function problemsBeside(
   connection: ClusterConnection,
   nowMs: number,
 ): Promise<readonly Diagnosis[]> {
-  const { findProblemsBeside } = await import('../problems-beside/index.js');
-  const { FIRST_ANSWER_MS } = await import('../first-answer.js');
+  const { findProblemsBeside } = await import('../insight/beside/index.js');
+  const { FIRST_ANSWER_MS } = await import('../terminal/first-answer.js');
   const isOfRun = (await consoleOfRun(dataDir, connection.serverUrl)) !== undefined;
   return findProblemsBeside({
     ...{ connection, nowMs, withinMs: FIRST_ANSWER_MS },

@@ -1,10 +1,10 @@
-import { SOMETHING_IS_WRONG } from '../exit-codes.js';
+import { SOMETHING_IS_WRONG } from '../terminal/exit-codes.js';
 import type { Command } from 'commander';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { ConsoleUrlFlags } from './console-url.js';
 import { addConsoleUrlOption, consoleOfRun, namedConsole } from './console-url.js';
 import { EXPLAINED_FORMS, printExplained } from './explained-object.js';
-import type { Diagnosis } from '../diagnose/index.js';
+import type { Diagnosis } from '../insight/diagnose/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import type { ApiFlags } from './shared-options.js';
@@ -28,7 +28,7 @@ export function registerProblemsCommand(program: Command): void {
       runOnce(async () => {
         const { problemsBeside, withWhatAnswers } = await import('./problems-beside.js');
         const { withApi } = await import('./with-api.js');
-        const { findProblems, renderProblems } = await import('../diagnose/index.js');
+        const { findProblems, renderProblems } = await import('../insight/diagnose/index.js');
         const { SystemClock } = await import('@rollkeeper/machinery/clock');
         const { namespace } = flags;
         const named = namedConsole(flags);
@@ -45,7 +45,7 @@ export function registerProblemsCommand(program: Command): void {
         const { console, found } = await looking.catch(async (error: unknown) => {
           throw await withWhatAnswers(error, flags.dataDir);
         });
-        const { consoleLink } = await import('../console-link.js');
+        const { consoleLink } = await import('../insight/object-pages/console-link.js');
         const linkOf = (problem: Diagnosis) =>
           console === undefined ? undefined : consoleLink(console, problem);
         const exitCode = found.problems.length > 0 ? SOMETHING_IS_WRONG : 0;

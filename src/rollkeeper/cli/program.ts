@@ -9,7 +9,7 @@ import { registerConsoleCommand } from './console.command.js';
 import { registerControllerCommand } from './controller.command.js';
 import { registerDiffCommand } from './diff.command.js';
 import { registerDoctorCommand } from './doctor.command.js';
-import { exitCodesHelp } from '../exit-codes.js';
+import { exitCodesHelp } from '../terminal/exit-codes.js';
 import { registerExplainCommand } from './explain.command.js';
 import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { QueueAnswer } from '../admin/index.js';
+import type { QueueAnswer } from '../admin/server/index.js';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Style } from '../terminal/index.js';

@@ -1,4 +1,4 @@
-import { ROLLOUT_EXIT_CODES } from '../exit-codes.js';
+import { ROLLOUT_EXIT_CODES } from '../terminal/exit-codes.js';
 import {
   InvalidOptionError,
   TimeoutError,
@@ -7,7 +7,7 @@ import {
 } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { endSoon, isOutputClosed, printError } from '@rollkeeper/machinery/process';
-import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../rollout/index.js';
+import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../insight/rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
 
@@ -111,7 +111,7 @@ async function endOf(
   compiled: CompiledProgress & { readonly clock: Clock; readonly startedMs: number },
   signal: AbortSignal,
 ): Promise<RolloutEnd> {
-  const { WatchedRollout, followRollout, lookAtRollout } = await import('../rollout/index.js');
+  const { WatchedRollout, followRollout, lookAtRollout } = await import('../insight/rollout/index.js');
   const { SystemRandom } = await import('@rollkeeper/machinery/clock');
   const { clock, startedMs, timeoutMs } = compiled;
   const source = new WatchedRollout(target, { clock, random: new SystemRandom() });
@@ -134,7 +134,7 @@ async function reporterFor({
   forGithub,
 }: CompiledProgress & { readonly clock: Clock }): Promise<RolloutReporter> {
   const { GithubReporter, JsonReporter, LineReporter, TerminalReporter } =
-    await import('../rollout/index.js');
+    await import('../insight/rollout/index.js');
   const { stderr, stdout } = process;
   const print: Print = { out: (text) => void stdout.write(text), error: (text) => void stderr.write(text) };
   if (asJson) return new JsonReporter(print);

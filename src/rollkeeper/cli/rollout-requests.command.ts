@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runOnce } from '@rollkeeper/machinery/process';
 import { namesOf } from '@rollkeeper/machinery/names-of';
-import type { RolloutRequest } from '../rollout/index.js';
+import type { RolloutRequest } from '../insight/rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
 import type { TargetFlags } from './target.js';
@@ -37,7 +37,7 @@ async function ask(request: RolloutRequest, words: readonly string[], flags: Req
   // Imported lazily to keep other commands small.
   const { findDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
-  const { requestOfRollout } = await import('../rollout/index.js');
+  const { requestOfRollout } = await import('../insight/rollout/index.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };
     print(await requestOfRollout(target, request, by));

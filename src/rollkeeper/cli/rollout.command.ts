@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import type { ChangeNote, RolloutTarget } from '../rollout/index.js';
+import type { ChangeNote, RolloutTarget } from '../insight/rollout/index.js';
 import type { ProgressFlags } from './rollout-progress.js';
 import { DEFAULT_TIMEOUT, progressModeOf, showProgress } from './rollout-progress.js';
 import { choices, outputForm, printable } from './output.js';
@@ -106,7 +106,7 @@ interface CompiledFlags {
 }
 
 async function carryOut(verb: ChangeVerb, target: RolloutTarget, flags: CompiledFlags): Promise<void> {
-  const { restartRollout, setPaused } = await import('../rollout/index.js');
+  const { restartRollout, setPaused } = await import('../insight/rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   if (verb === 'history') return showHistory(target, flags);
   if (verb === 'undo') {
@@ -119,7 +119,7 @@ async function carryOut(verb: ChangeVerb, target: RolloutTarget, flags: Compiled
 }
 
 async function showHistory(target: RolloutTarget, { diff, form, revision }: CompiledFlags): Promise<void> {
-  const { diffRevisions, readHistory, renderHistory } = await import('../rollout/index.js');
+  const { diffRevisions, readHistory, renderHistory } = await import('../insight/rollout/index.js');
   const isForPrograms = form === 'json' || form === 'yaml';
   if (diff) {
     const changes = await diffRevisions(target, ...diff);
@@ -135,7 +135,7 @@ async function showHistory(target: RolloutTarget, { diff, form, revision }: Comp
 
 /** Shows what it changes before it does. Returns whether it did. */
 async function undo(target: RolloutTarget, { dryRun, note, toRevision }: CompiledFlags): Promise<boolean> {
-  const { prepareUndo } = await import('../rollout/index.js');
+  const { prepareUndo } = await import('../insight/rollout/index.js');
   const prepared = await prepareUndo(target, toRevision, note);
   print(await linesOf(prepared.changes));
   if (!dryRun) await prepared.apply();

@@ -1,8 +1,8 @@
-import { SCALE_EXIT_CODES } from '../exit-codes.js';
+import { SCALE_EXIT_CODES } from '../terminal/exit-codes.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { print, printError, runUntilStopped } from '@rollkeeper/machinery/process';
-import type { ScaleEnd, ScaleRequest } from '../rollout/index.js';
+import type { ScaleEnd, ScaleRequest } from '../insight/rollout/index.js';
 import { readDuration } from './rollout-progress.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions, parseRef } from './shared-options.js';
@@ -48,7 +48,7 @@ async function scale(words: readonly string[], flags: ScaleFlags, signal: AbortS
   // Imported lazily to keep other commands small.
   const { findDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
-  const { scaleDeployment, scaleReplicaSet } = await import('../rollout/index.js');
+  const { scaleDeployment, scaleReplicaSet } = await import('../insight/rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   return withApi(flags, async (client) => {
     const context = { client, signal, clock: new SystemClock() };

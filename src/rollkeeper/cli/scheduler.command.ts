@@ -3,7 +3,7 @@ import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery/process';
 import { createProcessMetrics, startTracing } from '@rollkeeper/opentelemetry';
 import { VERSION } from '@rollkeeper/machinery/version';
-import { SCHEDULER_OPTIONS_TABLE } from '../scheduler-process/scheduler-options.table.js';
+import { SCHEDULER_OPTIONS_TABLE } from '../replica/scheduler-process/scheduler-options.table.js';
 import { addOptions, byTableName } from './table-options.js';
 
 /** `rollkeeper scheduler`: finds a node for each pod, as kube-scheduler does. */
@@ -18,7 +18,7 @@ export function registerSchedulerCommand(program: Command): void {
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
   // Imported lazily to keep other commands small.
-  const { runSchedulerProcess } = await import('../scheduler-process/run-scheduler-process.js');
+  const { runSchedulerProcess } = await import('../replica/scheduler-process/run-scheduler-process.js');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
   const options = compileTable(SCHEDULER_OPTIONS_TABLE, byTableName(flags));
   const port = options['metrics-port'];

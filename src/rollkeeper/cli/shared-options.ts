@@ -5,7 +5,7 @@ import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { file, text } from '@rollkeeper/machinery/options/option-table';
 import { withRedisCaFile } from '@rollkeeper/redis/connection';
-import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../terminal/redis-url-option.js';
 import { addOptions } from './table-options.js';
 
 /** Options and arguments shared by several commands. */

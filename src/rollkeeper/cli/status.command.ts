@@ -28,7 +28,7 @@ async function statusText(flags: StatusFlags): Promise<string> {
   const { dataDir, watch } = flags;
   const form = outputForm(flags, FORMS);
   // Imported lazily to keep other commands small.
-  const { nameUpStatus, readUpStatus, renderUpStatus } = await import('../supervisor/index.js');
+  const { nameUpStatus, readUpStatus, renderUpStatus } = await import('../replica/supervisor/index.js');
   const status = await readUpStatus(dataDir);
   if (!status) throw new StartupError(`nothing is running from ${dataDir}; start it with \`npm start\``);
   process.exitCode = status.redis && !status.redis.answers ? 1 : 0;

@@ -40,7 +40,7 @@ async function timelineText(words: readonly string[], flags: TimelineFlags): Pro
   // Imported lazily to keep other commands small.
   const { findDeployment } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
-  const { readWholeTimeline, renderTimeline } = await import('../rollout/index.js');
+  const { readWholeTimeline, renderTimeline } = await import('../insight/rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const since = agoMs === undefined ? {} : { sinceMs: new SystemClock().now() - agoMs };
   const { entries, notes } = await withApi(flags, async (client) => {

@@ -3,7 +3,7 @@ import { pause } from '@rollkeeper/machinery/clock';
 import { ExpectedError, InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { endSoon, print, printError, runUntilStopped } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
-import type { TopView } from '../top/index.js';
+import type { TopView } from './top/index.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin, knowsReplica } from './admin-client.js';
 import type { OutputFlags, OutputForm } from './output.js';
@@ -72,7 +72,7 @@ async function withReader(
   signal: AbortSignal,
   work: (read: ReadTop) => Promise<void>,
 ): Promise<void> {
-  const { readTopFromApi, readTopFromReplica } = await import('../top/index.js');
+  const { readTopFromApi, readTopFromReplica } = await import('./top/index.js');
   const { context, kubeconfig, namespace } = flags;
   if (namespace === '') throw new InvalidOptionError('namespace', 'is empty');
   const isOfApi = kubeconfig !== undefined || context !== undefined;
@@ -84,7 +84,7 @@ async function withReader(
 
 /** How each view is printed: over the one before on a terminal, what has changed in a pipe, whole for programs. */
 async function printerFor(form: OutputForm, once: boolean): Promise<(view: TopView) => void> {
-  const { linesOfChange, renderTop } = await import('../top/index.js');
+  const { linesOfChange, renderTop } = await import('./top/index.js');
   const { viewFor } = await import('../terminal/index.js');
   if (form === 'json' || form === 'yaml') {
     const write = await writerOf(form, once);

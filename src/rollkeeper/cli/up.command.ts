@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { print, runUntilStopped } from '@rollkeeper/machinery/process';
-import type { UpSummary } from '../supervisor/index.js';
-import { UP_OPTIONS_TABLE } from '../supervisor/up-options.table.js';
+import type { UpSummary } from '../replica/supervisor/index.js';
+import { UP_OPTIONS_TABLE } from '../replica/supervisor/up-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
 import { addOptions, byTableName } from './table-options.js';
 
@@ -30,14 +30,14 @@ async function runUp(
   process.umask(0o077);
   await runUntilStopped(async (signal) => {
     // Imported lazily to keep other commands small.
-    const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
+    const { Supervisor, compileUpOptions } = await import('../replica/supervisor/index.js');
     const up = compileUpOptions({
       ...byTableName<typeof UP_OPTIONS_TABLE>(others),
       'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),
       'controller-args': controllerArgs,
     });
     if (up['node-profiles'] !== undefined && up.nodes > 0) {
-      const { readNodeProfiles } = await import('../scheduler-process/node-profiles.js');
+      const { readNodeProfiles } = await import('../replica/scheduler-process/node-profiles.js');
       await readNodeProfiles(up['node-profiles'], up.nodes);
     }
     const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });

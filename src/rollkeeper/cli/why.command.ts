@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { ObjectRef, OwnerReference } from '@rollkeeper/machinery/kubernetes';
 import { Pod, ReplicaSet, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
-import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
+import { SCHEDULER_FILE_OPTIONS } from '../replica/scheduler-process/scheduler-options.table.js';
 import { explainFromApi } from './explain.command.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { STATE_EXIT_CODES } from '../exit-codes.js';
+import { STATE_EXIT_CODES } from '../terminal/exit-codes.js';
 import { EXPLAINED_FORMS, explainedObject, printExplained } from './explained-object.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
@@ -28,7 +28,7 @@ export function registerWhyCommand(program: Command): void {
       runOnce(async () => {
         const typed = typedObject(words, (word) => /^(po|pods?)$/i.test(word));
         const ref = refOf(typed?.name ?? words.join(' '), flags);
-        const { kindNamed } = await import('../diagnose/index.js');
+        const { kindNamed } = await import('../insight/diagnose/index.js');
         const kind = kindNamed('pod');
         if (!kind) throw new Error('pods cannot be explained');
         const pod = await explainedObject(kind, ref, flags);
@@ -46,12 +46,12 @@ async function explainOwner(ref: Required<ObjectRef>, flags: WhyFlags): Promise<
   if (!owner) return undefined;
   const named = { namespace: ref.namespace, name: owner.name };
   if (owner.kind === 'Deployment') {
-    const { renderExplanation } = await import('../explain/index.js');
+    const { renderExplanation } = await import('../insight/explain/index.js');
     const explanation = await explainFromApi(named, flags, owner.apiVersion);
     const exitCode = STATE_EXIT_CODES[explanation.state];
     return { text: renderExplanation(explanation), value: explanation, exitCode };
   }
-  const { kindNamed } = await import('../diagnose/index.js');
+  const { kindNamed } = await import('../insight/diagnose/index.js');
   const kind = kindNamed(owner.kind);
   return kind && explainedObject(kind, named, flags);
 }

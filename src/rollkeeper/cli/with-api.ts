@@ -31,7 +31,7 @@ const CONNECTS_LATER_MS = 100;
  */
 export async function withApi<T>(flags: ClusterFlags, work: ApiWork<T>): Promise<T> {
   const { connection, clock } = await clusterOf(flags);
-  const { firstAnswer } = await import('../first-answer.js');
+  const { firstAnswer } = await import('../terminal/first-answer.js');
   const withinMs = await patienceMs();
   const why = await withClient({ connection, clock }, async (client) => {
     const answer = await firstAnswer({ client, connection, clock, withinMs });
@@ -60,7 +60,7 @@ let knownPatienceMs: number | undefined;
 
 /** How long this command waits for the first answer of a server, milliseconds; see `patienceOf`. */
 export async function patienceMs(): Promise<number> {
-  const { patienceOf } = await import('../first-answer.js');
+  const { patienceOf } = await import('../terminal/first-answer.js');
   return (knownPatienceMs ??= patienceOf(process.uptime() * 1000));
 }
 
@@ -101,7 +101,7 @@ async function withClient<T>(
 /** The error of a request to a server that is not ready, with that as the reason. Others are passed on. */
 async function unready(error: unknown, serverUrl: string, why: string): Promise<unknown> {
   const { apiStatusOf } = await import('@rollkeeper/client/api-client');
-  const { isSilence } = await import('../first-answer.js');
+  const { isSilence } = await import('../terminal/first-answer.js');
   if (!isSilence(error) && (apiStatusOf(error)?.code ?? 0) < 500) return error;
   return new StartupError(
     `the API server at ${serverUrl} answers, but is not ready (${why}): ${errorMessage(error)}`,
@@ -112,7 +112,7 @@ async function unready(error: unknown, serverUrl: string, why: string): Promise<
 async function kubeconfigOfUp({ context, dataDir = UP_FOLDER }: ClusterFlags): Promise<string | undefined> {
   const { isClusterConfigured } = await import('@rollkeeper/client/api-client');
   if (context !== undefined || isClusterConfigured()) return undefined;
-  const { runningKubeconfig } = await import('../supervisor/index.js');
+  const { runningKubeconfig } = await import('../replica/supervisor/index.js');
   return runningKubeconfig(dataDir);
 }
 

@@ -5,5 +5,5 @@
 import '@rollkeeper/machinery/process/require-node';
 import 'reflect-metadata';
 
-export { adminPages } from '../admin-pages/admin-pages.js';
-export type { AdminPagesOptions } from '../admin-pages/admin-pages.options.js';
+export { adminPages } from '../admin/pages/admin-pages.js';
+export type { AdminPagesOptions } from '../admin/pages/admin-pages.options.js';

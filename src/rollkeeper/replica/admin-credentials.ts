@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ServedCertificate } from '@rollkeeper/tls';
-import { loadAdminCertificate, readAdminToken } from '../admin-pages/index.js';
+import { loadAdminCertificate, readAdminToken } from '../admin/pages/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { ADMIN_TLS_NAMES } from './replica.options.js';
 import type { ReplicaTelemetry } from './replica-telemetry.service.js';

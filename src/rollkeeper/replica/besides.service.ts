@@ -1,10 +1,10 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import { PeerClient, seenReplicas } from '../admin/index.js';
-import type { Diagnosis } from '../diagnose/index.js';
-import { FIRST_ANSWER_MS } from '../first-answer.js';
-import { findProblemsBeside } from '../problems-beside/index.js';
+import { PeerClient, seenReplicas } from '../admin/server/index.js';
+import type { Diagnosis } from '../insight/diagnose/index.js';
+import { FIRST_ANSWER_MS } from '../terminal/first-answer.js';
+import { findProblemsBeside } from '../insight/beside/index.js';
 import { AdminCredentials } from './admin-credentials.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import { Observation } from './observation.service.js';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { WebhookServerOptions } from '@rollkeeper/webhooks';
-import { parseWebhookAddress } from '../eviction-webhook/index.js';
+import { parseWebhookAddress } from './eviction-webhook/index.js';
 import type { CheckedReplicaOptions } from './replica-options.table.js';
 
 const OWN_CONFIGURATION = 'rollkeeper-evictions';

@@ -1,10 +1,10 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import type { ReplicaRegistry } from '../admin-pages/index.js';
-import { replicaRegistry } from '../admin-pages/index.js';
-import { DecisionLog, RunningSyncs, SyncJournal } from '../explain/index.js';
-import { ObjectiveLog } from '../rollout-objectives/index.js';
+import type { ReplicaRegistry } from '../admin/pages/index.js';
+import { replicaRegistry } from '../admin/pages/index.js';
+import { DecisionLog, RunningSyncs, SyncJournal } from '../insight/explain/index.js';
+import { ObjectiveLog } from '../insight/objectives/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';

@@ -5,14 +5,14 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { Deployment, Pod, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
-import { createProblemMetrics, observeProblems } from '../app-metrics.js';
-import type { FindProblemsOptions } from '../diagnose/index.js';
+import { createProblemMetrics, observeProblems } from './app-metrics.js';
+import type { FindProblemsOptions } from '../insight/diagnose/index.js';
 import {
   PROBLEM_COMPONENT,
   ProblemWatch,
   lookForProblems,
   readReportedProblems,
-} from '../problem-watch/index.js';
+} from '../insight/problems/index.js';
 import { ReplicaBesides } from './besides.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { ControllerManager } from '@rollkeeper/runtime';
-import type { AdminModuleOptions } from '../admin/index.js';
-import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
-import { OtherClusters } from '../clusters/index.js';
-import { DelegatedAccess } from '../delegated-access/index.js';
-import { OidcSignIn, OpenIdProvider } from '../oidc/index.js';
+import type { AdminModuleOptions } from '../admin/server/index.js';
+import { ReplicaStatusSource, createAdminPorts } from '../admin/pages/index.js';
+import { OtherClusters } from '../admin/clusters/index.js';
+import { DelegatedAccess } from '../admin/delegated-access/index.js';
+import { OidcSignIn, OpenIdProvider } from '../admin/oidc/index.js';
 import { AdminCredentials } from './admin-credentials.js';
 import { ReplicaBesides } from './besides.service.js';
 import { KubernetesApi } from './kubernetes-api.service.js';

@@ -17,9 +17,9 @@ import {
   DEFAULT_SYNC_TIMEOUT_MS,
   LEADER_ELECTION_DEFAULTS,
 } from '@rollkeeper/runtime/defaults';
-import { LOCAL_READS } from '../admin/decide-access.js';
-import { OIDC_RIGHTS } from '../oidc/oidc-options.js';
-import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+import { LOCAL_READS } from '../admin/server/decide-access.js';
+import { OIDC_RIGHTS } from '../admin/oidc/oidc-options.js';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../terminal/redis-url-option.js';
 
 /** A longer stop would be of no use. */
 const LONGEST_DRAIN_MS = 3_600_000;

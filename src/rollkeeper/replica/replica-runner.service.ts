@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ControllerManager } from '@rollkeeper/runtime';
-import { AdminPorts } from '../admin/index.js';
-import type { OnServing } from '../admin-pages/index.js';
-import { announceReplica } from '../admin-pages/index.js';
+import { AdminPorts } from '../admin/server/index.js';
+import type { OnServing } from '../admin/pages/index.js';
+import { announceReplica } from '../admin/pages/index.js';
 import { Observation } from './observation.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';

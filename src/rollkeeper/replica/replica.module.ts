@@ -1,6 +1,6 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
-import { AdminModule } from '../admin/index.js';
+import { AdminModule } from '../admin/server/index.js';
 import { BesidesModule } from './besides.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';

@@ -9,9 +9,9 @@ import {
   createRolloutMetrics,
   observeDeployments,
   observePolicies,
-} from '../app-metrics.js';
-import { countPolicyReasons, countRolloutHealth } from '../deployment-states/deployment-states.js';
-import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
+} from './app-metrics.js';
+import { countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import { RolloutDurations } from '../insight/durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { Observation } from './observation.service.js';

@@ -1,5 +1,5 @@
-import { startAdminServer } from '../admin/index.js';
-import type { OnServing } from '../admin-pages/index.js';
+import { startAdminServer } from '../admin/server/index.js';
+import type { OnServing } from '../admin/pages/index.js';
 import { ReplicaModule } from './replica.module.js';
 import { ReplicaRunner } from './replica-runner.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';

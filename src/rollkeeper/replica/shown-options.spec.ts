@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderFlagz } from '../admin/z-pages.js';
+import { renderFlagz } from '../admin/server/z-pages.js';
 import { withoutSecrets } from './shown-options.js';
 import { compileReplicaOptions } from './replica.options.js';
 

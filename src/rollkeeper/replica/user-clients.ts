@@ -9,7 +9,7 @@ import { bearerToken, createHttpApiClient, impersonating } from '@rollkeeper/cli
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
-import type { AskingOne } from '../delegated-access/index.js';
+import type { AskingOne } from '../admin/delegated-access/index.js';
 
 interface UserClientsParts {
   readonly connection: ClusterConnection;

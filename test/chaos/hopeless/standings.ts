@@ -1,6 +1,6 @@
-import type { QueueAnswer } from '../../../src/rollkeeper/admin/index.js';
+import type { QueueAnswer } from '../../../src/rollkeeper/admin/server/index.js';
 import type { EventObject } from '../../../src/client/events/index.js';
-import type { Explanation } from '../../../src/rollkeeper/explain/index.js';
+import type { Explanation } from '../../../src/rollkeeper/insight/explain/index.js';
 import { untyped, Deployment, Event } from '../../../src/machinery/kubernetes/index.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless } from './hopeless-kinds.js';

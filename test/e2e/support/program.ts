@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { ReadyMessage } from '../../../src/rollkeeper/supervisor/supervised-process.js';
+import type { ReadyMessage } from '../../../src/rollkeeper/replica/supervisor/supervised-process.js';
 import type { ChildMessage } from '../../../src/machinery/process/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
-import { readCredentials } from '../../../src/rollkeeper/supervisor/credentials.js';
+import { readCredentials } from '../../../src/rollkeeper/replica/supervisor/credentials.js';
 import { freePort } from '../../../src/machinery/listening.js';
 import { Program } from './program.js';
 

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import { Namespace } from '../../../src/machinery/kubernetes/index.js';
-import { failingChecks } from '../../../src/rollkeeper/supervisor/replica-probe.js';
+import { failingChecks } from '../../../src/rollkeeper/replica/supervisor/replica-probe.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import type { KeeperVerb, SharedSet, SharedSetName, TakenSet } from './sets.js';
 import { SHARED_SETS } from './sets.js';

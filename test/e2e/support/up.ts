@@ -8,9 +8,9 @@ import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/client/api-client/index.js';
 import { SystemClock } from '../../../src/machinery/clock/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
-import type { UpStatus } from '../../../src/rollkeeper/supervisor/index.js';
-import type { ReplicaLine } from '../../../src/rollkeeper/supervisor/status.js';
-import { readUpStatus } from '../../../src/rollkeeper/supervisor/status.js';
+import type { UpStatus } from '../../../src/rollkeeper/replica/supervisor/index.js';
+import type { ReplicaLine } from '../../../src/rollkeeper/replica/supervisor/status.js';
+import { readUpStatus } from '../../../src/rollkeeper/replica/supervisor/status.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 export const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');

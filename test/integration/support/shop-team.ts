@@ -1,11 +1,11 @@
 import { ApiStatusError } from '../../../src/client/api-client/index.js';
 import { createMetrics } from '../../../src/opentelemetry/index.js';
-import { AdminModule } from '../../../src/rollkeeper/admin/admin.module.js';
-import type { AdminPorts } from '../../../src/rollkeeper/admin/admin-ports.js';
-import type { AdminServer } from '../../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../../src/rollkeeper/admin/nest-admin-server.js';
-import type { AccessVerdict } from '../../../src/rollkeeper/delegated-access/index.js';
-import { anAdminPorts } from '../../../src/rollkeeper/admin/admin-ports.fixture.js';
+import { AdminModule } from '../../../src/rollkeeper/admin/server/admin.module.js';
+import type { AdminPorts } from '../../../src/rollkeeper/admin/server/admin-ports.js';
+import type { AdminServer } from '../../../src/rollkeeper/admin/server/nest-admin-server.js';
+import { startAdminServer } from '../../../src/rollkeeper/admin/server/nest-admin-server.js';
+import type { AccessVerdict } from '../../../src/rollkeeper/admin/delegated-access/index.js';
+import { anAdminPorts } from '../../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { HealthRegistry } from '../../../src/runtime/health/index.js';
 import type { FakeCluster } from '../../../src/testing/fake-cluster.js';
 

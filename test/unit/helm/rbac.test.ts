@@ -19,9 +19,9 @@ import {
   createDeploymentController,
   deploymentController,
 } from '../../../src/controllers/deployment/index.js';
-import type { Installation } from '../../../src/rollkeeper/doctor/needed-rights.js';
-import { KNOWN_CONTROLLERS, neededRights } from '../../../src/rollkeeper/doctor/needed-rights.js';
-import { KIND_DIAGNOSES } from '../../../src/rollkeeper/diagnose/index.js';
+import type { Installation } from '../../../src/rollkeeper/cli/doctor/needed-rights.js';
+import { KNOWN_CONTROLLERS, neededRights } from '../../../src/rollkeeper/cli/doctor/needed-rights.js';
+import { KIND_DIAGNOSES } from '../../../src/rollkeeper/insight/diagnose/index.js';
 import { OBSTACLES } from '../../../src/runtime/controller/index.js';
 import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
 import {
@@ -116,7 +116,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
   });
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
-    const lookedAt = ['events', 'leader-election', 'problem-watch'];
+    const lookedAt = ['client/events', 'runtime/leader-election', 'rollkeeper/insight/problems'];
     // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
     // others (system:auth-delegator).
     const passOn = [
@@ -131,8 +131,6 @@ describe('the rights that the code needs, as they are found in its sources', () 
     ];
     const notReplicas = [
       'cli',
-      'convert',
-      'doctor',
       'explain-pod',
       'generate',
       'rollout',
@@ -140,16 +138,22 @@ describe('the rights that the code needs, as they are found in its sources', () 
       'testing',
       'dist',
     ];
-    const rest = ['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].flatMap((room) =>
-      readdirSync(join(SRC, room), { withFileTypes: true })
+    const product = ['admin', 'insight', 'replica'];
+    const folders = [
+      ...['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].map((name) => [name]),
+      ...product.map((room) => ['rollkeeper', room]),
+    ];
+    const rest = folders.flatMap((folder) =>
+      readdirSync(join(SRC, ...folder), { withFileTypes: true })
         .filter((entry) => entry.isDirectory() || entry.name.endsWith('.ts'))
-        .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
-        .map(({ name }) => [room, name]),
+        .filter(({ name }) => ![...passOn, ...notReplicas, ...product].includes(name))
+        .map(({ name }) => [...folder, name])
+        .filter((path) => !lookedAt.includes(path.join('/'))),
     );
     // Whose writes have come to no answer, may read what they have written.
     const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *']);
     expect(text(rightsNeededBy('runtime', 'controller'))).toEqual(['get *']);
-    expect(rest).toContainEqual(['rollkeeper', 'replica']);
+    expect(rest).toContainEqual(['rollkeeper', 'replica', 'run-replica.ts']);
     expect(
       text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
     ).toEqual([]);
@@ -290,7 +294,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const ask = types
         .filter(({ namespaced }) => namespaced || namespace === undefined)
         .map(({ group, resource }) => ({ group, resource, verb: 'list' }));
-      const events = rightsNeededBy('rollkeeper', 'problem-watch');
+      const events = rightsNeededBy('rollkeeper', 'insight', 'problems');
       expect(text(events)).toEqual(['list events']);
       const without = rulesWith({ namespaces });
       const given = rulesWith({ namespaces, problems: { lookAt: 'all' } });

@@ -1,0 +1,245 @@
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import type { TemplateChange } from '@rollkeeper/controllers/deployment';
+import { deploymentTypeOf, trustInNames, withoutSecrets } from '@rollkeeper/controllers/deployment';
+import { parseDuration } from '@rollkeeper/machinery/clock';
+import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+import type {
+  RevisionReport,
+  RolloutRequest,
+  RolloutTarget,
+  RolloutTrack,
+  Timeline,
+} from '../../insight/rollout/index.js';
+import {
+  diffRevisions,
+  hasSomethingToRetry,
+  prepareUndo,
+  readWholeTimeline,
+  requestOfRollout,
+  rolloutHistory,
+  rolloutTrack,
+} from '../../insight/rollout/index.js';
+import { AdminPorts } from './admin-ports.js';
+import { answered } from './api-answers.js';
+import type { CallerApi } from './caller-client.js';
+import { CallerClient, whoAsks } from './caller-client.js';
+import { findDeployment } from './find-deployment.js';
+import { parseBody } from './request-parsing.js';
+import { ACT_BODIES } from '../acts/act.js';
+import { Shows } from './route-sight.js';
+
+/** The part of a rollout that the console shows beside its explanation. */
+interface RolloutView {
+  /** The position in its steps. Absent: it has none. */
+  readonly track?: RolloutTrack;
+  /** Newest first. */
+  readonly history: readonly RevisionReport[];
+  /** Whether a retry would roll out or measure something now. */
+  readonly canRetry: boolean;
+}
+
+/**
+ * The changes that would be made, or were. Without values that may be secret: a user who may read this page need not be
+ * allowed to read the Deployment.
+ */
+interface Changes {
+  readonly changes: readonly TemplateChange[];
+}
+
+const REQUEST = ACT_BODIES.plain.pick({ by: true });
+const UNDO = z.strictObject({ ...ACT_BODIES.plain.shape, revision: z.int().positive().optional() });
+
+/** The rollouts that look after themselves: their steps, their history, and what people say to them. */
+@Controller('admin/rollouts/:namespace/:name')
+@Shows('namespace')
+export class RolloutsController {
+  constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(CallerClient) private readonly callers: CallerClient,
+  ) {}
+
+  @Get()
+  async show(
+    @Param('namespace') namespace: string,
+    @Param('name') name: string,
+    @Query('api') api: unknown,
+  ): Promise<RolloutView> {
+    const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
+    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
+    const { client } = this.ports;
+    const names = client ? await answered(trustInNames(client)) : 'claimed';
+    const namespaceAnnotations = defaults?.metadata.annotations;
+    return {
+      track: rolloutTrack(deployment, replicaSets, { names, namespaceAnnotations }),
+      history: rolloutHistory(deployment, replicaSets, names).toReversed(),
+      canRetry: hasSomethingToRetry(deployment),
+    };
+  }
+
+  /** Answers the requests to a rollout, its ends and its sizes over time, with the rights of the caller. */
+  @Get('timeline')
+  async timeline(
+    @Param() { name, namespace }: Params,
+    @Query() { api, events, since }: Readonly<Record<'api' | 'events' | 'since', unknown>>,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Timeline> {
+    const nowMs = this.ports.clock.now();
+    const query = { withEvents: events !== 'false', sinceMs: parseSince(since, nowMs) };
+    const caller = this.callers.of(request, response);
+    const target = await this.target({ namespace, name }, api, caller);
+    const reader = caller.user === undefined ? 'This replica' : undefined;
+    return answered(readWholeTimeline(target, { ...query, reader }));
+  }
+
+  /**
+   * Answers the changes of going back to a revision: from what runs to what ran then; or the differences from another
+   * one to it.
+   */
+  @Get('changes')
+  async changes(
+    @Param('namespace') namespace: string,
+    @Param('name') name: string,
+    @Query() { api, from, revision }: Readonly<Record<'api' | 'from' | 'revision', unknown>>,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Changes> {
+    const wanted = parseRevision(revision, 'revision');
+    const before = from === undefined ? undefined : parseRevision(from, 'from');
+    const caller = this.callers.of(request, response);
+    const target = await this.target({ namespace, name }, api, caller);
+    if (before === undefined) {
+      const changes = await answered(diffRevisions(target, wanted));
+      return { changes: changes.map(withoutSecrets).map(reversed) };
+    }
+    return { changes: (await answered(diffRevisions(target, before, wanted))).map(withoutSecrets) };
+  }
+
+  @Post('promote')
+  @HttpCode(200)
+  promote(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('promote', params, { body, api }, this.callers.of(request, response));
+  }
+
+  @Post('abort')
+  @HttpCode(200)
+  abort(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('abort', params, { body, api }, this.callers.of(request, response));
+  }
+
+  @Post('retry')
+  @HttpCode(200)
+  retry(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('retry', params, { body, api }, this.callers.of(request, response));
+  }
+
+  @Post('undo')
+  @HttpCode(200)
+  async undo(
+    @Param() { name, namespace }: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Changes> {
+    const caller = this.callers.of(request, response);
+    const { by: named, reason, revision = 0 } = parseBody(UNDO, body ?? {});
+    const { name: by } = whoAsks(caller, named);
+    const target = await this.target({ namespace, name }, api, caller);
+    const note = { by, reason: reason === '' ? undefined : reason };
+    const undo = await answered(prepareUndo(target, BigInt(revision), note));
+    await answered(undo.apply());
+    this.ports.logger.info('a rollout was undone by hand', { namespace, name, revision, by });
+    return { changes: undo.changes.map(withoutSecrets) };
+  }
+
+  private async ask(
+    request: RolloutRequest,
+    { name, namespace }: Params,
+    { api, body }: { readonly body: unknown; readonly api: unknown },
+    caller: CallerApi,
+  ): Promise<Done> {
+    const { name: by } = whoAsks(caller, parseBody(REQUEST, body ?? {}).by);
+    const target = await this.target({ namespace, name }, api, caller);
+    const said = await answered(requestOfRollout(target, request, by));
+    this.ports.logger.info('a person spoke to a rollout', { namespace, name, request, by });
+    return { said };
+  }
+
+  /** As it is in the API, not in the cache: people decide about what is there. With the rights of the caller. */
+  private async target(
+    { name, namespace }: Params,
+    api: unknown,
+    { client }: CallerApi,
+  ): Promise<RolloutTarget> {
+    const { caches } = findDeployment(this.ports, { namespace, name, api });
+    const type = deploymentTypeOf(caches.apiVersion);
+    return { client, type, deployment: await answered(client.get<Deployment>(type, { namespace, name })) };
+  }
+}
+
+/** `24h` ago, or a time. @throws BadRequestException */
+function parseSince(since: unknown, nowMs: number): number | undefined {
+  if (since === undefined || since === '') return undefined;
+  const text = typeof since === 'string' ? since : '';
+  const ago = parseDuration(text);
+  const ms = ago === undefined ? Date.parse(text) : nowMs - ago;
+  if (Number.isNaN(ms))
+    throw new BadRequestException({ error: 'since must be a duration, such as 24h, or an RFC 3339 time' });
+  return ms;
+}
+
+interface Params {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Done {
+  /** For people. */
+  readonly said: string;
+}
+
+/** @throws BadRequestException */
+function parseRevision(text: unknown, what: string): bigint {
+  if (typeof text !== 'string' || !/^[1-9]\d{0,17}$/.test(text))
+    throw new BadRequestException({ error: `${what} must be the number of a revision` });
+  return BigInt(text);
+}
+
+function reversed({ field, from, to }: TemplateChange): TemplateChange {
+  return { field, from: to, to: from };
+}

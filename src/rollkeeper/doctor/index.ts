@@ -1,6 +1,0 @@
-export { examine } from './examine.js';
-export type { DoctorOptions } from './examine.js';
-export type { Diagnosis, Finding } from './finding.js';
-export { renderDiagnosis } from './render-diagnosis.js';
-export { certificatesOf } from './decide-certificates.js';
-export { readCertificates } from './read-certificates.js';

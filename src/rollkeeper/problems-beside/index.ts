@@ -1,2 +1,0 @@
-export { findProblemsBeside } from './problems-beside.js';
-export type { BesideSources } from './problems-beside.js';
