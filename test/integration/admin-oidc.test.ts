@@ -9,7 +9,11 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
-import type { AccessQuestion, AskingOne, UserInfo } from '../../src/rollkeeper/admin/delegated-access/index.js';
+import type {
+  AccessQuestion,
+  AskingOne,
+  UserInfo,
+} from '../../src/rollkeeper/admin/delegated-access/index.js';
 import type { OidcOptions, OidcRights } from '../../src/rollkeeper/admin/oidc/index.js';
 import { OidcSignIn, OpenIdProvider } from '../../src/rollkeeper/admin/oidc/index.js';
 import { SealedSessions } from '../../src/rollkeeper/admin/sign-in/index.js';

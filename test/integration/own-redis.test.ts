@@ -12,7 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RedisProcess, RedisProcessOptions } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
+import type {
+  RedisProcess,
+  RedisProcessOptions,
+} from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import { startRedis } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import { abortable } from '../../src/machinery/cancellation/index.js';
 import type { Clock } from '../../src/machinery/clock/index.js';

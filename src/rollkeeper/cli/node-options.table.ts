@@ -1,5 +1,8 @@
 import { decimal, file, onOrOff, wholeNumber } from '@rollkeeper/machinery/options/option-table';
-import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../replica/scheduler-process/scheduler-options.table.js';
+import {
+  NODE_FILE_OPTIONS,
+  SCHEDULER_FILE_OPTIONS,
+} from '../replica/scheduler-process/scheduler-options.table.js';
 
 /** The options of `rollkeeper node`. */
 export const NODE_OPTIONS_TABLE = {

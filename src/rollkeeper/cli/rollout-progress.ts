@@ -7,7 +7,13 @@ import {
 } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { endSoon, isOutputClosed, printError } from '@rollkeeper/machinery/process';
-import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../insight/rollout/index.js';
+import type {
+  Print,
+  RolloutEnd,
+  RolloutReporter,
+  RolloutTarget,
+  WaitUntil,
+} from '../insight/rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
 

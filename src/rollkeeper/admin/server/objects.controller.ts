@@ -2,7 +2,13 @@ import { Controller, Get, Inject, NotFoundException, Param, Query, Req, Res } fr
 import type { Request, Response } from 'express';
 import type { ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectList, ObjectPage } from '../../insight/object-pages/index.js';
-import { OBJECT_TYPES, listObjects, objectType, readObjectPage, wordOf } from '../../insight/object-pages/index.js';
+import {
+  OBJECT_TYPES,
+  listObjects,
+  objectType,
+  readObjectPage,
+  wordOf,
+} from '../../insight/object-pages/index.js';
 import { isSignedIn } from './access.middleware.js';
 import { answered } from './api-answers.js';
 import { CallerClient, readerOf } from './caller-client.js';

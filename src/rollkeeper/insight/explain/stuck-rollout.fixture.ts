@@ -1,4 +1,9 @@
-import type { Deployment, DeploymentCondition, Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import type {
+  Deployment,
+  DeploymentCondition,
+  Pod,
+  ReplicaSet,
+} from '../../../machinery/kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { expect, it } from 'vitest';
