@@ -42,6 +42,16 @@ it('the replicas of one installation count similar series together, until none i
   expect(await b!.countSimilar('group', 'series-5', 60_000)).toBe(2);
 });
 
+it('a series that one replica has combined has no name of its own any more for the others', async () => {
+  const keyPrefix = `test-${randomUUID()}`;
+  const [a, b] = [0, 1].map(() => new RedisEventLedger({ redis: () => redis, keyPrefix }));
+  await a!.nameOf('series', 'web.1');
+  await a!.combine('series');
+  expect(await b!.nameOf('series', 'web.2')).toBe('combined');
+  expect(await a!.nameOf('series', 'web.1')).toBe('combined');
+  expect(await b!.nameOf('group', 'web.3')).toEqual({ name: 'web.3', isNew: true });
+});
+
 it('the one who named a series is told so again when its command is sent twice', async () => {
   const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix: `test-${randomUUID()}` });
   await ledger.nameOf('series', 'web.1');

@@ -257,6 +257,8 @@ describe('a command that is sent twice', () => {
     expect(await ledger.nameOf('series', 'web.1')).toEqual({ name: 'web.1', isNew: true });
     expect(await ledger.countSimilar('group', 'series', 60_000)).toBe(1);
     expect(await ledger.countSimilar('group', 'another', 60_000)).toBe(2);
+    await ledger.combine('series');
+    expect(await ledger.nameOf('series', 'web.1')).toBe('combined');
     expect(differences).toEqual([]);
   });
 

@@ -8,12 +8,18 @@ import { aRecorder, about, note } from './event-recorder.fixture.js';
 /** A ledger in memory. */
 class Names implements EventLedger {
   private readonly names = new Map<string, string>();
+  private readonly combined = new Set<string>();
   private readonly counts = new Map<string, number>();
 
   async nameOf(series: string, proposed: string): Promise<SeriesName> {
+    if (this.combined.has(series)) return 'combined';
     const name = this.names.get(series) ?? proposed;
     this.names.set(series, name);
     return { name, isNew: name === proposed };
+  }
+
+  async combine(series: string): Promise<void> {
+    this.combined.add(series);
   }
 
   async countSimilar(group: string): Promise<number> {
@@ -65,6 +71,22 @@ describe('recorders with a ledger', () => {
     const messages = events().map(({ count, message }) => `${count} ${message}`);
     expect(messages).toHaveLength(10);
     expect(messages.at(-1)).toBe('3 (combined from similar events): Created pod: 12');
+  });
+
+  it('writes a series that one of them has combined to the same Event, whoever records it', async () => {
+    const { clock, cluster, events, first, ledger, second } = twoRecorders();
+    for (let pod = 1; pod <= 10; pod++) {
+      (pod % 2 === 0 ? first : second).recorder.record(about, note(`Created pod: ${pod}`));
+      await clock.advance(1000);
+    }
+    second.recorder.record(about, note('Created pod: 10'));
+    await clock.advance(1000);
+    const restarted = aRecorder({}, { clock, cluster, ledger, seed: 3 });
+    void restarted.start();
+    restarted.recorder.record(about, note('Created pod: 10'));
+    await clock.advance(1000);
+    const messages = events().map(({ count, message }) => `${count} ${message}`);
+    expect(messages.slice(9)).toEqual(['3 (combined from similar events): Created pod: 10']);
   });
 
   it('goes on counting after a restart, and needs no right to read', async () => {
@@ -128,7 +150,7 @@ describe('recorders with a ledger', () => {
   it('records what it should although the ledger does not answer', async () => {
     const clock = new FakeClock();
     const away = () => Promise.reject(new Error('no connection'));
-    const ledger = { nameOf: away, countSimilar: away };
+    const ledger = { nameOf: away, combine: away, countSimilar: away };
     const { events, recorder, start } = aRecorder({}, { clock, ledger });
     void start();
     recorder.record(about, note());

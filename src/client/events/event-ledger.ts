@@ -11,6 +11,11 @@ export interface EventLedger {
    */
   nameOf(series: string, proposed: string): Promise<SeriesName>;
   /**
+   * Makes a series one of the combined ones of its group. Its name is forgotten, and {@link nameOf} answers `combined`.
+   * @param series identifies the series, of any length
+   */
+  combine(series: string): Promise<void>;
+  /**
    * Counts one more series of a group of similar ones. The count begins again when none is added for some time.
    * @param group identifies the group, of any length
    * @param series identifies the series within it
@@ -20,7 +25,10 @@ export interface EventLedger {
   countSimilar(group: string, series: string, forgottenAfterMs: number): Promise<number>;
 }
 
-export interface SeriesName {
+/** `combined`: every recorder writes the series to the Event of its group. */
+export type SeriesName = OwnSeriesName | 'combined';
+
+interface OwnSeriesName {
   readonly name: string;
   /** No other recorder had named the series. */
   readonly isNew: boolean;

@@ -106,12 +106,18 @@ export class EventWriter {
     const { event, group, key } = series;
     const { similarBeforeCombining, similarWithinMs } = this.options;
     const proposed = event.metadata.name;
-    const own = await ledger?.nameOf(key, proposed);
-    if (!ledger || !own?.isNew || key === group) return own?.name;
-    const similar = await ledger.countSimilar(group, key, similarWithinMs);
-    if (similar < similarBeforeCombining) return own.name;
+    if (!ledger) return undefined;
+    const own = await ledger.nameOf(key, proposed);
+    if (own !== 'combined') {
+      if (!own.isNew || key === group) return own.name;
+      const similar = await ledger.countSimilar(group, key, similarWithinMs);
+      if (similar < similarBeforeCombining) return own.name;
+      await ledger.combine(key);
+    }
+    const shared = await ledger.nameOf(group, proposed);
+    if (shared === 'combined') return undefined;
     series.isCombined = true;
-    return (await ledger.nameOf(group, proposed)).name;
+    return shared.name;
   }
 
   /** Adds the unwritten occurrences to what the server has, unless others have written since. */

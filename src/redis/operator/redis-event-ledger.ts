@@ -14,6 +14,8 @@ interface RedisEventLedgerOptions {
 
 /** As many as one recorder remembers (client-go: `maxLruCacheEntries`). */
 const REMEMBERED = 4096;
+/** In place of the name of a series that is one of the combined ones. No Event can have this name. */
+const COMBINED = '=';
 /** As long as an API server keeps Events by default (`--event-ttl`). */
 const KEPT_MS = 3_600_000;
 
@@ -22,7 +24,7 @@ const countSimilar = new LuaScript<number>(new URL('./lua/count-similar-2.lua', 
 
 /**
  * The names of Events and the counts of similar ones, in four hashes of limited size that expire. One command for each
- * series that a replica begins, and one more if no replica has begun it before.
+ * series that a replica begins, one more if no replica has begun it before, and two more if it is combined.
  */
 export class RedisEventLedger implements EventLedger {
   private readonly remembered: number;
@@ -32,9 +34,17 @@ export class RedisEventLedger implements EventLedger {
   }
 
   async nameOf(series: string, proposed: string): Promise<SeriesName> {
-    const args = [digest(series), proposed, this.remembered, KEPT_MS];
-    const name = await nameSeries.run(this.options.redis(), this.keysOf('events'), args);
-    return { name, isNew: name === proposed };
+    const name = await this.name(series, proposed, 'keep');
+    return name === COMBINED ? 'combined' : { name, isNew: name === proposed };
+  }
+
+  async combine(series: string): Promise<void> {
+    await this.name(series, COMBINED, 'replace');
+  }
+
+  private name(series: string, proposed: string, existing: 'keep' | 'replace'): Promise<string> {
+    const args = [digest(series), proposed, this.remembered, KEPT_MS, existing];
+    return nameSeries.run(this.options.redis(), this.keysOf('events'), args);
   }
 
   countSimilar(group: string, series: string, forgottenAfterMs: number): Promise<number> {
