@@ -16,12 +16,33 @@ const noAmbientTime = {
     { object: 'Date', property: 'now', message: 'Use the injected Clock (src/machinery/clock).' },
     { object: 'performance', property: 'now', message: 'Use the injected Clock (src/machinery/clock).' },
     { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/machinery/clock).' },
+    { object: 'crypto', property: 'randomUUID', message: 'Use uuidOf (src/machinery/clock).' },
   ],
   'no-restricted-syntax': [
     'error',
     {
       selector: "NewExpression[callee.name='Date'][arguments.length=0]",
       message: 'Use the injected Clock (src/machinery/clock).',
+    },
+  ],
+};
+
+/** Chance comes from `RandomSource` alone, and turns from the clock, so that a simulation replays them from its seed. */
+const noAmbientChance = {
+  'no-restricted-imports': [
+    'error',
+    {
+      paths: [
+        {
+          name: 'node:crypto',
+          importNames: ['randomBytes', 'randomInt', 'randomUUID', 'randomFill', 'randomFillSync'],
+          message: 'Use the injected RandomSource, and uuidOf (src/machinery/clock).',
+        },
+        ...['node:timers', 'node:timers/promises'].map((name) => ({
+          name,
+          message: 'Use the injected Clock, or nextTurn (src/machinery/clock).',
+        })),
+      ],
     },
   ],
 };
@@ -187,6 +208,18 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/machinery/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
     rules: noAmbientTime,
+  },
+  {
+    files: [
+      'src/{client,runtime,redis,controllers}/**/*.ts',
+      'src/apiserver/{registry,schema,storage}/**/*.ts',
+    ],
+    // Secrets must not be guessed, and names of processes must differ.
+    ignores: [
+      'src/apiserver/storage/{memory-storage,redis-secret,redis-replacer,redis-storage.options}.ts',
+      'src/**/*.spec.ts',
+    ],
+    rules: noAmbientChance,
   },
   {
     // A guard that the types call superfluous is dead, or its type says less than may come: then the type is mended.

@@ -55,6 +55,7 @@ export const SIDEBAR = [
     text: 'Explanation',
     items: [
       of('What it promises', '/docs/RELIABILITY'),
+      of('Simulation', '/docs/SIMULATION'),
       of('Part of a cluster', '/docs/SCOPE'),
       of('Leadership', '/docs/LEADERSHIP'),
       of('Redis', '/docs/REDIS'),

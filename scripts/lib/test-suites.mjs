@@ -10,6 +10,7 @@ export const SUITES = {
     files: [
       { folder: 'src', ending: '.spec.ts' },
       { folder: 'test/unit', ending: '.test.ts' },
+      { folder: 'test/simulation', ending: '.test.ts' },
     ],
     budgetSeconds: 80,
     fileBudgetSeconds: 5,

@@ -1,6 +1,10 @@
 export { ApiServer } from './api-server.js';
 export type { ApiServerOptions } from './api-server.options.js';
 export type { TokenUser } from './auth/index.js';
+export { createSigningKey } from './auth/index.js';
+export type { SigningKey } from './auth/index.js';
+export { DirectApi } from './direct-api.js';
+export type { DirectAnswer, DirectRequest } from './direct-api.js';
 export { accountOfUsername } from './auth/index.js';
 export type { AccessAttributes } from './authorization/index.js';
 export type { ObjectCheck, ObjectProblem } from './admission/index.js';

@@ -61,7 +61,7 @@ export async function createObject(
     options.managedFields ?? (await ownersOfNew(context, target, object, options.manager, work));
   await work.giveWay();
   await context.admission.mutate({ ...attributes, shownAs: prefixOfGenerated(object.metadata) });
-  identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
+  identifyNew(target, object, { clock: context.clock, random: context.random, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields && managedFields.length > 0) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;

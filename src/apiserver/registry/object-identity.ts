@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339, uuidOf } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, conflict, unexpected } from '../errors/index.js';
@@ -31,12 +30,16 @@ export function wipeSystemFields({ metadata }: UnstructuredObject): void {
 export function identifyNew(
   target: Home,
   object: UnstructuredObject,
-  { clock, dryRun }: { readonly clock: Clock; readonly dryRun: boolean },
+  {
+    clock,
+    dryRun,
+    random,
+  }: { readonly clock: Clock; readonly dryRun: boolean; readonly random: RandomSource },
 ): void {
   refuseVersion(object, { dryRun });
   wipeSystemFields(object);
   const { metadata } = object;
-  metadata.uid = randomUUID();
+  metadata.uid = uuidOf(random);
   metadata.creationTimestamp = toRfc3339(clock.now());
   ensureNamespace(target, object);
   ensureType(target, object);

@@ -1,4 +1,4 @@
-import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { toRfc3339, uuidOf } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { invalid, serverTimeout } from '../errors/index.js';
@@ -92,7 +92,7 @@ async function take(context: RegistryContext, reservation: Reservation): Promise
   const creationTimestamp = toRfc3339(context.clock.now());
   const object = {
     ...reservation.object,
-    metadata: { ...reservation.object.metadata, uid: globalThis.crypto.randomUUID(), creationTimestamp },
+    metadata: { ...reservation.object.metadata, uid: uuidOf(context.random), creationTimestamp },
   };
   for (;;) {
     try {

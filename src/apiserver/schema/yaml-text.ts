@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Composer, isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 import type { CST, Document, ErrorCode, Node, Scalar, Tags, YAMLMap } from 'yaml';
+import { nextTurn } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { cloneJson, exactIntegerTags, goQuote } from '@rollkeeper/machinery/kubernetes';
 import { checkValue, DocumentLimitError, MAX_DEPTH, tooDeep } from './document-limits.js';

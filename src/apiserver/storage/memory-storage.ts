@@ -37,6 +37,8 @@ interface MemoryStorageOptions {
   maxLogEntries?: number;
   /** How long the watch log keeps them, milliseconds. @default five minutes, after which etcd is compacted, too */
   maxLogAgeMs?: number;
+  /** Of {@link Storage.secret}. @default random */
+  secret?: Buffer;
 }
 
 /** The contract of {@link Storage} in its plainest form; for tests, and to hold other implementations against. */
@@ -49,13 +51,14 @@ export class MemoryStorage implements Storage {
   /** Consecutive revisions; the last is `revision`. */
   private log: LoggedWrite[] = [];
   private readonly waiting = new Set<() => void>();
-  private readonly ownSecret = randomBytes(SECRET_BYTES);
+  private readonly ownSecret: Buffer;
   private hasRun = false;
 
   constructor(options: MemoryStorageOptions = {}) {
     this.clock = options.clock ?? new SystemClock();
     this.maxLogEntries = options.maxLogEntries ?? 12_000;
     this.maxLogAgeMs = options.maxLogAgeMs ?? MAX_LOG_AGE_MS;
+    this.ownSecret = options.secret ?? randomBytes(SECRET_BYTES);
   }
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {

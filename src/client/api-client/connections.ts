@@ -5,6 +5,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { Agent, ProxyAgent } from './agents.js';
+import type { MayStart } from './ask-before-start.js';
 import { askBeforeStart } from './ask-before-start.js';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 
@@ -23,6 +24,30 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Connections younger than this are not replaced: many requests notice dead connections at the same time. */
 const YOUNG_MS = 1_000;
 
+/** The answer to one request. The body of a watch has no end. */
+interface SentAnswer {
+  readonly statusCode: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: AsyncIterable<Uint8Array> & {
+    text(): Promise<string>;
+    on(event: 'error', listener: () => void): unknown;
+  };
+}
+
+/** The part of a Dispatcher that sends requests. */
+export interface RequestDispatcher {
+  request(options: Dispatcher.RequestOptions & MayStart): Promise<SentAnswer>;
+}
+
+/** The way to one API server: {@link Connections}, or a simulated network in its place. */
+export interface ApiConnections {
+  current(): { readonly requests: RequestDispatcher; readonly streams: RequestDispatcher };
+  suspect(): void;
+  close(): Promise<void>;
+  /** Opens WebSockets. Absent: there are none. */
+  forChannels?(): Dispatcher;
+}
+
 /** Connections made with the same TLS material. */
 interface Generation {
   readonly tls: TlsMaterial;
@@ -36,7 +61,7 @@ interface Generation {
  * rotation, or if connections were found dead, new connections are made for new requests; the old ones finish what is
  * running.
  */
-export class Connections {
+export class Connections implements ApiConnections {
   private readonly retired = new Set<Generation>();
   private generation: Generation | undefined;
   private unusable: TlsMaterial | undefined;
@@ -45,10 +70,18 @@ export class Connections {
 
   /** The connections for the next request. */
   current(): Pick<Generation, 'requests' | 'streams'> {
+    return this.currentGeneration();
+  }
+
+  private currentGeneration(): Generation {
     const { tls } = this.options.connection;
     const { generation } = this;
     if (generation && (generation.tls === tls || this.unusable === tls)) return generation;
     return this.replace(tls);
+  }
+
+  forChannels(): Dispatcher {
+    return this.currentGeneration().streams;
   }
 
   /** A request got no answer: other requests on these connections may be affected too. */

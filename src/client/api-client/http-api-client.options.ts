@@ -6,6 +6,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClientMetrics } from './api-client-metrics.js';
 import { noApiClientMetrics } from './api-client-metrics.js';
+import type { ApiConnections } from './connections.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { RetryLimits } from './decide-retry.js';
 
@@ -29,6 +30,8 @@ export interface HttpApiClientOptions {
   connectTimeoutMs?: number;
   /** Attempts of one request that is safe to repeat, including the first. @default 5 */
   maxAttempts?: number;
+  /** For tests: a network of their own in place of sockets. @default sockets */
+  connections?: ApiConnections;
 }
 
 export interface CompiledHttpApiClientOptions {
@@ -42,6 +45,7 @@ export interface CompiledHttpApiClientOptions {
   readonly random: RandomSource;
   readonly metrics: ApiClientMetrics;
   readonly retry: RetryLimits;
+  readonly connections?: ApiConnections;
 }
 
 const numbers = z.object({
@@ -58,6 +62,7 @@ export function compileHttpApiClientOptions(options: HttpApiClientOptions): Comp
   return Object.freeze({
     ...compiled,
     connection: options.connection,
+    connections: options.connections,
     clock: options.clock,
     logger: options.logger ?? silentLogger,
     random: options.random ?? new SystemRandom(),

@@ -10,6 +10,7 @@ import type { MayStart } from './ask-before-start.js';
 import { NotStartedError } from './ask-before-start.js';
 import type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js';
 import type { ClusterConnection, CredentialHeaders } from './cluster-connection.js';
+import type { ApiConnections, RequestDispatcher } from './connections.js';
 import { Connections, MAX_ANSWER_BYTES } from './connections.js';
 import { PodChannels } from './pod-channels.js';
 import type { HttpAnswer } from './parse-response.js';
@@ -57,6 +58,8 @@ interface HttpTransportOptions {
   readonly logger?: Logger;
   /** @default none */
   readonly metrics?: ApiClientMetrics;
+  /** @default sockets */
+  readonly connections?: ApiConnections;
 }
 
 /** Response headers of API priority and fairness (UIDs). */
@@ -71,7 +74,7 @@ type OutgoingHeaders = Record<string, string | string[]>;
  * the injected clock.
  */
 export class HttpTransport {
-  private readonly connections: Connections;
+  private readonly connections: ApiConnections;
   private readonly origin: string;
   private readonly host: string;
   private readonly basePath: string;
@@ -81,7 +84,7 @@ export class HttpTransport {
     this.origin = url.origin;
     this.host = url.host;
     this.basePath = withoutTrailing(url.pathname, '/');
-    this.connections = new Connections(options);
+    this.connections = options.connections ?? new Connections(options);
   }
 
   /**
@@ -113,7 +116,8 @@ export class HttpTransport {
     const credentials = await this.options.connection.credentials.headers();
     const headers = { ...credentials, 'user-agent': userAgent ?? this.options.userAgent };
     const url = this.origin.replace(/^http/, 'ws') + this.basePath + path;
-    const dispatcher = this.connections.current().streams;
+    const dispatcher = this.connections.forChannels?.();
+    if (!dispatcher) return undefined;
     return PodChannels.open({ url, protocols, headers, dispatcher }, signal);
   }
 
@@ -160,11 +164,11 @@ export class HttpTransport {
   }
 
   private async send(
-    agent: Dispatcher,
+    agent: RequestDispatcher,
     { body, mayStart, method, path }: HttpRequest,
     headers: OutgoingHeaders,
     signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  ): ReturnType<RequestDispatcher['request']> {
     const { clock, metrics } = this.options;
     const startedMs = clock.monotonicNow();
     const { host, origin } = this;

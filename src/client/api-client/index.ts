@@ -39,6 +39,8 @@ export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials, impersonating } from './credentials.js';
 export type { ImpersonatedUser } from './credentials.js';
+export type { ApiConnections, RequestDispatcher } from './connections.js';
+export { NotStartedError } from './ask-before-start.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { forwardPort } from './forward-port.js';
 export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';

@@ -30,6 +30,23 @@ export class SeededRandom implements RandomSource {
   }
 }
 
+/**
+ * A random UUID (version 4). As unguessable as the source: with {@link SystemRandom} it has the 122 bits of
+ * `crypto.randomUUID`.
+ */
+export function uuidOf(random: RandomSource): string {
+  const words = [0, 1, 2, 3].map(() => Math.floor(random.next() * 2 ** 32));
+  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20),
+  ].join('-');
+}
+
 /** `baseMs` extended by up to `maxFactor` of itself, like client-go's `wait.Jitter`. */
 export function jitter(baseMs: number, maxFactor: number, random: RandomSource): number {
   return baseMs + baseMs * maxFactor * random.next();

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
 import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
@@ -26,8 +26,8 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   private readonly steps: RedisActorSteps;
 
   constructor(dependencies: RedisActivationQueueDependencies) {
-    const { actorOptions, clock, keyPrefix, name } = dependencies;
-    const steps = new RedisActorSteps({ controller: name, keyPrefix, clock, options: actorOptions });
+    const { actorOptions: options, clock, keyPrefix, name: controller, random } = dependencies;
+    const steps = new RedisActorSteps({ controller, keyPrefix, clock, random, options });
     super({ ...dependencies, atStart: (key) => steps.acquire(key) });
     this.steps = steps;
   }
@@ -49,6 +49,8 @@ interface RedisActorStepsDependencies {
   /** The key prefix of the RedisActorRuntime. @default 'rollkeeper' */
   keyPrefix?: string;
   clock: Clock;
+  /** For the owners of locks. @default SystemRandom */
+  random?: RandomSource;
   options?: ActorOptions;
 }
 
@@ -56,12 +58,14 @@ interface RedisActorStepsDependencies {
 export class RedisActorSteps {
   private readonly calls: RedisActorCalls;
   private readonly lockDurationMs: number;
+  private readonly random: RandomSource;
 
   constructor(private readonly dependencies: RedisActorStepsDependencies) {
     const { keyPrefix = 'rollkeeper', options } = dependencies;
     const compiled = compileActorOptions(options);
     this.calls = new RedisActorCalls(keyPrefix, compiled);
     this.lockDurationMs = compiled.lockDurationMs;
+    this.random = dependencies.random ?? new SystemRandom();
   }
 
   /** Sent with an add. */
@@ -72,7 +76,7 @@ export class RedisActorSteps {
   /** Sent with the start of a run; its parsed reply goes to `ActorRuntime.activate`. */
   acquire(key: string): StepAtStart<StartedLock> {
     const { clock, controller } = this.dependencies;
-    const owner = randomUUID();
+    const owner = uuidOf(this.random);
     const sentAtMs = clock.monotonicNow();
     return {
       call: this.calls.acquire({ controller, key }, owner, this.lockDurationMs),

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '../connection/index.js';
 import { createRedisConnection } from '../connection/index.js';
@@ -13,6 +13,8 @@ export interface RedisActorRuntimeDependencies {
   /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
   keyPrefix?: string;
   clock: Clock;
+  /** For the owners of locks. @default SystemRandom */
+  random?: RandomSource;
   logger?: Logger;
   options?: ActorOptions;
 }
@@ -23,6 +25,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
 
   constructor(dependencies: RedisActorRuntimeDependencies) {
     const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;
+    const { random = new SystemRandom() } = dependencies;
     const ttl = compileActorOptions(options);
     const { lockDurationMs } = ttl;
     const redis = createRedisConnection({
@@ -33,7 +36,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
       logger,
     });
     const store = new RedisActorStore(redis, keyPrefix, ttl);
-    super({ store, newOwner: randomUUID, clock, logger, options });
+    super({ store, newOwner: () => uuidOf(random), clock, logger, options });
     this.redis = redis;
   }
 

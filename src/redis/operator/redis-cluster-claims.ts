@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import type { RedisConnection } from '../connection/index.js';
 import { literalPattern, removeMatchingKeys } from '../connection/index.js';
 import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
@@ -11,6 +11,8 @@ export interface RedisClusterClaimsOptions {
   /** The prefix of the installation's keys. */
   readonly keyPrefix: string;
   readonly clock: Clock;
+  /** @default SystemRandom */
+  readonly random?: RandomSource;
 }
 
 /** How long one replica may replace the claim alone unless it renews; milliseconds. */
@@ -42,8 +44,8 @@ export class RedisClusterClaims implements ClusterClaims {
    * to it is removed.
    */
   async replace(former: string, cluster: string, signal: AbortSignal): Promise<string> {
-    const { clock, redis } = this.options;
-    const token = randomUUID();
+    const { clock, random = new SystemRandom(), redis } = this.options;
+    const token = uuidOf(random);
     for (;;) {
       signal.throwIfAborted();
       if ((await this.owner()) !== former) return this.claim(cluster);

@@ -48,12 +48,12 @@ class RedisCoordination implements Coordination {
     private readonly option: string,
     private readonly parts: CoordinationParts,
   ) {
-    const { clock, keyPrefix, logger } = parts;
+    const { clock, keyPrefix, logger, random } = parts;
     this.isOneServer = parseRedisUrl(redisUrl).kind !== 'cluster';
-    this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, logger });
+    this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, random, logger });
     this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
     this.links = new RedisLeaseLinks(this.lease);
-    this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock });
+    this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock, random });
     this.eventLedger = new RedisEventLedger({ redis: () => this.links.commands, keyPrefix });
     this.closings.push(
       () => this.actors.close(),
@@ -64,19 +64,20 @@ class RedisCoordination implements Coordination {
   activationsOf(controller: string, { tuning, waitsIn }: ActivationsOptions = {}): Activations {
     const { redisUrl } = this;
     if (waitsIn === 'local') return localActivations(controller, this.actors, this.parts, tuning);
-    const { clock, drainTimeoutMs, keyPrefix, logger, metrics, spreadAfterMs } = this.parts;
+    const { clock, drainTimeoutMs, keyPrefix, logger, metrics, random, spreadAfterMs } = this.parts;
     const options = { ...tuning, drainTimeoutMs, spreadAfterMs };
-    const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
+    const dependencies = { name: controller, redisUrl, keyPrefix, clock, random, logger, metrics, options };
     if (this.isOneServer) return this.activationsOn(new RedisActivationQueue(dependencies));
     // In a Cluster, queue and actor may be on different servers and cannot share a script.
     return this.activationsOn(new BullMqWorkQueue(dependencies));
   }
 
   private activationsOn<Started extends StartedLock>(queue: BullMqWorkQueue<Started>): Activations {
-    const { clock, logger, queueView = (each) => each } = this.parts;
+    const { clock, logger, queueView = (each) => each, random } = this.parts;
     this.closings.push(() => queue.close());
     const consumer = new BullMqWorkQueueConsumer({ queue, logger });
-    return new QueuedActivations({ queue: queueView(queue), consumer, actors: this.actors, clock, logger });
+    const { actors } = this;
+    return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, random, logger });
   }
 
   lockOf(identity: string): RedisResourceLock {

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
-import type { Clock } from '@rollkeeper/machinery/clock';
-import { pause } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom, pause, uuidOf } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -45,6 +44,8 @@ export interface BullMqWorkQueueDependencies<Started extends object = object> {
   /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
   keyPrefix?: string;
   clock: Clock;
+  /** For the ids of jobs and answers. @default SystemRandom */
+  random?: RandomSource;
   logger?: Logger;
   metrics?: WorkQueueMetrics;
   /** Extra work done in the same step as the start of a run. @default nothing */
@@ -130,6 +131,7 @@ export class BullMqWorkQueue<Started extends object = object>
   private readonly internals: BullMqInternals;
   private readonly logger: Logger;
   private readonly atStart: BullMqWorkQueueDependencies<Started>['atStart'];
+  private readonly random: RandomSource;
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
   private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
@@ -142,6 +144,7 @@ export class BullMqWorkQueue<Started extends object = object>
     this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
     this.redisUrl = dependencies.redisUrl;
     this.clock = dependencies.clock;
+    this.random = dependencies.random ?? new SystemRandom();
     this.atStart = dependencies.atStart;
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
     this.prefix = `{${keyPrefix}:queue:${name}}`;
@@ -153,7 +156,7 @@ export class BullMqWorkQueue<Started extends object = object>
       logger: this.logger,
     });
     this.internals = new BullMqInternals(this.redis);
-    this.state = new RedisQueueState(this.redis, this.prefix, wakeUpKeysOf(this.prefix, name));
+    this.state = new RedisQueueState(this.redis, this.prefix, wakeUpKeysOf(this.prefix, name), this.random);
   }
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
@@ -396,7 +399,7 @@ export class BullMqWorkQueue<Started extends object = object>
   /** The job is removed with its timer: a timer may be due in a day, and its key may be gone in a second. */
   private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
     const queue = await this.open();
-    const jobId = randomUUID();
+    const jobId = uuidOf(this.random);
     const options = { delay: Math.ceil(delayMs), jobId };
     const linking = this.state.linkingWakeUp(key, due, jobId);
     await this.internals.addInOneStep(queue, 'timer', { key, due, v: JOB_FORMAT }, options, [], [linking]);

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { uuidOf } from '@rollkeeper/machinery/clock';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
 import { LuaScript, answeredOnce, pairsOf, runInOneStep } from '../connection/index.js';
@@ -97,6 +98,7 @@ export class RedisQueueState {
     private readonly redis: RedisConnection,
     private readonly base: string,
     private readonly wakeUps: WakeUpKeys,
+    private readonly random: RandomSource,
   ) {
     const key = (name: string): string => `${base}:state:${name}`;
     this.keys = {
@@ -277,7 +279,7 @@ export class RedisQueueState {
   }
 
   /** Has its effect once, also if the client sends it again or its caller repeats it with the same id. */
-  private once<Reply>(call: LuaCall<Reply>, id: string = randomUUID()): LuaCall<Reply> {
+  private once<Reply>(call: LuaCall<Reply>, id: string = uuidOf(this.random)): LuaCall<Reply> {
     return answeredOnce(call, `${this.base}:state:answer:${id}`);
   }
 

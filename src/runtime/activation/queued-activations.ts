@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
-import type { Clock } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom, doublingDelayMs, uuidOf } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { activeTraceparent } from '@rollkeeper/machinery/trace-context';
@@ -35,6 +34,8 @@ export interface QueuedActivationsParts {
   readonly consumer: WorkQueueConsumer<StartedItem>;
   readonly actors: Pick<ActorRuntime, 'activate' | 'recordCauses'>;
   readonly clock: Clock;
+  /** For the ids of failures. @default SystemRandom */
+  readonly random?: RandomSource;
   readonly logger: Logger;
   readonly dropKeys?: () => void;
 }
@@ -157,7 +158,7 @@ class QueuedKey implements TakenKey {
         const { parked } = await queue.addRateLimited(key, error, {
           reason: 'retry',
           leastDelayMs,
-          failureId: (this.failureId ??= randomUUID()),
+          failureId: (this.failureId ??= uuidOf(this.parts.random ?? new SystemRandom())),
           ...trace,
         });
         return parked;

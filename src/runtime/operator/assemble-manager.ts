@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { uuidOf } from '@rollkeeper/machinery/clock';
 import { VERSION } from '@rollkeeper/machinery/version';
 import { LeaseLostError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
@@ -137,11 +137,12 @@ function guardOf(parts: ManagerParts, { claims }: Coordination): ClusterGuard | 
 
 function queuePartsOf(
   definitions: readonly ControllerDefinition[],
-  { clock, drainTimeoutMs, logger, metrics, spreadAfterMs }: ManagerParts,
+  { clock, drainTimeoutMs, logger, metrics, random, spreadAfterMs }: ManagerParts,
 ) {
   const names = definitions.map((each) => each.name);
   return {
     clock,
+    random,
     logger,
     drainTimeoutMs,
     spreadAfterMs,
@@ -175,11 +176,11 @@ type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | '
 
 /** The identity of this replica in the election. */
 function candidateOf(
-  { client, clock, identity, logger, place }: ManagerParts,
+  { client, clock, identity, logger, place, random }: ManagerParts,
   coordination: Coordination,
 ): Candidate {
   // A restarted process of the same name must not mistake its predecessor's lease for its own.
-  const ofThisLife = `${identity}_${randomUUID()}`;
+  const ofThisLife = `${identity}_${uuidOf(random)}`;
   if (place.lock === 'none')
     return { lock: new MemoryResourceLock(new MemoryLease(clock), ofThisLife), close: () => undefined };
   const witness = coordination.witnessOf?.(ofThisLife);

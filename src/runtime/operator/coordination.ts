@@ -1,6 +1,6 @@
 import type { EventLedger } from '@rollkeeper/client/events';
 import type { Activations, ControllerQueue } from '../activation/index.js';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
 import type { LeaderTerm, QueueTuning, WorkQueueMetrics } from '../work-queue/index.js';
@@ -79,6 +79,8 @@ export interface CoordinationParts {
   /** Separates installations. */
   readonly keyPrefix: string;
   readonly clock: Clock;
+  /** For the ids of activations and failures. @default SystemRandom */
+  readonly random?: RandomSource;
   readonly logger: Logger;
   readonly metrics: WorkQueueMetrics;
   /** How long keys in progress may continue after a stop, milliseconds. */

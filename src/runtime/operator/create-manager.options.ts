@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { DNS_1123_LABEL } from '@rollkeeper/machinery/kubernetes';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
@@ -189,7 +188,9 @@ export type CompiledManagerOptions = ReturnType<typeof compileManagerOptions>;
 export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS.ProcessEnv = process.env) {
   const compiled = compileOptions(schema, options);
   const { name } = compiled;
-  const identity = compiled.identity ?? `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const identity =
+    compiled.identity ??
+    `${hostname()}-${process.pid}-${uuidOf(options.random ?? new SystemRandom()).slice(0, 4)}`;
   const { coordinated, lock, name: leaseName, namespace, ...election } = options.leaderElection ?? {};
   const mode = modeOf(options.coordination);
   const given = compileOptions(

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Activations } from '../activation/index.js';
@@ -43,10 +43,15 @@ class LeaseCoordination implements Coordination {
     private readonly parts: CoordinationParts,
   ) {
     const { client, clock, name, namespace } = options;
-    const { logger } = parts;
+    const { logger, random = new SystemRandom() } = parts;
     const ledger = new IntentLedger({ client, clock, logger, name, namespace });
     this.store = new LedgerActorStore(new MemoryActorStore(clock), ledger);
-    this.actors = new StoredActorRuntime({ store: this.store, newOwner: randomUUID, clock, logger });
+    this.actors = new StoredActorRuntime({
+      store: this.store,
+      newOwner: () => uuidOf(random),
+      clock,
+      logger,
+    });
   }
 
   activationsOf(controller: string, { tuning }: ActivationsOptions = {}): Activations {

@@ -11,11 +11,19 @@ import type { QueueTuning } from '../work-queue/index.js';
 export function localActivations(
   name: string,
   actors: ActorRuntime,
-  { clock, drainTimeoutMs, logger, metrics, queueView = (queue) => queue }: CoordinationParts,
+  { clock, drainTimeoutMs, logger, metrics, queueView = (queue) => queue, random }: CoordinationParts,
   tuning: QueueTuning = {},
 ): QueuedActivations {
   const queue = new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs } });
   const consumer = new MemoryWorkQueueConsumer(queue, logger);
   const dropKeys = (): void => queue.clear();
-  return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, logger, dropKeys });
+  return new QueuedActivations({
+    queue: queueView(queue),
+    consumer,
+    actors,
+    clock,
+    random,
+    logger,
+    dropKeys,
+  });
 }

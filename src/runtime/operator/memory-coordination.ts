@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { SystemClock } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import { MemoryActorStore, QueuedActivations, StoredActorRuntime } from '../activation/index.js';
 import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
@@ -20,7 +19,8 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const claims = new MemoryClusterClaims();
   const make = (parts: CoordinationParts): Coordination => {
     const { drainTimeoutMs, logger, metrics, queueView = (queue) => queue, spreadAfterMs } = parts;
-    const actors = new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger });
+    const { random = new SystemRandom() } = parts;
+    const actors = new StoredActorRuntime({ store, newOwner: () => uuidOf(random), clock, logger });
     return {
       name: 'memory',
       claims,
@@ -37,7 +37,7 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
           });
         queues.set(name, queue);
         const consumer = new MemoryWorkQueueConsumer(queue, logger);
-        return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, logger });
+        return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, random, logger });
       },
       waitUntilUsable: () => Promise.resolve(),
       ping: () => Promise.resolve(),

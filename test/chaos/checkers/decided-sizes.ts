@@ -30,7 +30,11 @@ export class DecisionJudge {
   private known: { readonly atMs: number; readonly count: number }[] = [];
   private before: Standing | undefined;
 
-  constructor(private readonly replay: StoreReplay) {}
+  /** @param knowledgeMs how long a cache may lag behind the store */
+  constructor(
+    private readonly replay: StoreReplay,
+    private readonly knowledgeMs = KNOWLEDGE_MS,
+  ) {}
 
   problemsOf(event: HistoryEvent, deployment: Deployment): string[] {
     this.noteLimits(deployment);
@@ -69,7 +73,7 @@ export class DecisionJudge {
       0,
     );
     // The newest of those that are too old was the state of things when the time began.
-    const begin = this.known.findLastIndex((each) => each.atMs <= atMs - KNOWLEDGE_MS);
+    const begin = this.known.findLastIndex((each) => each.atMs <= atMs - this.knowledgeMs);
     this.known = [...this.known.slice(Math.max(0, begin)), { atMs, count }];
   }
 

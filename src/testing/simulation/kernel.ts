@@ -1,0 +1,128 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { SeededRandom, replaceTurns } from '@rollkeeper/machinery/clock';
+import type { Timed } from './completion-heap.js';
+import { CompletionHeap } from './completion-heap.js';
+import { Trace } from './trace.js';
+
+/** A completion that has not fired yet. */
+export interface Pending {
+  /** Nothing happens any more. Doing so twice, or after it has fired, does nothing. */
+  cancel(): void;
+}
+
+/** The owner of completions: while it is held up they wait, and once it has ended they are dropped. */
+export interface CompletionOwner {
+  readonly name: string;
+  readonly state: 'running' | 'paused' | 'dead';
+  /** Keeps the completion until the owner goes on. */
+  hold(fire: () => void): void;
+}
+
+interface Completion extends Timed {
+  readonly owner: CompletionOwner | undefined;
+  /** Undefined once it was cancelled. */
+  run: (() => void) | undefined;
+}
+
+/** The options of a {@link Kernel}. */
+export interface KernelOptions {
+  /** Decides every delay, order and chance. */
+  readonly seed: number;
+  /** How many of the last lines of the trace are kept. @default 0: only their hash */
+  readonly keepTrace?: number;
+}
+
+/**
+ * The time of a simulation, and the only source of what a Node process would call macrotasks: timers, messages,
+ * answers. Exactly one pending completion fires at a time. Before the next one, all promises and all turns of the event
+ * loop that follow from it are run to their end. A run is therefore a function of its seed.
+ */
+export class Kernel {
+  readonly trace: Trace;
+  /** The world's own chances. Each process has its own source, so that one more draw in it changes no other. */
+  readonly random: RandomSource;
+  /** Simulated milliseconds since the start. */
+  nowMs = 0;
+  /** How many completions have fired. */
+  steps = 0;
+  private order = 0;
+  private readonly completions = new CompletionHeap<Completion>();
+  private turns: (() => void)[] = [];
+  private readonly restoreTurns: () => void;
+
+  constructor(private readonly options: KernelOptions) {
+    this.random = this.randomOf('world');
+    this.trace = new Trace(options.keepTrace);
+    this.restoreTurns = replaceTurns((callback) => this.turns.push(callback));
+  }
+
+  /** Another source of chance, which follows from the seed and the name. */
+  randomOf(name: string): RandomSource {
+    let mixed = this.options.seed >>> 0;
+    for (let index = 0; index < name.length; index++)
+      mixed = Math.imul(mixed ^ name.charCodeAt(index), 0x9e3779b1) >>> 0;
+    return new SeededRandom(mixed);
+  }
+
+  /** Fires `run` after so many simulated milliseconds, unless its owner is dead by then. */
+  after(delayMs: number, run: () => void, owner?: CompletionOwner): Pending {
+    const completion: Completion = {
+      atMs: this.nowMs + Math.max(delayMs, 0),
+      order: this.order++,
+      owner,
+      run,
+    };
+    this.completions.push(completion);
+    return { cancel: () => (completion.run = undefined) };
+  }
+
+  /** Notes something in the trace. */
+  note(from: string, to: string, text: string): void {
+    this.trace.note(this.nowMs, from, to, text);
+  }
+
+  /** Fires what is due until an instant of simulated time, then sets the time to it. */
+  async runUntil(endMs: number): Promise<void> {
+    await this.settle();
+    while ((this.completions.first?.atMs ?? Infinity) <= endMs) await this.step();
+    this.nowMs = Math.max(this.nowMs, endMs);
+  }
+
+  /** Fires completions one by one until `isOver` returns true or nothing is left to fire. */
+  async runWhile(isOver: () => boolean): Promise<void> {
+    await this.settle();
+    while (!isOver() && (await this.step()));
+  }
+
+  /** Restores the event loop for the rest of the process. */
+  close(): void {
+    this.restoreTurns();
+  }
+
+  private async step(): Promise<boolean> {
+    const next = this.completions.pop();
+    if (!next) return false;
+    const { owner, run } = next;
+    if (!run || owner?.state === 'dead') return true;
+    this.nowMs = next.atMs;
+    if (owner?.state === 'paused') {
+      owner.hold(() => next.run?.());
+      return true;
+    }
+    this.steps += 1;
+    run();
+    await this.settle();
+    return true;
+  }
+
+  /** Runs promises, ticks and turns until none is left. */
+  private async settle(): Promise<void> {
+    do {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const { turns } = this;
+      this.turns = [];
+      for (const turn of turns) turn();
+      if (turns.length === 0) return;
+    } while (true);
+  }
+}

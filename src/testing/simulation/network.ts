@@ -1,0 +1,177 @@
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
+import type { SimulatedProcess } from './process.js';
+import type { Kernel } from './kernel.js';
+
+/** How messages fare. Chances are from 0 to 1, of each message by itself. */
+export interface Weather {
+  /** A message never arrives, and its sender hears nothing. */
+  lost: number;
+  /** The connection breaks in place of the message: its sender hears that, and no more. */
+  broken: number;
+  /** A request that may be repeated arrives twice. */
+  doubled: number;
+  /** A message is late, by up to {@link lateMs}. */
+  late: number;
+  /** Milliseconds. */
+  lateMs: number;
+}
+
+export const FAIR_WEATHER: Readonly<Weather> = { lost: 0, broken: 0, doubled: 0, late: 0, lateMs: 0 };
+
+/** The connection broke. */
+export class ConnectionBrokenError extends Error {
+  readonly code = 'ECONNRESET';
+
+  constructor(what: string) {
+    super(`the connection broke: ${what}`);
+    this.name = 'ConnectionBrokenError';
+  }
+}
+
+/** One request and what its sender expects. */
+export interface Call<T> {
+  readonly from: SimulatedProcess;
+  readonly to: SimulatedProcess;
+  /** For the trace. */
+  readonly text: string;
+  /** Takes effect at the receiver. Rejections travel back as answers. */
+  readonly effect: () => Promise<T>;
+  /** It may arrive twice. @default false */
+  readonly mayBeDoubled?: boolean;
+  /** Ends the sender's wait, and nothing else. */
+  readonly signal?: AbortSignal;
+}
+
+type Leg = 'request' | 'answer' | 'event';
+type Fate = { readonly kind: 'arrives'; readonly inMs: number } | { readonly kind: 'lost' | 'broken' };
+
+/** Carries messages between processes: each takes its own time, so that any two may overtake each other. */
+export class Network {
+  /** Of each kind of fault, how many messages had it. */
+  readonly faults = new Map<string, number>();
+  private readonly weathers = new Map<string, Weather>();
+
+  /** @param latencyMs the shortest and the longest of an ordinary message, by the receiver's or sender's name */
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly latencyMs: (from: string, to: string) => readonly [number, number],
+  ) {}
+
+  /** Sets how messages from and to a process fare. @default fair */
+  set(name: string, weather: Partial<Weather>): void {
+    this.weathers.set(name, { ...FAIR_WEATHER, ...weather });
+  }
+
+  /** From now on nothing is lost, broken, doubled or late. */
+  clear(): void {
+    this.weathers.clear();
+  }
+
+  count(fault: string, by = 1): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + by);
+  }
+
+  /**
+   * Sends a request and returns its answer. A lost message leaves the promise pending: the sender's own time limit has
+   * to end it.
+   * @throws ConnectionBrokenError, the reason of `signal`, or what the effect rejects with
+   */
+  call<T>(call: Call<T>): Promise<T> {
+    const { from, mayBeDoubled = false, signal, text, to } = call;
+    if (!from.isAlive) return new Promise(() => undefined);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(reasonOf(signal));
+      const onAbort = (): void => reject(reasonOf(signal!));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const settle = (end: () => void): void => {
+        signal?.removeEventListener('abort', onAbort);
+        end();
+      };
+      const broken = (): void => settle(() => reject(new ConnectionBrokenError(text)));
+      this.deliver(from, to, text, 'request', {
+        arrives: () => this.answer(call, settle, resolve, reject),
+        broken: () => this.toSender(from, broken),
+      });
+      if (mayBeDoubled && this.happens('doubled', from, to)) {
+        this.kernel.note(from.name, to.name, `${text} (doubled)`);
+        const ignored = { arrives: () => void call.effect().catch(() => undefined), broken: () => undefined };
+        this.deliver(from, to, `${text} again`, 'request', ignored);
+      }
+    });
+  }
+
+  /** Sends a message that has no answer. @returns when it arrives, simulated milliseconds; undefined: it does not */
+  post(from: SimulatedProcess, to: SimulatedProcess, text: string, arrives: () => void): void {
+    this.deliver(from, to, text, 'event', { arrives, broken: () => undefined });
+  }
+
+  /** How long a message takes now, milliseconds. */
+  latency(from: SimulatedProcess, to: SimulatedProcess): number {
+    const [shortest, longest] = this.latencyMs(from.name, to.name);
+    const base = shortest + (longest - shortest) * this.kernel.random.next() ** 2;
+    if (!this.happens('late', from, to)) return base;
+    const { lateMs } = this.worstOf(from, to, 'late');
+    return base + lateMs * this.kernel.random.next();
+  }
+
+  /** Whether this fault happens to a message now; counted if so. */
+  happens(fault: Exclude<keyof Weather, 'lateMs'>, from: SimulatedProcess, to: SimulatedProcess): boolean {
+    const chance = this.worstOf(from, to, fault)[fault];
+    if (chance === 0 || this.kernel.random.next() >= chance) return false;
+    this.count(`message ${fault}`);
+    return true;
+  }
+
+  private answer<T>(
+    { effect, from, text, to }: Call<T>,
+    settle: (end: () => void) => void,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    const back = (end: () => void): void =>
+      this.deliver(to, from, `${text} answered`, 'answer', {
+        arrives: () => settle(end),
+        broken: () => this.toSender(from, () => settle(() => reject(new ConnectionBrokenError(text)))),
+      });
+    effect().then(
+      (value) => back(() => resolve(value)),
+      (error: unknown) => back(() => reject(error)),
+    );
+  }
+
+  private deliver(
+    from: SimulatedProcess,
+    to: SimulatedProcess,
+    text: string,
+    leg: Leg,
+    on: { readonly arrives: () => void; readonly broken: () => void },
+  ): void {
+    const fate = this.fateOf(from, to);
+    if (fate.kind !== 'arrives') {
+      this.kernel.note(from.name, to.name, `${text} (${leg} ${fate.kind})`);
+      if (fate.kind === 'broken') on.broken();
+      return;
+    }
+    to.after(fate.inMs, () => {
+      this.kernel.note(from.name, to.name, text);
+      on.arrives();
+    });
+  }
+
+  private fateOf(from: SimulatedProcess, to: SimulatedProcess): Fate {
+    if (this.happens('lost', from, to)) return { kind: 'lost' };
+    if (this.happens('broken', from, to)) return { kind: 'broken' };
+    return { kind: 'arrives', inMs: this.latency(from, to) };
+  }
+
+  /** The sender hears of it as soon as it runs. */
+  private toSender(sender: SimulatedProcess, tell: () => void): void {
+    sender.after(this.kernel.random.next(), tell);
+  }
+
+  private worstOf(from: SimulatedProcess, to: SimulatedProcess, fault: keyof Weather): Weather {
+    const ofSender = this.weathers.get(from.name) ?? FAIR_WEATHER;
+    const ofReceiver = this.weathers.get(to.name) ?? FAIR_WEATHER;
+    return ofReceiver[fault] > ofSender[fault] ? ofReceiver : ofSender;
+  }
+}

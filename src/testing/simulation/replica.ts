@@ -1,0 +1,87 @@
+import { createNoopMeter, trace } from '@opentelemetry/api';
+import { createHttpApiClient, fixedCredentials } from '@rollkeeper/client/api-client';
+import type { HttpApiClient } from '@rollkeeper/client/api-client';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { ControllerDefinition, ControllerManager, CreateManagerOptions } from '@rollkeeper/runtime';
+import { createManager } from '@rollkeeper/runtime';
+import type { ApiNetwork } from './api-network.js';
+import type { SimulatedProcess } from './process.js';
+
+/** The parts of a replica that a world decides. */
+export interface ReplicaOptions {
+  /** The operator's name, the same on all replicas. @default 'simulated' */
+  readonly name?: string;
+  readonly controllers: readonly ControllerDefinition[];
+  readonly coordination: CreateManagerOptions['coordination'];
+  readonly api: ApiNetwork;
+  /** Further options of its manager. @default none */
+  readonly manager?: Partial<CreateManagerOptions>;
+  /** @default silent */
+  readonly logger?: Logger;
+}
+
+/** The manager of one simulated process, running. */
+export class Replica {
+  /** Undefined while it runs or was stopped; otherwise why it ended. */
+  failure: unknown;
+  hasEnded = false;
+  private readonly stopper = new AbortController();
+
+  private constructor(
+    readonly process: SimulatedProcess,
+    readonly manager: ControllerManager,
+    readonly client: HttpApiClient,
+  ) {}
+
+  static async start(process: SimulatedProcess, options: ReplicaOptions): Promise<Replica> {
+    const { api, controllers, coordination, logger = silentLogger, name = 'simulated' } = options;
+    const { clock, random } = process;
+    const client = simulatedClient(process, api, logger);
+    const manager = await createManager({
+      ...{ name, identity: process.name, client, clock, random, logger, coordination },
+      metrics: { meter: createNoopMeter(), serialize: async () => '', shutdown: async () => undefined },
+      tracing: { tracer: trace.getTracer('simulation'), enabled: false, shutdown: async () => undefined },
+      ...options.manager,
+    });
+    const replica = new Replica(process, manager.add(...controllers), client);
+    replica.run();
+    return replica;
+  }
+
+  /** As SIGTERM does. {@link hasEnded} says when it has ended. */
+  stop(): void {
+    this.stopper.abort(new ShutdownError('stopped'));
+  }
+
+  private run(): void {
+    this.manager.run(this.stopper.signal).then(
+      () => (this.hasEnded = true),
+      (error: unknown) => {
+        this.failure = error;
+        this.hasEnded = true;
+      },
+    );
+  }
+}
+
+/** A client of the simulated API server, in a simulated process. */
+export function simulatedClient(
+  process: SimulatedProcess,
+  api: ApiNetwork,
+  logger: Logger = silentLogger,
+): HttpApiClient {
+  const { clock, random } = process;
+  return createHttpApiClient({
+    connection: {
+      serverUrl: 'http://simulated',
+      tls: {},
+      credentials: fixedCredentials({}),
+      source: 'simulation',
+    },
+    userAgent: process.name,
+    connections: api.connectionsOf(process),
+    ...{ clock, random, logger },
+  });
+}

@@ -1,0 +1,80 @@
+import { MemoryLease } from '@rollkeeper/runtime/leader-election';
+import { MemoryActorStore } from '@rollkeeper/runtime/activation';
+import type { WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
+import { MemoryClusterClaims } from '@rollkeeper/runtime/operator/memory-coordination';
+import { MemoryPresence } from '../fake-holder-witness.js';
+import type { SimulatedProcess } from './process.js';
+import { ServedQueue } from './served-queue.js';
+
+/** What a coordination store holds, in memory of its own process and by its own clock. */
+interface Contents {
+  readonly queues: Map<string, ServedQueue>;
+  readonly actors: MemoryActorStore;
+  readonly lease: MemoryLease;
+  readonly claims: MemoryClusterClaims;
+}
+
+/** The store that replicas coordinate through: queues, actors, lease. Stands in Redis' place. */
+export class SimulatedStore {
+  readonly presence = new MemoryPresence();
+  private contents: Contents;
+
+  constructor(readonly process: SimulatedProcess) {
+    this.contents = this.empty();
+  }
+
+  get actors(): MemoryActorStore {
+    return this.contents.actors;
+  }
+
+  get lease(): MemoryLease {
+    return this.contents.lease;
+  }
+
+  get claims(): MemoryClusterClaims {
+    return this.contents.claims;
+  }
+
+  get queues(): readonly ServedQueue[] {
+    return [...this.contents.queues.values()];
+  }
+
+  /** The queue of a controller, made when it is first asked for. */
+  queue(name: string, options: WorkQueueOptions): ServedQueue {
+    const { queues } = this.contents;
+    const known = queues.get(name) ?? new ServedQueue(name, this.process.clock, options);
+    queues.set(name, known);
+    return known;
+  }
+
+  /**
+   * Loses the queues and the lease, as a restart without persistence does. The locks and the state of actors stay:
+   * without them two replicas may process a key for a moment, which docs/REDIS.md says.
+   */
+  loseQueues(): void {
+    const { actors, claims, queues } = this.contents;
+    for (const queue of queues.values()) queue.drop();
+    this.contents = { ...this.empty(), actors, claims };
+  }
+
+  /** Keeps the lease as it is now. @returns puts it back, and loses the queues, as a fail-over to an older replica does */
+  remember(): () => void {
+    const putBack = this.lease.saved();
+    const { lease } = this;
+    return () => {
+      this.loseQueues();
+      putBack();
+      this.contents = { ...this.contents, lease };
+    };
+  }
+
+  private empty(): Contents {
+    const { clock } = this.process;
+    return {
+      queues: new Map(),
+      actors: new MemoryActorStore(clock),
+      lease: new MemoryLease(clock),
+      claims: new MemoryClusterClaims(),
+    };
+  }
+}

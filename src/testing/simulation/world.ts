@@ -1,0 +1,126 @@
+import type { ControllerDefinition, CreateManagerOptions } from '@rollkeeper/runtime';
+import type { HttpApiClient } from '@rollkeeper/client/api-client';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { ApiNetwork } from './api-network.js';
+import { Kernel } from './kernel.js';
+import { Network } from './network.js';
+import { SimulatedProcess } from './process.js';
+import type { ProcessOptions } from './process.js';
+import { Replica, simulatedClient } from './replica.js';
+import { SimulatedApi } from './simulated-api.js';
+import type { StoredChange } from './simulated-api.js';
+import type { CoordinationViews } from './simulated-coordination.js';
+import { simulatedCoordination } from './simulated-coordination.js';
+import { SimulatedNodes } from './simulated-nodes.js';
+import { SimulatedStore } from './simulated-store.js';
+
+/** The options of a {@link World}. */
+export interface WorldOptions {
+  /** Decides everything. */
+  readonly seed: number;
+  /** @default 3 */
+  readonly replicas?: number;
+  /** The controllers of each replica. */
+  readonly controllers: () => readonly ControllerDefinition[];
+  /** How many of the last lines of the trace are kept. @default 0 */
+  readonly keepTrace?: number;
+  /** Called with each change of the API's store. @default nothing */
+  readonly onChange?: (change: StoredChange) => void;
+  /** Called right before a replica's write leaves it, and right after it took effect. @default nothing */
+  readonly onWrite?: (process: SimulatedProcess, when: 'before' | 'after') => void;
+  /** Changes what a replica gets of its coordination. @default nothing */
+  readonly views?: (process: SimulatedProcess) => CoordinationViews;
+  /** Further options of a replica's manager. @default none */
+  readonly manager?: (process: SimulatedProcess) => Partial<CreateManagerOptions>;
+  /** Of a replica, by its name. @default silent */
+  readonly logger?: (name: string) => Logger;
+}
+
+/** Clocks of different machines differ by this share of their speed at most. */
+const MOST_DRIFT = 0.01;
+/** Their wall clocks differ by so much, milliseconds. */
+const MOST_SKEW_MS = 5000;
+const API_LATENCY_MS = [0.5, 12] as const;
+const STORE_LATENCY_MS = [0.1, 2] as const;
+
+/**
+ * A cluster in one simulation: an API server, a store that replicas coordinate through, nodes, and the replicas of one
+ * operator. All of them on one kernel, so that the seed decides all that happens.
+ */
+export class World {
+  readonly kernel: Kernel;
+  readonly network: Network;
+  readonly store: SimulatedStore;
+  readonly api: SimulatedApi;
+  readonly apiNetwork: ApiNetwork;
+  readonly nodes: SimulatedNodes;
+  readonly replicas: Replica[] = [];
+  private lives = 0;
+
+  private constructor(private readonly options: WorldOptions) {
+    const { keepTrace, seed } = options;
+    this.kernel = new Kernel({ seed, keepTrace });
+    this.network = new Network(this.kernel, (from, to) =>
+      from === 'store' || to === 'store' ? STORE_LATENCY_MS : API_LATENCY_MS,
+    );
+    this.store = new SimulatedStore(this.process('store'));
+    this.api = new SimulatedApi(new SimulatedProcess(this.kernel, 'api'), (change) => {
+      this.nodes.see(change);
+      options.onChange?.(change);
+    });
+    this.apiNetwork = new ApiNetwork(this.api, this.network, {
+      sent: (process) => options.onWrite?.(process, 'before'),
+      done: (process) => options.onWrite?.(process, 'after'),
+    });
+    this.nodes = new SimulatedNodes(new SimulatedProcess(this.kernel, 'nodes'), this.api);
+  }
+
+  /** A world whose API server answers and whose replicas have just been started. */
+  static async create(options: WorldOptions): Promise<World> {
+    const world = new World(options);
+    await world.during(world.api.start());
+    for (let index = 0; index < (options.replicas ?? 3); index++) await world.startReplica(index);
+    return world;
+  }
+
+  /** Lets time pass until a promise has settled. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let isOver = false;
+    const over = (): void => void (isOver = true);
+    work.then(over, over);
+    await this.kernel.runWhile(() => isOver);
+    return work;
+  }
+
+  /** A process with a clock of its own, a little wrong as any. */
+  process(name: string): SimulatedProcess {
+    const { random } = this.kernel;
+    const between = (most: number): number => (2 * random.next() - 1) * most;
+    const options: ProcessOptions = { rate: 1 + between(MOST_DRIFT), wallOffsetMs: between(MOST_SKEW_MS) };
+    return new SimulatedProcess(this.kernel, name, options);
+  }
+
+  /** A client in a process that is no replica. */
+  client(process: SimulatedProcess): HttpApiClient {
+    return simulatedClient(process, this.apiNetwork);
+  }
+
+  /** Starts a replica, or starts it again as a new process after it was killed or has ended. */
+  async startReplica(index: number): Promise<Replica> {
+    const { controllers, logger, manager, views } = this.options;
+    const process = this.process(`replica-${index}.${++this.lives}`);
+    const coordination = simulatedCoordination(process, this.store, this.network, views?.(process));
+    const replica = await Replica.start(process, {
+      ...{ controllers: controllers(), coordination, api: this.apiNetwork, manager: manager?.(process) },
+      logger: logger?.(process.name),
+    });
+    this.replicas[index] = replica;
+    return replica;
+  }
+
+  /** Ends the world's own parts and gives the event loop back. The replicas have to be ended before. */
+  async close(): Promise<void> {
+    await this.during(this.api.stop());
+    this.kernel.close();
+  }
+}

@@ -1,0 +1,121 @@
+import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
+import type { SyncObserver } from '../../src/runtime/index.js';
+import { newerResourceVersion } from '../../src/machinery/kubernetes/index.js';
+import type { Replica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import type { Violation } from '../chaos/checkers/violation.js';
+
+/** State of an actor that was settled is kept for so long: then every cache shows it. A little less, milliseconds. */
+const REMEMBERED_MS = 55_000;
+
+interface Actor {
+  token: number;
+  /** Who may write. */
+  process: SimulatedProcess | undefined;
+  /** By resource, the newest version that an activation wrote whose end was confirmed. */
+  readonly written: Map<string, { readonly version: string; readonly atMs: number }>;
+}
+
+/**
+ * Of each key: once an activation has begun, none with an older token writes; and no decision is made before the caches
+ * of its replica show what earlier activations wrote.
+ */
+export class ActivationChecks {
+  checks = 0;
+  private readonly actors = new Map<string, Actor>();
+
+  constructor(
+    private readonly found: (violation: Violation) => void,
+    private readonly replicaOf: (process: SimulatedProcess) => Replica | undefined,
+  ) {}
+
+  /** Watches the activations of a process. */
+  watch(process: SimulatedProcess, actors: ActorRuntime): ActorRuntime {
+    return {
+      recordCauses: (controller, key, causes) => actors.recordCauses(controller, key, causes),
+      activate: async (controller, key, signal, work, options) => {
+        const wrote = new Map<string, string>();
+        const result = await actors.activate(
+          controller,
+          key,
+          signal,
+          (activation) => {
+            this.begin(process, activation);
+            return work(this.watched(activation, wrote));
+          },
+          options,
+        );
+        const { written } = this.actorOf(`${controller} ${key}`);
+        const atMs = process.kernel.nowMs;
+        for (const [resource, version] of wrote) {
+          const before = written.get(resource)?.version;
+          written.set(resource, { version: before ? newerResourceVersion(before, version) : version, atMs });
+        }
+        return result;
+      },
+    };
+  }
+
+  /** Watches the decisions of a process. */
+  observer(process: SimulatedProcess): SyncObserver {
+    return {
+      begin: ({ controller, key }) => ({
+        decided: () => this.decided(process, `${controller} ${key}`),
+      }),
+    };
+  }
+
+  private begin(process: SimulatedProcess, { controller, key, token }: Activation): void {
+    const name = `${controller} ${key}`;
+    const actor = this.actorOf(name);
+    this.checks += 1;
+    if (token <= actor.token)
+      this.report('activations', name, `token ${token} began after token ${actor.token}`);
+    actor.token = token;
+    actor.process = process;
+  }
+
+  private watched(activation: Activation, wrote: Map<string, string>): Activation {
+    const name = `${activation.controller} ${activation.key}`;
+    const assertHeld = (): void => {
+      activation.assertHeld();
+      this.checks += 1;
+      const { process, token } = this.actorOf(name);
+      if (activation.token >= token) return;
+      const problem = `token ${activation.token} writes after ${process?.name} has token ${token}`;
+      this.report('activations', name, problem);
+    };
+    const recordOwnWrite = (resource: string, version: string): void => {
+      wrote.set(resource, newerResourceVersion(wrote.get(resource) ?? version, version));
+      activation.recordOwnWrite(resource, version);
+    };
+    return new Proxy(activation, {
+      get(target, property) {
+        if (property === 'assertHeld') return assertHeld;
+        if (property === 'recordOwnWrite') return recordOwnWrite;
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+      },
+    });
+  }
+
+  private decided(process: SimulatedProcess, name: string): void {
+    const informers = this.replicaOf(process)?.manager.informers;
+    for (const [resource, { atMs, version }] of this.actorOf(name).written) {
+      const cache = informers?.find(resource);
+      if (!cache || process.kernel.nowMs - atMs > REMEMBERED_MS) continue;
+      this.checks += 1;
+      if (cache.hasSeen(version)) continue;
+      this.report('own writes', name, `${process.name} decides before it has seen ${resource} at ${version}`);
+    }
+  }
+
+  private actorOf(name: string): Actor {
+    const known = this.actors.get(name) ?? { token: 0, process: undefined, written: new Map() };
+    this.actors.set(name, known);
+    return known;
+  }
+
+  private report(check: string, subject: string, problem: string): void {
+    this.found({ check, subject, problem });
+  }
+}

@@ -1,0 +1,156 @@
+import type { SimulatedProcess, Weather, World } from '../../src/testing/simulation/index.js';
+import type { FaultKind, PlannedFault } from './plan.js';
+
+/** A watch is held for no longer than a silent one is noticed, milliseconds. */
+const MOST_HELD_MS = 20_000;
+const MINUTE_MS = 60_000;
+
+/** Makes the faults of a plan in a world. */
+export class Faults {
+  /** How many of each kind were made, beside those that the network counts by message. */
+  readonly counts = new Map<FaultKind, number>();
+  /** A replica that dies at its next write: before the write leaves it, or after it took effect. */
+  private doomed: { readonly process: SimulatedProcess; readonly when: 'before' | 'after' } | undefined;
+  private rememberedStore: (() => void) | undefined;
+  /** The faults of networks that are on. */
+  private readonly weathers = new Map<string, Partial<Weather>>();
+  /** When the store last lost the lease, simulated milliseconds. */
+  lostLeaseAtMs = -Infinity;
+  private isOver = false;
+
+  constructor(private readonly world: World) {}
+
+  make({ dice, fault }: PlannedFault): void {
+    if (this.isOver) return;
+    const { kernel } = this.world;
+    this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
+    kernel.note('plan', 'plan', `fault: ${fault}`);
+    const { [fault]: begin } = this.kinds;
+    begin(dice);
+  }
+
+  /** Called around each write of a replica. */
+  atWrite(process: SimulatedProcess, when: 'before' | 'after'): void {
+    if (this.doomed?.process !== process || this.doomed.when !== when) return;
+    this.doomed = undefined;
+    this.killed(process, 2000);
+  }
+
+  /** Ends every fault. Replicas that are dead are started again. */
+  async end(): Promise<void> {
+    this.isOver = true;
+    this.doomed = undefined;
+    const { api, apiNetwork, network, replicas, store } = this.world;
+    network.clear();
+    apiNetwork.trouble = { refused: 0, failedAfter: 0 };
+    for (const process of [api.process, store.process, ...replicas.map((replica) => replica.process)])
+      process.resume();
+    for (const [index, replica] of replicas.entries())
+      if (!replica.process.isAlive || replica.hasEnded) await this.world.startReplica(index);
+  }
+
+  private readonly kinds: Readonly<Record<FaultKind, (dice: PlannedFault['dice']) => void>> = {
+    'messages are lost': (dice) => this.weather(dice, { lost: 0.02 + 0.4 * dice[3] ** 2 }),
+    'messages are doubled': (dice) => this.weather(dice, { doubled: 0.1 + 0.8 * dice[3] }),
+    'messages are late': (dice) => this.weather(dice, { late: dice[3], lateMs: 20 + 4000 * dice[3] ** 3 }),
+    'connections break': (dice) => this.weather(dice, { broken: 0.02 + 0.5 * dice[3] ** 2 }),
+    'a replica is killed': ([which, , , down]) => this.killed(this.replica(which), 200 + 8000 * down ** 2),
+    'a replica dies at a write': ([which, when]) => {
+      this.doomed = { process: this.replica(which), when: when < 0.5 ? 'before' : 'after' };
+    },
+    'a replica is paused': ([which, , , long]) =>
+      this.paused(this.replica(which), 500 + MINUTE_MS * long ** 4),
+    'a replica is restarted': ([which]) => this.stopped(which),
+    'the store is paused': ([, , , long]) => this.paused(this.world.store.process, 300 + 8000 * long ** 2),
+    'the store loses its queues': () => {
+      this.lostLeaseAtMs = this.world.kernel.nowMs;
+      this.world.store.loseQueues();
+    },
+    'the store goes back': () => {
+      const { kernel, store } = this.world;
+      this.lostLeaseAtMs = kernel.nowMs;
+      this.rememberedStore?.();
+      this.rememberedStore = store.remember();
+    },
+    'the API server is paused': ([, , , long]) =>
+      this.paused(this.world.api.process, 300 + 20_000 * long ** 3),
+    'the API server refuses': ([, long, , chance]) => {
+      this.world.apiNetwork.trouble = { ...this.world.apiNetwork.trouble, refused: 0.02 + 0.4 * chance };
+      this.later(200 + 5000 * long, () => (this.world.apiNetwork.trouble.refused = 0));
+    },
+    'the API server fails after the effect': ([, long, , chance]) => {
+      this.world.apiNetwork.trouble = { ...this.world.apiNetwork.trouble, failedAfter: 0.05 + 0.5 * chance };
+      this.later(200 + 5000 * long, () => (this.world.apiNetwork.trouble.failedAfter = 0));
+    },
+    'a wall clock jumps': ([which, way, , far]) => {
+      const { api, replicas, store } = this.world;
+      const processes = [...replicas.map((replica) => replica.process), store.process, api.process];
+      const process = processes[Math.floor(which * processes.length)]!;
+      process.clock.jumpWallClock((way < 0.5 ? -1 : 1) * 30 * MINUTE_MS * far ** 3);
+    },
+    'watches are cut': ([which]) => this.watches(which, 'cut'),
+    'watches fall silent': ([which]) => this.watches(which, 'silent'),
+    'watches expire': ([which]) => this.watches(which, 'expired'),
+    'watches are held': ([which, , , long]) => this.watches(which, 'held', MOST_HELD_MS * long),
+  };
+
+  /** Of messages from and to one process, or of all replicas, for a while. */
+  private weather([which, long, whose]: PlannedFault['dice'], weather: Partial<Weather>): void {
+    const { api, network, store } = this.world;
+    const one = [store.process, api.process, this.replica(which)];
+    const { name } = one[Math.floor(whose * one.length)]!;
+    const together = { ...this.weathers.get(name), ...weather };
+    this.weathers.set(name, together);
+    network.set(name, together);
+    this.later(300 + 6000 * long, () => {
+      this.weathers.delete(name);
+      network.set(name, {});
+    });
+  }
+
+  private killed(process: SimulatedProcess, downMs: number): void {
+    const index = this.world.replicas.findIndex((replica) => replica.process === process);
+    this.world.kernel.note(process.name, process.name, 'killed');
+    process.kill();
+    this.later(downMs, () => this.restart(index));
+  }
+
+  private stopped(which: number): void {
+    const index = this.world.replicas.findIndex(({ process }) => process === this.replica(which));
+    const replica = this.world.replicas[index]!;
+    replica.stop();
+    const restartOnceEnded = (): void => {
+      if (this.world.replicas[index] !== replica || this.isOver) return;
+      if (replica.hasEnded || !replica.process.isAlive) this.restart(index);
+      else this.later(500, restartOnceEnded);
+    };
+    this.later(500, restartOnceEnded);
+  }
+
+  private restart(index: number): void {
+    const replica = this.world.replicas[index];
+    if (this.isOver || (replica?.process.isAlive && !replica.hasEnded)) return;
+    void this.world.startReplica(index);
+  }
+
+  private paused(process: SimulatedProcess, ms: number): void {
+    process.pause();
+    this.later(ms, () => process.resume());
+  }
+
+  private watches(which: number, how: 'cut' | 'silent' | 'expired' | 'held', heldMs?: number): void {
+    this.world.apiNetwork.disturbWatches(this.replica(which), how, heldMs);
+  }
+
+  /** Twice as often the leader as another. */
+  private replica(which: number): SimulatedProcess {
+    const { replicas } = this.world;
+    const leader = replicas.find(({ manager, process }) => process.isAlive && manager.isLeader);
+    const all = leader ? [...replicas, leader] : replicas;
+    return all[Math.floor(which * all.length)]!.process;
+  }
+
+  private later(ms: number, act: () => void): void {
+    this.world.kernel.after(ms, act);
+  }
+}

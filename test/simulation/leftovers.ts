@@ -1,0 +1,28 @@
+import type { Replica, SimulatedStore } from '../../src/testing/simulation/index.js';
+import type { StoreReplay } from '../chaos/checkers/store-replay.js';
+import type { Violation } from '../chaos/checkers/violation.js';
+
+/** What replicas that were told to stop have left behind: all of it should have gone. */
+export function checkLeftovers(
+  replicas: readonly Replica[],
+  store: SimulatedStore,
+  replay: StoreReplay,
+): Violation[] {
+  const left: Violation[] = [];
+  const found = (subject: string, problem: string): number =>
+    left.push({ check: 'leftovers', subject, problem });
+  for (const { failure, hasEnded, process } of replicas) {
+    if (!hasEnded) found(process.name, 'does not stop');
+    else if (failure !== undefined) found(process.name, `ended with ${String(failure)}`);
+    else if (process.clock.pendingTimers > 0)
+      found(process.name, `${process.clock.pendingTimers} timers of a stopped replica`);
+  }
+  for (const [{ controller, key }, writes] of store.actors.unanswered())
+    found(`${controller} ${key}`, `${writes.length} writes without an answer`);
+  for (const { metadata } of replay.replicaSets.values()) {
+    const key = `${metadata.namespace}/${metadata.name}`;
+    if (store.actors.intentsOf({ controller: 'replicaset', key }) !== undefined)
+      found(key, 'has intents that were never settled');
+  }
+  return left;
+}

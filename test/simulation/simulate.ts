@@ -1,0 +1,237 @@
+import { deploymentController } from '../../src/controllers/deployment/index.js';
+import { garbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
+import { replicaSetController } from '../../src/controllers/replicaset/index.js';
+import type { Logger } from '../../src/machinery/logging/index.js';
+import type { TraceLine } from '../../src/testing/simulation/index.js';
+import { World } from '../../src/testing/simulation/index.js';
+import { findLostChanges } from '../chaos/checkers/changes.js';
+import type { Violation } from '../chaos/checkers/violation.js';
+import { ActivationChecks } from './activation-checks.js';
+import { checkLeftovers } from './leftovers.js';
+import { Faults } from './faults.js';
+import type { Plan } from './plan.js';
+import { planOf } from './plan.js';
+import { StoreChecks } from './store-checks.js';
+import { Users } from './users.js';
+
+export interface SimulateOptions {
+  /** Decides everything. */
+  readonly seed: number;
+  /** How long there are faults and users, simulated milliseconds. @default 60000 */
+  readonly troubledMs?: number;
+  /** What is done to the world. @default the seed's plan */
+  readonly plan?: Plan;
+  /** Ends the run after so many steps of the kernel, whatever it has shown until then. @default when it is over */
+  readonly steps?: number;
+  /** How many of the last lines of the trace are kept. @default 0 */
+  readonly keepTrace?: number;
+  /** Goes on after the first violation. @default false */
+  readonly findAll?: boolean;
+  /** Of a replica, by its name. @default silent */
+  readonly logger?: (name: string) => Logger;
+}
+
+export interface FoundViolation extends Violation {
+  /** Simulated milliseconds. */
+  readonly atMs: number;
+  /** Of the kernel. */
+  readonly step: number;
+}
+
+/** What a run has shown. Two runs of the same options are equal in all of it. */
+export interface SimulationResult {
+  readonly seed: number;
+  readonly plan: Plan;
+  /** Of all that happened. */
+  readonly traceHash: string;
+  readonly violations: readonly FoundViolation[];
+  /** How often each fault happened: those of the plan, and those of single messages. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Of all kinds together. */
+  readonly faultCount: number;
+  /** How many single judgements were made. */
+  readonly checks: number;
+  readonly users: Readonly<Record<'acknowledged' | 'refused' | 'unknown', number>>;
+  readonly steps: number;
+  readonly simulatedMs: number;
+  readonly trace: readonly TraceLine[];
+}
+
+/** After the last fault everything must be at rest within this time, milliseconds: a parked key comes back after 180 s. */
+const REST_WITHIN_MS = 400_000;
+/** The longest that a leader leads without an answer, milliseconds. */
+const LEASE_MS = 2500;
+/** A replica that is told to stop has ended within this time, milliseconds. */
+const STOPS_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 1000;
+/** For so long nothing may change any more, milliseconds. */
+const STAYS_MS = 5000;
+
+/** Runs a whole cluster through the faults of a seed, and judges every step of it. */
+export async function simulate(options: SimulateOptions): Promise<SimulationResult> {
+  const simulation = await Simulation.create(options);
+  try {
+    await simulation.run();
+    return simulation.result();
+  } finally {
+    await simulation.close();
+  }
+}
+
+class Simulation {
+  private readonly violations: FoundViolation[] = [];
+  private readonly plan: Plan;
+  private readonly store: StoreChecks;
+  private readonly activations: ActivationChecks;
+  private world!: World;
+  private faults!: Faults;
+  private users!: Users;
+  private readonly onRejection = (error: unknown): void =>
+    this.found({ check: 'unhandled rejections', subject: 'a process', problem: String(error) });
+
+  private constructor(private readonly options: SimulateOptions) {
+    this.plan = options.plan ?? planOf(options.seed, options.troubledMs ?? 60_000);
+    const found = (violation: Violation): void => this.found(violation);
+    this.store = new StoreChecks(found);
+    this.activations = new ActivationChecks(found, (process) =>
+      this.world.replicas.find((replica) => replica.process === process),
+    );
+  }
+
+  static async create(options: SimulateOptions): Promise<Simulation> {
+    const simulation = new Simulation(options);
+    process.on('unhandledRejection', simulation.onRejection);
+    const { activations, store } = simulation;
+    const { keepTrace, logger, seed } = options;
+    simulation.world = await World.create({
+      ...{ seed, keepTrace, logger },
+      controllers: () => [deploymentController, replicaSetController, garbageCollectorController],
+      onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
+      onWrite: (process, when) => simulation.faults.atWrite(process, when),
+      views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
+      manager: (process) => ({ observers: [activations.observer(process)] }),
+    });
+    simulation.faults = new Faults(simulation.world);
+    const { nodes } = simulation.world;
+    const user = simulation.world.process('user');
+    simulation.users = new Users(simulation.world.client(user), (pod) => nodes.fail(pod));
+    return simulation;
+  }
+
+  async run(): Promise<void> {
+    const { faults, plan, users, world } = this;
+    const { kernel } = world;
+    for (const planned of plan.faults) kernel.after(planned.atMs - kernel.nowMs, () => faults.make(planned));
+    for (const planned of plan.acts) kernel.after(planned.atMs - kernel.nowMs, () => void users.act(planned));
+    await this.passUntil(plan.troubledMs);
+    if (this.isOver) return;
+    kernel.note('plan', 'plan', 'no more faults');
+    await world.during(faults.end());
+    await this.rest();
+    if (!this.isOver) await this.stop();
+  }
+
+  result(): SimulationResult {
+    const { activations, faults, options, plan, store, users, violations, world } = this;
+    const all = Object.fromEntries([...faults.counts, ...world.network.faults]);
+    return {
+      ...{ seed: options.seed, plan, violations, faults: all },
+      traceHash: world.kernel.trace.hash,
+      faultCount: Object.values(all).reduce((sum, count) => sum + count, 0),
+      checks: store.checks + activations.checks,
+      users: users.counts,
+      steps: world.kernel.steps,
+      simulatedMs: world.kernel.nowMs,
+      trace: world.kernel.trace.lines,
+    };
+  }
+
+  async close(): Promise<void> {
+    process.off('unhandledRejection', this.onRejection);
+    for (const { process: replica } of this.world.replicas) replica.kill();
+    this.world.api.process.resume();
+    await this.world.close();
+  }
+
+  private get isOver(): boolean {
+    const { findAll = false, steps = Infinity } = this.options;
+    return this.world.kernel.steps >= steps || (!findAll && this.violations.length > 0);
+  }
+
+  private async passUntil(endMs: number): Promise<void> {
+    const { kernel } = this.world;
+    let isThere = false;
+    const alarm = kernel.after(endMs - kernel.nowMs, () => (isThere = true));
+    await kernel.runWhile(() => isThere || this.isOver || this.hasTwoLeaders());
+    alarm.cancel();
+  }
+
+  /** Until everything is at rest and stays so, in bounded time. */
+  private async rest(): Promise<void> {
+    const { users, world } = this;
+    const { kernel } = world;
+    const endMs = kernel.nowMs + REST_WITHIN_MS;
+    let quietSinceMs = Infinity;
+    while (kernel.nowMs < endMs && !this.isOver) {
+      await this.passUntil(kernel.nowMs + LOOK_EVERY_MS);
+      const isSettled = await world.during(users.settle());
+      const isQuiet = isSettled && (await this.unrest()).length === 0;
+      if (!isQuiet) quietSinceMs = Infinity;
+      else quietSinceMs = Math.min(quietSinceMs, kernel.nowMs);
+      if (kernel.nowMs - quietSinceMs >= STAYS_MS) break;
+    }
+    if (this.isOver) return;
+    for (const problem of await this.unrest()) this.found({ check: 'rest', subject: 'the cluster', problem });
+    for (const violation of findLostChanges(users.last(), this.store.replay)) this.found(violation);
+  }
+
+  private async unrest(): Promise<string[]> {
+    const queues = await Promise.all(
+      this.world.store.queues.map(async ({ queue }) => {
+        const { active, delayed, parked, waiting } = await queue.counts();
+        return active + delayed + parked + waiting === 0
+          ? []
+          : [
+              `queue ${queue.name}: ${waiting} waiting, ${active} active, ${delayed} delayed, ${parked} parked`,
+            ];
+      }),
+    );
+    const leaders = this.world.replicas.filter(({ manager }) => manager.isLeader).length;
+    const ended = this.world.replicas.filter(({ hasEnded }) => hasEnded);
+    return [
+      ...this.store.unrest(),
+      ...queues.flat(),
+      ...(leaders === 1 ? [] : [`${leaders} replicas lead`]),
+      ...ended.map(({ failure, process }) => `${process.name} has ended: ${String(failure)}`),
+    ];
+  }
+
+  /** Everything is told to stop, and must end with nothing left. */
+  private async stop(): Promise<void> {
+    const { kernel, replicas, store } = this.world;
+    for (const replica of replicas) replica.stop();
+    const endMs = kernel.nowMs + STOPS_WITHIN_MS;
+    while (kernel.nowMs < endMs && replicas.some(({ hasEnded }) => !hasEnded))
+      await this.passUntil(kernel.nowMs + LOOK_EVERY_MS);
+    for (const violation of checkLeftovers(replicas, store, this.store.replay)) this.found(violation);
+  }
+
+  /** A leader that is paused, or that has died, does not know what came after it. */
+  private hasTwoLeaders(): false {
+    const leaders = this.world.replicas.filter(
+      ({ manager, process }) => process.state === 'running' && manager.isLeader,
+    );
+    // Without its lease, a leader leads until it has to renew: the terms of the queues let only one of two add.
+    const isExcused = this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
+    if (leaders.length < 2 || isExcused) return false;
+    const names = leaders.map(({ process }) => process.name).join(' and ');
+    this.found({ check: 'one leader', subject: 'lease', problem: `${names} lead together` });
+    return false;
+  }
+
+  private found(violation: Violation): void {
+    const { nowMs, steps } = this.world.kernel;
+    this.world.kernel.note('checks', 'checks', `${violation.check}: ${violation.problem}`);
+    this.violations.push({ ...violation, atMs: nowMs, step: steps });
+  }
+}

@@ -1,0 +1,66 @@
+import type { StoredChange } from '../../src/testing/simulation/index.js';
+import type { HistoryEvent, RecordedKind } from '../chaos/history.js';
+import { DecisionJudge } from '../chaos/checkers/decided-sizes.js';
+import { PodNamesChecker } from '../chaos/checkers/pod-names.js';
+import { PodsOfReplicaSetChecker } from '../chaos/checkers/pods-of-replicaset.js';
+import { PoliciesChecker } from '../chaos/checkers/policies.js';
+import { unrestOf } from '../chaos/checkers/rest.js';
+import { StoreReplay } from '../chaos/checkers/store-replay.js';
+import type { Violation } from '../chaos/checkers/violation.js';
+
+const KINDS: Readonly<Record<string, RecordedKind>> = {
+  'deployments.apps': 'Deployment',
+  'replicasets.apps': 'ReplicaSet',
+  pods: 'Pod',
+};
+/** A watch may be held for so long, and a replica paused. */
+const KNOWLEDGE_MS = 120_000;
+
+/** Judges every change of the store, at its revision, by the rules that the chaos run has as well. */
+export class StoreChecks {
+  readonly replay = new StoreReplay();
+  checks = 0;
+  private readonly pods = new PodsOfReplicaSetChecker(this.replay);
+  private readonly names = new PodNamesChecker();
+  private readonly policies = new PoliciesChecker(this.replay);
+  private readonly judges = new Map<string, DecisionJudge>();
+
+  constructor(private readonly found: (violation: Violation) => void) {}
+
+  see({ deleted, object, resource, revision }: StoredChange, nowMs: number): void {
+    const kind = KINDS[resource];
+    if (!kind) return;
+    const event: HistoryEvent = { kind, deleted, resourceVersion: String(revision), seenAtMs: nowMs, object };
+    const found = this.policies.check(event);
+    this.replay.apply(event);
+    found.push(...this.pods.check(event), ...this.names.check(event), ...this.sizes(event));
+    this.checks += 4;
+    for (const each of found) this.found(each);
+  }
+
+  /** What the store shows of work that is still to be done. */
+  unrest(): string[] {
+    const { deployments, pods, replicaSets } = this.replay;
+    return unrestOf({
+      deployments: [...deployments.values()],
+      replicaSets: [...replicaSets.values()],
+      // One that has failed stays until it is collected.
+      pods: [...pods.values()].filter(({ status }) => status?.phase !== 'Failed'),
+    });
+  }
+
+  private sizes(event: HistoryEvent): Violation[] {
+    const deployment = this.replay.deploymentOf(event);
+    const uid = deployment?.metadata.uid ?? '';
+    if (!deployment || deployment.metadata.deletionTimestamp) {
+      if (event.kind === 'Deployment') this.judges.delete(event.object.metadata.uid ?? '');
+      return [];
+    }
+    const judge = this.judges.get(uid) ?? new DecisionJudge(this.replay, KNOWLEDGE_MS);
+    this.judges.set(uid, judge);
+    const at = `(revision ${event.resourceVersion})`;
+    return judge.problemsOf(event, deployment).map((problem) => ({
+      ...{ check: 'limits', subject: deployment.metadata.name, problem: `${problem} ${at}` },
+    }));
+  }
+}

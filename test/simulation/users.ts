@@ -1,0 +1,210 @@
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { AcknowledgedChange, Wish } from '../chaos/load.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import type { PlannedAct } from './plan.js';
+
+const NAMESPACE = 'default';
+const REVISION = 'deployment.kubernetes.io/revision';
+
+interface Shape {
+  readonly strategy: Deployment['spec']['strategy'];
+  readonly mostReplicas: number;
+  readonly minReadySeconds: number;
+  readonly policies?: Readonly<Record<string, string>>;
+  /** How many of its images never become ready, from 0 to 1. */
+  readonly broken?: number;
+}
+
+const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
+  type: 'RollingUpdate',
+  rollingUpdate: { maxSurge, maxUnavailable },
+});
+
+const SHAPES: readonly Shape[] = [
+  { strategy: undefined, mostReplicas: 6, minReadySeconds: 0 },
+  { strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 1 },
+  { strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0, broken: 0.2 },
+  {
+    ...{ strategy: rolling(2, 1), mostReplicas: 6, minReadySeconds: 0 },
+    policies: { 'rollkeeper.dev/steps': '1; 50%; wait 1s' },
+  },
+];
+
+/** The users of a world: they change Deployments as planned, one change of a name at a time, and know what was confirmed. */
+export class Users {
+  readonly counts = { acknowledged: 0, refused: 0, unknown: 0 };
+  private readonly changes = new Map<string, AcknowledgedChange>();
+  private readonly busy = new Set<string>();
+  private serial = 0;
+
+  /** @param failPod ends a pod's containers */
+  constructor(
+    private readonly client: ApiClient,
+    private readonly failPod: (pod: Pod) => void,
+  ) {}
+
+  /** The last confirmed change of each name. */
+  last(): Iterable<AcknowledgedChange> {
+    return this.changes.values();
+  }
+
+  /** Never rejects. Does nothing while another change of the name is under way. */
+  async act(planned: PlannedAct): Promise<void> {
+    const { name } = planned;
+    if (this.busy.has(name)) return;
+    this.busy.add(name);
+    try {
+      await this.change(planned);
+    } catch {
+      // What the reads of an act do not get, it does without.
+    } finally {
+      this.busy.delete(name);
+    }
+  }
+
+  /** Whether the last changes of all names are known, and let their rollouts end. To be called again until they do. */
+  async settle(): Promise<boolean> {
+    if (this.busy.size > 0) return false;
+    let isSettled = true;
+    for (const [name, known] of this.changes) {
+      if (known.isUncertain) await this.lookAgain(name).catch(() => undefined);
+      const { isUncertain, wish } = this.changes.get(name)!;
+      if (isUncertain) isSettled = false;
+      else if (wish && (wish.paused || imageOf(wish).includes('broken'))) {
+        isSettled = false;
+        await this.patch(name, 'settle', {
+          spec: { paused: false, template: templateWith(this.nextImage()) },
+        });
+      }
+    }
+    return isSettled;
+  }
+
+  private async change({ act, dice: [first, second], name }: PlannedAct): Promise<void> {
+    if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
+    const known = this.changes.get(name);
+    const { broken = 0, mostReplicas } = shapeOf(name);
+    if (!known?.wish) return act === 'create or update' ? this.create(name, first) : undefined;
+    switch (act) {
+      case 'create or update': {
+        const image = this.nextImage() + (second < broken ? '-broken' : '');
+        return this.patch(name, 'update', { spec: { template: templateWith(image) } });
+      }
+      case 'scale':
+        return this.patch(name, act, { spec: { replicas: Math.floor(first * (mostReplicas + 1)) } });
+      case 'pause or resume':
+        return this.patch(name, act, { spec: { paused: !known.wish.paused } });
+      case 'undo':
+        return this.undo(name);
+      case 'delete':
+        return this.send(name, act, async () => {
+          await this.client.delete(Deployment, { namespace: NAMESPACE, name });
+          return undefined;
+        });
+      case 'delete a pod':
+      case 'fail a pod': {
+        const pod = await this.aPodOf(name, first);
+        if (pod && act === 'fail a pod') this.failPod(pod);
+        else if (pod) await this.client.delete(Pod, { namespace: NAMESPACE, name: pod.metadata.name });
+      }
+    }
+  }
+
+  private create(name: string, chance: number): Promise<void> {
+    const { minReadySeconds, mostReplicas, policies, strategy } = shapeOf(name);
+    const replicas = 1 + Math.floor(chance * mostReplicas);
+    const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
+    object.metadata.annotations = { ...policies };
+    return this.send(name, 'create', () => this.client.create(Deployment, object));
+  }
+
+  private patch(name: string, operation: string, body: unknown): Promise<void> {
+    const patch = { type: 'strategic', body } as const;
+    return this.send(name, operation, () =>
+      this.client.patch<Deployment>(Deployment, { namespace: NAMESPACE, name }, patch),
+    );
+  }
+
+  /** As `kubectl rollout undo` does: the template of the revision before the newest. */
+  private async undo(name: string): Promise<void> {
+    const { items } = await this.client.list<ReplicaSet>(ReplicaSet, {
+      namespace: NAMESPACE,
+      labelSelector: `app=${name}`,
+    });
+    const template = items.toSorted((a, b) => revisionOf(b) - revisionOf(a))[1]?.spec.template;
+    if (!template) return;
+    const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
+    const value = { ...template, metadata: { ...template.metadata, labels } };
+    const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
+    await this.send(name, 'undo', () =>
+      this.client.patch<Deployment>(Deployment, { namespace: NAMESPACE, name }, patch),
+    );
+  }
+
+  private async aPodOf(name: string, chance: number): Promise<Pod | undefined> {
+    const { items } = await this.client.list<Pod>(Pod, {
+      namespace: NAMESPACE,
+      labelSelector: `app=${name}`,
+    });
+    return items[Math.floor(chance * items.length)];
+  }
+
+  private async send(
+    name: string,
+    operation: string,
+    request: () => Promise<Deployment | undefined>,
+  ): Promise<void> {
+    try {
+      this.acknowledge(name, operation, await request());
+      this.counts.acknowledged += 1;
+    } catch (error) {
+      const isRefused = error instanceof ApiStatusError && error.code < 500;
+      this.counts[isRefused ? 'refused' : 'unknown'] += 1;
+      const before = this.changes.get(name) ?? { name, operation, wish: undefined, isUncertain: true };
+      this.changes.set(name, { ...before, isUncertain: true });
+    }
+  }
+
+  private acknowledge(name: string, operation: string, object: Deployment | undefined): void {
+    const wish = object && {
+      paused: object.spec.paused ?? false,
+      replicas: object.spec.replicas,
+      template: object.spec.template,
+    };
+    this.changes.set(name, { name, operation, wish, isUncertain: false });
+  }
+
+  /** What became of a change whose answer was lost. */
+  private async lookAgain(name: string): Promise<void> {
+    try {
+      const object = await this.client.get<Deployment>(Deployment, { namespace: NAMESPACE, name });
+      this.acknowledge(name, 'a change without an answer', object);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.acknowledge(name, 'a change without an answer', undefined);
+    }
+  }
+
+  private nextImage(): string {
+    this.serial += 1;
+    return `web:${this.serial}`;
+  }
+}
+
+function shapeOf(name: string): Shape {
+  return SHAPES[Number(name.split('-')[1]) % SHAPES.length]!;
+}
+
+function templateWith(image: string): object {
+  return { spec: { containers: [{ name: 'web', image }] } };
+}
+
+function imageOf({ template }: Wish): string {
+  return template.spec?.containers[0]?.image ?? '';
+}
+
+function revisionOf({ metadata }: ReplicaSet): number {
+  return Number(metadata.annotations?.[REVISION] ?? 0);
+}
