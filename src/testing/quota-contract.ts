@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Admission, SERVER } from '../apiserver/admission/index.js';
+import { Admission, SERVER } from '../apiserver/access/admission/index.js';
 import { createSigningKey, ServiceAccountTokens } from '@rollkeeper/apiserver/auth';
 import { createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
 import type { Storage } from '@rollkeeper/apiserver';
 import { FollowedResources } from '../apiserver/storage/index.js';
-import { createObject, deleteObject, updateObject } from '../apiserver/registry/index.js';
-import type { RegistryContext } from '../apiserver/registry/index.js';
-import { SharedEvents } from '../apiserver/shared-events.js';
+import { createObject, deleteObject, updateObject } from '../apiserver/objects/registry/index.js';
+import type { RegistryContext } from '../apiserver/objects/registry/index.js';
+import { SharedEvents } from '../apiserver/objects/registry/shared-events.js';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyJsonPatch } from '../apiserver/patch/json-patch.js';
+import { applyJsonPatch } from '../apiserver/schema/patch/json-patch.js';
 import { jsonPatchBetween } from './json-patch.js';
 
 describe('the patch between two values', () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connections, compileServerLimits, createListener } from '../../src/apiserver/http/index.js';
-import { ensureTlsFiles } from '../../src/apiserver/tls-files.js';
+import { ensureTlsFiles } from '../../src/apiserver/server/tls-files.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 

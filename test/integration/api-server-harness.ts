@@ -11,7 +11,7 @@ import {
   MemoryStorage,
   writeKubeconfig,
 } from '../../src/apiserver/index.js';
-import type { Interfaces } from '../../src/apiserver/bootstrap/api-endpoints.js';
+import type { Interfaces } from '../../src/apiserver/server/bootstrap/api-endpoints.js';
 import type { ObjectCheck, ServerLimits, Storage, TokenUser } from '../../src/apiserver/index.js';
 import type { Clock } from '../../src/machinery/clock/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeProtobuf } from '../../src/apiserver/protobuf/decode-protobuf.js';
+import { decodeProtobuf } from '../../src/apiserver/http/protobuf/decode-protobuf.js';
 import { createKindRegistry, createSchemaRegistry } from '../../src/apiserver/index.js';
-import { ProtobufAnswers } from '../../src/apiserver/protobuf/protobuf-answers.js';
+import { ProtobufAnswers } from '../../src/apiserver/http/protobuf/protobuf-answers.js';
 import { TOKEN, startApiServer } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 

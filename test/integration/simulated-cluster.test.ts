@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, isNotFound, loadKubeconfig } from '../../src/client/api-client/index.js';
-import { ApiServer } from '../../src/apiserver/api-server.js';
+import { ApiServer } from '../../src/apiserver/server/api-server.js';
 import { createKindRegistry } from '../../src/apiserver/kinds/index.js';
 import { createSchemaRegistry } from '../../src/apiserver/schema/index.js';
 import { MemoryStorage } from '../../src/apiserver/storage/index.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { Authorizer } from '../../src/apiserver/authorization/index.js';
-import type { ResourceAttributes } from '../../src/apiserver/authorization/index.js';
+import { Authorizer } from '../../src/apiserver/access/authorization/index.js';
+import type { ResourceAttributes } from '../../src/apiserver/access/authorization/index.js';
 import { compileReplicaOptions, runReplica } from '../../src/rollkeeper/replica/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { ManifestObject, TestCluster } from '../../src/testing/cluster/index.js';

@@ -5,12 +5,12 @@ import { serviceAccountOf } from '../../src/rollkeeper/replica/controller-client
 import {
   CONTROLLER_RULES,
   CONTROLLER_RULES_IN_NAMESPACES,
-} from '../../src/apiserver/bootstrap/controller-roles.js';
+} from '../../src/apiserver/server/bootstrap/controller-roles.js';
 import {
   OWN_CONTROLLER_RULES,
   OWN_CONTROLLER_RULES_IN_NAMESPACES,
-} from '../../src/apiserver/bootstrap/own-controller-roles.js';
-import { defaultPolicy } from '../../src/apiserver/bootstrap/ensure-default-policy.js';
+} from '../../src/apiserver/server/bootstrap/own-controller-roles.js';
+import { defaultPolicy } from '../../src/apiserver/server/bootstrap/ensure-default-policy.js';
 
 const nameOf = (object: { kind: string; metadata: { name: string; namespace?: string } }): string =>
   [object.kind, object.metadata.namespace, object.metadata.name].filter(Boolean).join(' ');

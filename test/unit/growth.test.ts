@@ -1,7 +1,7 @@
 import { Connections } from '../../src/apiserver/http/connections.js';
 import { InFlightLimit } from '../../src/apiserver/http/in-flight-limit.js';
-import { DueNames } from '../../src/apiserver/due-names.js';
-import { NodeGraph } from '../../src/apiserver/authorization/node-graph.js';
+import { DueNames } from '../../src/apiserver/server/background/due-names.js';
+import { NodeGraph } from '../../src/apiserver/access/authorization/node-graph.js';
 import { MemoryStorage } from '../../src/apiserver/storage/memory-storage.js';
 import { NewestTexts } from '../../src/apiserver/storage/newest-texts.js';
 import { WatchRing } from '../../src/apiserver/storage/watch-ring.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { compileApiServerProcessOptions } from '../../src/apiserver/api-server-process.options.js';
+import { compileApiServerProcessOptions } from '../../src/apiserver/server/api-server-process.options.js';
 import { compileTable } from '../../src/machinery/options/compile-table.js';
 import type { TableOption } from '../../src/machinery/options/option-table.js';
 import { describeDefault } from '../../src/machinery/options/option-table.js';

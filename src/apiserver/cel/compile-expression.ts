@@ -1,8 +1,8 @@
 import type { CelType } from './cel-type.js';
 import type { DeclaredType } from './cel-values.js';
 import { TypeDeclarations } from './cel-values.js';
-import type { CostBudget, ExpressionNode } from './cost.js';
-import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from './cost.js';
+import type { CostBudget, ExpressionNode } from './library/cost.js';
+import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from './library/cost.js';
 import { kubernetesEnvironment } from './environment.js';
 import { flattenChains } from './flat-chains.js';
 import { estimateCost } from './estimate/estimate-cost.js';

@@ -1,5 +1,5 @@
-import type { ExpressionNode } from './cost.js';
-import { nodesIn } from './cost.js';
+import type { ExpressionNode } from './library/cost.js';
+import { nodesIn } from './library/cost.js';
 
 /**
  * Balances what is linked by `&&` or `||`: a chain of thousands would be a tree as deep as it is long. Each root stays the same node.

@@ -2,7 +2,7 @@ export { ANY_VALUE, listOf, mapOf, objectOf, optionalOf } from './cel-type.js';
 export type { CelField, CelObjectType, CelType } from './cel-type.js';
 export { compileExpression } from './compile-expression.js';
 export type { CelOutcome, CelProgram } from './compile-expression.js';
-export { CostBudget } from './cost.js';
+export { CostBudget } from './library/cost.js';
 export type { DeclaredSizes } from './estimate/size.js';
 export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
 export { ObjectLiteral, PatchLiteral } from './library/object-literals.js';

@@ -1,7 +1,7 @@
 import { OWN_HAS } from './library/macros.js';
-import type { ExpressionNode } from './cost.js';
+import type { ExpressionNode } from './library/cost.js';
 import { typesIn } from './type-names.js';
-import { nodesIn } from './cost.js';
+import { nodesIn } from './library/cost.js';
 
 const INFIX = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%', '&&', '||']);
 const OPENING: Readonly<Record<string, string>> = { '[]': '[', '[?]': '[', '.': '.', '.?': '.', '?:': '?' };

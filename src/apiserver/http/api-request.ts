@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { nextTurn } from '@rollkeeper/machinery/clock';
-import { ANONYMOUS } from '../auth/index.js';
-import type { UserInfo } from '../auth/index.js';
-import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
+import { ANONYMOUS } from '../access/auth/index.js';
+import type { UserInfo } from '../access/auth/index.js';
+import { badRequest, bodyTooLarge, tooManyRequests } from '../schema/errors/index.js';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 import { flowOf } from './flow-of.js';
 import { parseResourcePath } from './resource-path.js';

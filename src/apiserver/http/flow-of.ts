@@ -1,5 +1,5 @@
-import { accountOfUsername } from '../auth/index.js';
-import type { UserInfo } from '../auth/index.js';
+import { accountOfUsername } from '../access/auth/index.js';
+import type { UserInfo } from '../access/auth/index.js';
 
 /**
  * The flow of a user: users of one flow share one share of the places. A user who may write service accounts in a namespace can

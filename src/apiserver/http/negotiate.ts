@@ -1,5 +1,5 @@
-import { notAcceptable, pageNotAcceptable } from '../errors/index.js';
-import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import { notAcceptable, pageNotAcceptable } from '../schema/errors/index.js';
+import { PROTOBUF_MEDIA_TYPE } from './protobuf/decode-protobuf.js';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 

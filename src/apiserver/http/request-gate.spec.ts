@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { ADMIN } from '../auth/index.js';
+import { ADMIN } from '../access/auth/index.js';
 import { flowOf } from './flow-of.js';
 import { RequestGate } from './request-gate.js';
 import { compileServerLimits } from './server-limits.js';

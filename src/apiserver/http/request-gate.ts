@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { isMaster } from '../auth/index.js';
-import { tooManyRequests } from '../errors/index.js';
+import { isMaster } from '../access/auth/index.js';
+import { tooManyRequests } from '../schema/errors/index.js';
 import type { ApiRequest } from './api-request.js';
 import { flowOf } from './flow-of.js';
 import { InFlightLimit } from './in-flight-limit.js';

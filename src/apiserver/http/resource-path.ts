@@ -1,4 +1,4 @@
-import { malformedPath } from '../errors/index.js';
+import { malformedPath } from '../schema/errors/index.js';
 
 /** The target of a path below `/api` or `/apis`, before checking that the resource exists. */
 export interface ResourcePath {

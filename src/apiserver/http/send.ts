@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { StatusError } from '../errors/index.js';
+import type { StatusError } from '../schema/errors/index.js';
 import type { ApiRequest } from './api-request.js';
 import { plainText } from './api-response.js';
 import type {
@@ -15,7 +15,7 @@ import type {
   StreamResponse,
   UpgradeResponse,
 } from './api-response.js';
-import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import { PROTOBUF_MEDIA_TYPE } from './protobuf/decode-protobuf.js';
 import type { Format } from './negotiate.js';
 import { PrettyJson } from './pretty-json.js';
 import { warningHeaders } from './warning-headers.js';

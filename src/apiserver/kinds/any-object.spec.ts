@@ -4,7 +4,7 @@ import { stringifyJson } from '../../machinery/kubernetes/index.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
-import { decideDeletion } from '../registry/decide-deletion.js';
+import { decideDeletion } from '../objects/registry/decide-deletion.js';
 import { createKindRegistry } from './kind-registry.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { ShownKind, TableColumn } from './kind-definition.js';
-import { readGenerated } from '../read-generated.js';
+import { readGenerated } from '../schema/read-generated.js';
 
 const FILE = new URL('generated/columns.json', import.meta.url);
 

@@ -6,9 +6,9 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import type { FieldError } from '../errors/index.js';
+import type { FieldError } from '../schema/errors/index.js';
 
-export type { FieldError, FieldErrorType } from '../errors/index.js';
+export type { FieldError, FieldErrorType } from '../schema/errors/index.js';
 
 /** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
 export interface TableColumn {

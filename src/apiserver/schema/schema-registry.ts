@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { Descriptions, GoFacts, ObjectSchema, SchemaRegistry } from './object-schema.js';
-import { readGenerated } from '../read-generated.js';
+import { readGenerated } from './read-generated.js';
 
 const GENERATED = new URL('generated/', import.meta.url);
 

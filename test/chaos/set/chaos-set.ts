@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/client/api-client/index.js';
-import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
+import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { SystemClock } from '../../../src/machinery/clock/index.js';
 import { Lease } from '../../../src/machinery/kubernetes/index.js';
 import type { RedisConnection } from '../../../src/redis/connection/index.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
+import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { askStatus, failingChecks } from '../../../src/rollkeeper/replica/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
+import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { readCredentials } from '../../../src/rollkeeper/replica/supervisor/credentials.js';
 import { freePort } from '../../../src/machinery/listening.js';
 import { Program } from './program.js';

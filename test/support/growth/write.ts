@@ -1,7 +1,7 @@
 import type { RunningApiServer } from '../../integration/api-server-harness.js';
 import { createKindRegistry, createSchemaRegistry } from '../../../src/apiserver/index.js';
 import type { KindDefinition } from '../../../src/apiserver/index.js';
-import { ProtobufAnswers } from '../../../src/apiserver/protobuf/protobuf-answers.js';
+import { ProtobufAnswers } from '../../../src/apiserver/http/protobuf/protobuf-answers.js';
 import { sampleOf } from '../../fuzz/arbitraries/samples.js';
 
 /** How an object is sent. Each but the first two is about an object that exists. */

@@ -1,4 +1,4 @@
-import type { CheckedType, ExpressionNode } from '../cost.js';
+import type { CheckedType, ExpressionNode } from '../library/cost.js';
 import { OWN_HAS } from '../library/macros.js';
 import type { Operand } from './estimate-call.js';
 import { estimateCall, estimateOperator } from './estimate-call.js';

@@ -1,8 +1,8 @@
 import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
-import { meter } from '../cost.js';
-import type { AccessAttributes, ResourceAttributes } from '../../auth/access-attributes.js';
+import { meter } from './cost.js';
+import type { AccessAttributes, ResourceAttributes } from './access-attributes.js';
 import { register } from './register.js';
 
 /** Answers an expression's variable `authorizer`, synchronously and without requests. */

@@ -7,7 +7,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { Environment } from '@marcbachmann/cel-js';
 import { Optional } from '@marcbachmann/cel-js';
-import { meter } from '../cost.js';
+import { meter } from './cost.js';
 import { parseUrl } from './addresses.js';
 import { register, registerNamespace } from './register.js';
 

@@ -2,7 +2,7 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { sameJson } from '@rollkeeper/machinery/kubernetes';
-import { meter } from '../cost.js';
+import { meter } from './cost.js';
 import { register, registerNamespace } from './register.js';
 
 type Items = readonly unknown[] | ReadonlySet<unknown>;

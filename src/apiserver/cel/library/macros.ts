@@ -2,8 +2,8 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError, Optional } from '@marcbachmann/cel-js';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
-import type { ExpressionNode } from '../cost.js';
-import { meter } from '../cost.js';
+import type { ExpressionNode } from './cost.js';
+import { meter } from './cost.js';
 
 /** The part of the library's interface for custom macros that is used here. */
 interface Type {

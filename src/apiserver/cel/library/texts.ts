@@ -1,7 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { meter } from '../cost.js';
+import { meter } from './cost.js';
 import { matchesPattern, readPattern } from './macros.js';
 import { register } from './register.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS_KINDS } from '../../resource-metrics/metrics-kinds.js';
-import { REVIEW_TYPES } from '../../reviews/decide-review.js';
+import { METRICS_KINDS } from '../../objects/resource-metrics/metrics-kinds.js';
+import { REVIEW_TYPES } from '../../objects/reviews/decide-review.js';
 import { createSchemaRegistry } from '../../schema/index.js';
 import { BUILT_IN_KINDS } from '../built-in-kinds.js';
 import type { Definition } from '../custom/custom-kind.js';

@@ -1,4 +1,4 @@
-import { shortened } from '../../errors/index.js';
+import { shortened } from '../../schema/errors/index.js';
 import { goJsonEscapes, goQuote, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { asWritten } from '../../schema/index.js';
 import { shownSelector } from './labels.js';
-import { readGenerated } from '../../read-generated.js';
+import { readGenerated } from '../../schema/read-generated.js';
 
 const FILE = new URL('../generated/internal.json', import.meta.url);
 

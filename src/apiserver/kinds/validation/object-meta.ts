@@ -8,7 +8,7 @@ import {
   NON_NEGATIVE,
   sameMeaning,
 } from '@rollkeeper/machinery/kubernetes';
-import { shortened } from '../../errors/index.js';
+import { shortened } from '../../schema/errors/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
 import { validateAnnotations, validateLabels } from './labels.js';

@@ -2,7 +2,7 @@ import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decoded, KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Reservation, Reservations } from '../../kind-definition.js';
-import { internalError } from '../../../errors/index.js';
+import { internalError } from '../../../schema/errors/index.js';
 import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
 import { hasClusterIp, wantsHealthPort, wantsNodePorts } from './service.defaults.js';

@@ -1,0 +1,54 @@
+import type { PolicyRule } from '../../access/authorization/index.js';
+import { CONTROLLER_RULES, CONTROLLER_RULES_IN_NAMESPACES } from './controller-roles.js';
+import type { RulesInNamespace } from './controller-roles.js';
+import { APPS, CORE, STORAGE, may } from './policy-rules.js';
+
+/** The prefix of the roles for what Rollkeeper's controllers do and those of Kubernetes do not, or do otherwise. */
+export const OWN_CONTROLLER_ROLE_PREFIX = 'rollkeeper:controller:';
+
+/** A pod whose creation is refused because its name is taken is read. */
+const READS_PODS = may('get', CORE, 'pods');
+
+/** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`). */
+const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
+  // Steps, checks, budgets, resizes, blue-green rollouts and the lasting history.
+  'deployment-controller': [
+    may('patch', APPS, 'deployments'),
+    may('patch', CORE, 'pods'),
+    may('update', CORE, 'pods/resize'),
+    may('get patch', CORE, 'services'),
+    may('create get update', CORE, 'configmaps'),
+    may('create get', 'batch', 'jobs'),
+    may('get', 'policy', 'poddisruptionbudgets'),
+    may('update', 'policy', 'poddisruptionbudgets/status'),
+  ],
+  // It is the attacher of the simulated driver as well.
+  'attachdetach-controller': [may('patch', STORAGE, 'volumeattachments volumeattachments/status')],
+  'daemon-set-controller': [READS_PODS],
+  'job-controller': [READS_PODS],
+  'legacy-service-account-token-cleaner': [may('list', CORE, 'pods')],
+  'replicaset-controller': [READS_PODS],
+  'replication-controller': [READS_PODS],
+};
+
+/**
+ * The rules of `rollkeeper:controller:ACCOUNT` by account, beside those of `system:controller:ACCOUNT`. What the account
+ * may update it may patch as well, which gives it no power that it has not.
+ */
+export const OWN_CONTROLLER_RULES: Readonly<Record<string, readonly PolicyRule[]>> = Object.fromEntries(
+  Object.entries(CONTROLLER_RULES)
+    .map(([account, rules]) => [account, [...patchesOf(rules), ...(BEYOND[account] ?? [])]] as const)
+    .filter(([, rules]) => rules.length > 0),
+);
+
+/** The same in one namespace alone. */
+export const OWN_CONTROLLER_RULES_IN_NAMESPACES: readonly RulesInNamespace[] =
+  CONTROLLER_RULES_IN_NAMESPACES.map((one) => ({ ...one, rules: patchesOf(one.rules) })).filter(
+    ({ rules }) => rules.length > 0,
+  );
+
+function patchesOf(rules: readonly PolicyRule[]): PolicyRule[] {
+  return rules
+    .filter(({ verbs }) => verbs.includes('update') && !verbs.includes('patch'))
+    .map((rule) => ({ ...rule, verbs: ['patch'] }));
+}
