@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { includeOf } from './scripts/lib/test-suites.mjs';
@@ -22,11 +22,15 @@ const sharedProcess = {
   isolate: false,
   setupFiles: ['test/support/shared-process.setup.ts', ...setupFiles],
 };
-const TSCONFIG = readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8');
-/** What has been compiled is kept as long as the compiler's options stay the same. */
-const tsconfigInCacheKey: Plugin = {
-  name: 'tsconfig-in-cache-key',
-  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) => define(() => TSCONFIG),
+const PACKAGES = globSync('src/*/package.json', { cwd: import.meta.dirname }).sort();
+/** The compiler's options, and the files that the packages' subpaths lead to. */
+const SETTINGS = ['tsconfig.json', ...PACKAGES]
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('');
+/** A compiled file names the files that its imports lead to. It is kept as long as these settings stay the same. */
+const settingsInCacheKey: Plugin = {
+  name: 'settings-in-cache-key',
+  configureVitest: ({ experimental_defineCacheKeyGenerator: define }) => define(() => SETTINGS),
 };
 const withRedis = {
   globalSetup: ['test/integration/redis.global-setup.ts'],
@@ -42,7 +46,7 @@ export default defineConfig({
   // The packages' sources, not what was built of them.
   resolve: { conditions: SOURCES },
   ssr: { resolve: { conditions: SOURCES } },
-  plugins: [tsconfigInCacheKey],
+  plugins: [settingsInCacheKey],
   test: {
     // Each source is compiled once, not for every project and every run anew.
     experimental: { fsModuleCache: true },
