@@ -34,7 +34,13 @@ import {
   commonHeaders,
   Upgrades,
 } from '../http/index.js';
-import type { ApiRequest, ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from '../http/index.js';
+import type {
+  ApiRequest,
+  ApiResponse,
+  CompiledServerLimits,
+  Format,
+  UpgradeResponse,
+} from '../http/index.js';
 import { translateStoreFailure } from '../objects/registry/index.js';
 import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';

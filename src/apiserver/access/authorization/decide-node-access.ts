@@ -1,4 +1,8 @@
-import type { AccessAttributes, FieldRequirement, ResourceAttributes } from '../../cel/library/access-attributes.js';
+import type {
+  AccessAttributes,
+  FieldRequirement,
+  ResourceAttributes,
+} from '../../cel/library/access-attributes.js';
 import type { PolicyRule } from './policy-rule.js';
 import { ruleAllows } from './policy-rule.js';
 import type { AccessDecision } from './decide-access.js';

@@ -2,7 +2,12 @@ import { exactInteger, goQuote, parseInt64 } from '@rollkeeper/machinery/kuberne
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../../schema/errors/index.js';
 import type { FieldError } from '../../schema/errors/index.js';
-import { decodeDeleteOptions, dryRunProblems, invalidOptions, notAnInteger } from '../../http/decoding/index.js';
+import {
+  decodeDeleteOptions,
+  dryRunProblems,
+  invalidOptions,
+  notAnInteger,
+} from '../../http/decoding/index.js';
 import type { DeleteOptionsBody } from '../../http/decoding/index.js';
 import type { ApiRequest } from '../../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';

@@ -24,7 +24,13 @@ import {
   unchangedSinceLastApplied,
   writeOwners,
 } from '../../schema/managed-fields/index.js';
-import type { AppliedConfig, ApplyOutcome, Manager, Owners, Shape } from '../../schema/managed-fields/index.js';
+import type {
+  AppliedConfig,
+  ApplyOutcome,
+  Manager,
+  Owners,
+  Shape,
+} from '../../schema/managed-fields/index.js';
 import type { Subresource } from '../../kinds/index.js';
 import { emptyObjectOf } from '../../schema/index.js';
 import type { ObjectState } from '../../storage/index.js';

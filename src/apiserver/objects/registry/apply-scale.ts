@@ -2,7 +2,13 @@ import { atOnce, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../../kinds/index.js';
-import { ownersAfterScale, ownersOfScale, setOf, shapeOfType, writeOwners } from '../../schema/managed-fields/index.js';
+import {
+  ownersAfterScale,
+  ownersOfScale,
+  setOf,
+  shapeOfType,
+  writeOwners,
+} from '../../schema/managed-fields/index.js';
 import type { ManagedFieldsEntry, Manager } from '../../schema/managed-fields/index.js';
 import { mergeApplied, ownersBeforeApply } from './apply-object.js';
 import type { ApplyOptions, Config } from './apply-object.js';

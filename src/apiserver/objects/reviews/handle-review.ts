@@ -3,7 +3,13 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { decodeBody, checkWriteOptions, typeProblem } from '../../http/decoding/index.js';
-import { badRequest, invalid, methodNotAllowed, notAcceptable, unknownPath } from '../../schema/errors/index.js';
+import {
+  badRequest,
+  invalid,
+  methodNotAllowed,
+  notAcceptable,
+  unknownPath,
+} from '../../schema/errors/index.js';
 import { invalidField } from '../../kinds/index.js';
 import type { KindRegistry } from '../../kinds/index.js';
 import { created, negotiate } from '../../http/index.js';

@@ -41,7 +41,10 @@ import type { ProtobufAnswers } from '../../http/protobuf/protobuf-answers.js';
 import { contextOf } from '../../objects/registry/index.js';
 import type { RegistryContext } from '../../objects/registry/index.js';
 import { findMetricsKind } from '../../objects/resource-metrics/metrics-kinds.js';
-import { handleCustomMetrics, isCustomMetrics } from '../../objects/resource-metrics/handle-custom-metrics.js';
+import {
+  handleCustomMetrics,
+  isCustomMetrics,
+} from '../../objects/resource-metrics/handle-custom-metrics.js';
 import { handleMetrics } from '../../objects/resource-metrics/handle-metrics.js';
 import type { Reviewer } from '../../objects/reviews/decide-review.js';
 import { findReviewType } from '../../objects/reviews/decide-review.js';

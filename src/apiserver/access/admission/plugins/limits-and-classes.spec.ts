@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitRangeItem } from '../../../../machinery/generated/types/core-v1.js';
-import type { Decoded, KubernetesObject, UnstructuredObject } from '../../../../machinery/kubernetes/index.js';
+import type {
+  Decoded,
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../../machinery/kubernetes/index.js';
 import { aPod } from '../admission.fixture.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './default-classes.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './limit-ranger.js';

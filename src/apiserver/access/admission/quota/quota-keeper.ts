@@ -3,7 +3,12 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import { addAmounts, qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { isStorageConflict, isStorageNotFound, isStorageUnavailable, pagesOf } from '../../../storage/index.js';
+import {
+  isStorageConflict,
+  isStorageNotFound,
+  isStorageUnavailable,
+  pagesOf,
+} from '../../../storage/index.js';
 import type { FollowedObjects, Storage } from '../../../storage/index.js';
 import type { KindDefinition, KindRegistry } from '../../../kinds/index.js';
 import { refused } from '../attributes.js';
