@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { isNearItsEnd } from './key-pair.js';
 import type { KeyPair } from './key-pair.js';
@@ -16,7 +16,7 @@ export function certificateFiles(certFile: string, keyFile: string): Certificate
   return {
     description: `${certFile} and ${keyFile}`,
     read: async () => {
-      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+      const [cert, key] = await Promise.all([readNamedFile(certFile), readNamedFile(keyFile)]);
       return { cert, key };
     },
   };

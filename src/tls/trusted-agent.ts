@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -26,7 +26,7 @@ export function agentTrusting(caFile: string | undefined): Dispatcher {
   return trustedAgent(
     caFile === undefined
       ? { by: 'well-known-authorities' }
-      : { by: 'authority', caPem: readFileSync(caFile, 'utf8') },
+      : { by: 'authority', caPem: readNamedFileSync(caFile).toString('utf8') },
   );
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import type { ApiClient, Clock, Logger } from '@rollkeeper/runtime';
 import { Secret, isAlreadyExists, isConflict, typeMeta, unlessGone } from '@rollkeeper/runtime';
 import type { KeyPair } from '@rollkeeper/tls';
@@ -105,7 +105,7 @@ export class FileCertificates implements CertificateSource {
   async look(): Promise<HeldCertificates> {
     const { caFile, certFile, keyFile } = this.files;
     const served = await certificateFiles(certFile, keyFile).read(undefined);
-    return { served, ca: caFile === undefined ? undefined : await readFile(caFile, 'utf8') };
+    return { served, ca: caFile === undefined ? undefined : await readNamedFile(caFile) };
   }
 }
 

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { errorMessage, StartupError } from '@rollkeeper/machinery/errors';
-import { claimDataFolder } from '@rollkeeper/machinery/files';
+import { claimDataFolder, readNamedFile } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ObjectCheck } from '../access/admission/index.js';
 import { ApiServer } from './api-server.js';
@@ -131,7 +130,7 @@ async function readClientCa(
   tls: TlsMaterial | undefined,
 ): Promise<string | undefined> {
   if (path === undefined) return tls?.ca;
-  return readFile(path, 'utf8').catch((error: Error) => {
+  return readNamedFile(path).catch((error: Error) => {
     throw new StartupError(`cannot read --client-ca-file: ${error.message}`, { cause: error });
   });
 }

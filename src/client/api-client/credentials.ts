@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
@@ -105,7 +105,7 @@ export class TokenFileCredentials implements Credentials {
   /** A temporary read error is ignored while the last token may still be valid. */
   private read(nowMs: number): void {
     try {
-      const headers = bearer(readFileSync(this.path, 'utf8').trim());
+      const headers = bearer(readNamedFileSync(this.path).toString('utf8').trim());
       this.current = { headers, readAtMs: nowMs };
     } catch (error) {
       if (!this.current) throw new Error(`cannot read the token file ${this.path}`, { cause: error });

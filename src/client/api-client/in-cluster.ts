@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
@@ -41,7 +42,7 @@ export function inClusterConnection(
     },
     credentials: new TokenFileCredentials(`${folder}/token`, clock),
     proxyUrl: proxyFromEnvironment(serverUrl, env),
-    namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined,
+    namespace: existsSync(namespaceFile) ? readNamedFileSync(namespaceFile).toString('utf8').trim() : undefined,
     source: 'in-cluster',
   };
 }

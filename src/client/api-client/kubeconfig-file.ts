@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { YAMLMap } from 'yaml';
 import { parse, parseDocument, isSeq, stringify } from 'yaml';
 import * as z from 'zod';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { execConfigSchema } from './exec-plugin.js';
 
@@ -159,7 +160,7 @@ function entries<Name extends string, Schema extends z.ZodType>(name: Name, sche
 
 function parseYaml(path: string): unknown {
   try {
-    const content: unknown = parse(readFileSync(path, 'utf8'));
+    const content: unknown = parse(readNamedFileSync(path).toString('utf8'));
     return content;
   } catch (error) {
     throw new InvalidOptionError(`kubeconfig ${path}`, errorMessage(error).split('\n')[0] ?? '', {
@@ -196,7 +197,7 @@ export function writeOidcTokens(
   tokens: { readonly idToken: string; readonly refreshToken: string },
 ): void {
   const target = realpathSync(path);
-  const document = parseDocument(readFileSync(target, 'utf8'));
+  const document = parseDocument(readNamedFileSync(target).toString('utf8'));
   const users = document.get('users');
   const entry = isSeq<YAMLMap>(users) ? users.items.find((item) => item.get('name') === userName) : undefined;
   if (!entry) throw new InvalidOptionError(`kubeconfig ${path}`, `there is no user "${userName}" any more`);

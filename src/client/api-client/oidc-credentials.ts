@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import type * as OpenIdClient from 'openid-client';
 import * as z from 'zod';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -125,7 +125,7 @@ export class OidcCredentials implements Credentials {
   private async fetch(issuer: string): Promise<OpenIdClient.CustomFetch> {
     const { Agent, ProxyAgent, fetch } = await import('undici');
     const { 'idp-certificate-authority': path, 'idp-certificate-authority-data': data } = this.config;
-    const ca = data ? Buffer.from(data, 'base64') : path ? readFileSync(path) : undefined;
+    const ca = data ? Buffer.from(data, 'base64') : path ? readNamedFileSync(path) : undefined;
     const proxy = proxyFromEnvironment(issuer, this.options.env);
     const tls = { allowH2: false, ...(ca && { ca }) };
     return async (url, init) => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -68,7 +68,7 @@ export class TlsFiles {
     if (!source) return undefined;
     if ('data' in source) return source.data;
     try {
-      return readFileSync(source.path);
+      return readNamedFileSync(source.path);
     } catch (error) {
       throw new InvalidOptionError(this.options.names[part], errorMessage(error), { cause: error });
     }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { writableCopy } from '@rollkeeper/machinery/kubernetes';
@@ -29,7 +29,7 @@ export interface SigningAuthority {
 export function signingFiles(certFile: string, keyFile: string): SigningAuthority {
   return {
     async read() {
-      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+      const [cert, key] = await Promise.all([readNamedFile(certFile), readNamedFile(keyFile)]);
       return { cert, key };
     },
   };

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { StartupError, errorMessage } from '../errors/index.js';
 import { isShared, judgeFile, judgeFolder, judgeLink } from './decide-trust.js';
 import { makeFolder } from './make-folder.js';
-import { assertOwnFolder, assertTrusted, unlessMissing } from './own-files.js';
+import { unlessMissing } from './named-file.js';
+import { assertOwnFolder, assertTrusted } from './own-files.js';
 import { placeOf, processOwner } from './process-owner.js';
 
 /** Files in a data folder that the next start trusts. */

@@ -8,4 +8,11 @@ export {
   readNamedSecret,
   readOwnFile,
 } from './own-files.js';
+export {
+  UnreadableFileError,
+  assertNamedFile,
+  openNamedFile,
+  readNamedFile,
+  readNamedFileSync,
+} from './named-file.js';
 export { replaceFile } from './replace-file.js';

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { StartupError, errorCode } from '../errors/index.js';
 import type { Distrust, ProcessOwner } from './decide-trust.js';
+import { flagsFor, readOpenFile, unlessMissing } from './named-file.js';
 import { placeOf, processOwner } from './process-owner.js';
 import { judgeFile, judgeFolder, judgeLink, judgeNamedFile } from './decide-trust.js';
 
@@ -53,7 +54,7 @@ export async function readOwnFile(
     assertTrusted(path, facts, self && judge(facts, self, placeOf(real)));
     if (mode !== undefined && (facts.mode & 0o777 & ~mode) !== 0)
       await file.chmod(mode).catch(() => undefined);
-    return await file.readFile('utf8');
+    return readOpenFile(path, file.fd).toString('utf8');
   } finally {
     await file.close();
   }
@@ -77,9 +78,12 @@ export function openOwnLog(path: string): number {
   }
 }
 
-/** The content of a file that the user named; others must not be able to change it. @throws UntrustedFileError */
+/**
+ * The content of a file that the user named; others must not be able to change it.
+ * @throws UntrustedFileError; as `readNamedFile`
+ */
 export function readNamedSecret(path: string): string {
-  const fd = openSync(path, 'r');
+  const fd = openSync(path, flagsFor(path));
   try {
     const self = processOwner();
     const facts = fstatSync(fd);
@@ -88,7 +92,7 @@ export function readNamedSecret(path: string): string {
       facts,
       self && facts.isFile() ? judgeNamedFile(facts, self, placeOf(realpathSync(path))) : undefined,
     );
-    return readFileSync(fd, 'utf8');
+    return readOpenFile(path, fd).toString('utf8');
   } finally {
     closeSync(fd);
   }
@@ -108,7 +112,7 @@ async function withoutLink(path: string, self: ProcessOwner | undefined): Promis
 }
 
 function openExisting(path: string) {
-  return open(path, constants.O_RDONLY | O_NOFOLLOW).catch(unlessMissing);
+  return open(path, flagsFor(path) | O_NOFOLLOW).catch(unlessMissing);
 }
 
 function openNotFollowing(path: string, flags: number): number {
@@ -120,12 +124,6 @@ function openNotFollowing(path: string, flags: number): number {
       cause: error,
     });
   }
-}
-
-/** For a rejection: ignores a missing file. */
-export function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT') return undefined;
-  throw error;
 }
 
 function explain(path: string, { gid, mode, uid }: Stats, distrust: Distrust): string {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { UnreadableFileError, readNamedFileSync } from '@rollkeeper/machinery/files';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { ClusterNode, ClusterOptions, Command, RedisOptions } from 'ioredis';
 import { Redis, Cluster } from 'ioredis';
-import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import { InvalidOptionError, errorCode, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
 import { parseRedisUrl } from './redis-target.js';
@@ -160,10 +160,10 @@ function whatToDoAboutReply(error: Error): false | 1 | 2 {
 function readTlsFiles({ servername, ...files }: RedisTlsFiles): TlsOptions {
   const read = Object.entries(files).map(([name, path]: [string, string]) => {
     try {
-      return [name, readFileSync(path, 'utf8')];
+      return [name, readNamedFileSync(path).toString('utf8')];
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new InvalidOptionError('redis-url', `the ${name} file ${path} cannot be read (${code})`, {
+      const reason = error instanceof UnreadableFileError ? error.message : String(errorCode(error));
+      throw new InvalidOptionError('redis-url', `the ${name} file ${path} cannot be read (${reason})`, {
         cause: error,
       });
     }

@@ -6,7 +6,7 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServedDefinition } from '../generate/index.js';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions } from './shared-options.js';
+import { addApiOptions, readNamed } from './shared-options.js';
 
 interface OutputFlags {
   readonly output?: string;
@@ -142,11 +142,10 @@ async function generateTypes(files: readonly string[], flags: TypesFlags): Promi
 }
 
 async function definitionsOfFiles(files: readonly string[]): Promise<ServedDefinition[]> {
-  const { readFile } = await import('node:fs/promises');
   const { parseAllDocuments } = await import('yaml');
   const documents: unknown[] = [];
   for (const file of files) {
-    for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+    for (const document of parseAllDocuments(await readNamed('file', file))) {
       const [error] = document.errors;
       if (error) throw new InvalidOptionError('file', `${file}: ${error.message}`);
       documents.push(document.toJS());

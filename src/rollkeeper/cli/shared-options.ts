@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
@@ -69,7 +69,7 @@ export function parseRef(text: string, option = 'name'): Required<ObjectRef> {
 /** The content of the file that an option names. @throws InvalidOptionError */
 export async function readNamed(option: string, file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readNamedFile(file);
   } catch (error) {
     throw new InvalidOptionError(option, errorMessage(error), { cause: error });
   }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import { assertNamedFile } from '@rollkeeper/machinery/files';
 import type { CustomKind, PolicyRule, ResourceType } from '@rollkeeper/runtime';
 import { RIGHTS, definitionOf, isCustomKind, qualifiedResource } from '@rollkeeper/runtime';
 
@@ -12,6 +13,7 @@ export async function modulesOf(paths: readonly string[]): Promise<readonly Modu
   const modules: ModuleExports[] = [];
   for (const path of paths) {
     try {
+      await assertNamedFile(path);
       modules.push((await import(pathToFileURL(resolve(path)).href)) as ModuleExports);
     } catch (error) {
       throw new InvalidOptionError('module', `${path}: ${errorMessage(error)}`, { cause: error });

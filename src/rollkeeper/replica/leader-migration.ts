@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
@@ -55,7 +55,7 @@ export function readLeaderMigration(
 ): LeaderMigration {
   let text: unknown;
   try {
-    text = parse(readFileSync(file, 'utf8'));
+    text = parse(readNamedFileSync(file).toString('utf8'));
   } catch (error) {
     throw new InvalidOptionError(OPTION, `${file}: ${errorMessage(error)}`);
   }

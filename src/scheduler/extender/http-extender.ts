@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readNamedFileSync } from '@rollkeeper/machinery/files';
 import { request as httpRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { request as httpsRequest } from 'node:https';
@@ -235,7 +235,7 @@ function tlsOptions(
     if (data !== undefined) return Buffer.from(data, 'base64');
     if (file === undefined) return undefined;
     try {
-      return readFileSync(file);
+      return readNamedFileSync(file);
     } catch (error) {
       throw new InvalidOptionError(`${field}.${name}`, errorMessage(error), { cause: error });
     }

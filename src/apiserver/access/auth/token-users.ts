@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import { errorMessage, InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { AUTHENTICATED } from './user-info.js';
 import type { UserInfo } from './user-info.js';
@@ -26,7 +26,7 @@ export function userOfToken({ groups = [], uid, username }: TokenUser): UserInfo
  * @throws InvalidOptionError naming the line
  */
 export async function readTokenUsers(path: string): Promise<TokenUser[]> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readNamedFile(path).catch((error: unknown) => {
     throw new InvalidOptionError('token-auth-file', `cannot be read: ${errorMessage(error)}`, {
       cause: error,
     });

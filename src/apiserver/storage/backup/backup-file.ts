@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import { openNamedFile } from '@rollkeeper/machinery/files';
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StorageRecord } from '../index.js';
 import { linesIn } from './lines-in.js';
@@ -147,7 +149,7 @@ export async function* readBackupFile(path: string): AsyncGenerator<StorageRecor
 }
 
 async function* readLines(path: string): AsyncGenerator<string> {
-  const file = createReadStream(path);
+  const file = (await openBackup(path)).createReadStream();
   const text = createGunzip();
   let failure: Error | undefined;
   // The lines end where the text does, and say nothing of why.
@@ -162,6 +164,14 @@ async function* readLines(path: string): AsyncGenerator<string> {
     await piped;
   }
   if (failure) throw describeFailure(path, failure);
+}
+
+async function openBackup(path: string): Promise<FileHandle> {
+  try {
+    return await openNamedFile(path);
+  } catch (error) {
+    throw describeFailure(path, error as NodeJS.ErrnoException);
+  }
 }
 
 function describeFailure(path: string, error: NodeJS.ErrnoException): Error {

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import { assertNamedFile, readNamedFile } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import {
   compileConfiguration,
@@ -65,7 +66,7 @@ function named(configuration: SchedulerConfiguration, name: string | undefined):
 
 async function textOf(option: string, file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readNamedFile(file);
   } catch (error) {
     throw new InvalidOptionError(option, errorMessage(error), { cause: error });
   }
@@ -82,6 +83,7 @@ async function loadPlugins(file: string): Promise<readonly SchedulerPluginDefini
   await assertOursAlone(file);
   let loaded: { readonly default?: unknown };
   try {
+    await assertNamedFile(file);
     loaded = (await import(pathToFileURL(resolve(file)).href)) as typeof loaded;
   } catch (error) {
     throw new InvalidOptionError('plugins', `${file}: ${errorMessage(error)}`, { cause: error });

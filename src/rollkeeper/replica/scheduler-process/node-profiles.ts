@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import type { NodeProfile } from '@rollkeeper/simulator';
 import { compileNodeSimulatorOptions, parseNodeProfiles } from '@rollkeeper/simulator';
 
@@ -10,7 +10,7 @@ import { compileNodeSimulatorOptions, parseNodeProfiles } from '@rollkeeper/simu
 export async function readNodeProfiles(file: string, nodes: number): Promise<NodeProfile[]> {
   let content: string;
   try {
-    content = await readFile(file, 'utf8');
+    content = await readNamedFile(file);
   } catch (error) {
     throw new InvalidOptionError('node-profiles', errorMessage(error), { cause: error });
   }

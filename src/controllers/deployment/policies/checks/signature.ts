@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readNamedFile } from '@rollkeeper/machinery/files';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /** Signs what is sent, so that its receiver knows whom it is from, and that it is not sent again by another. */
@@ -22,7 +22,7 @@ export function fileSigner(keyFile: string | undefined, nowMs: () => number): Re
       const seconds = Math.floor(nowMs() / 1000);
       const headers = { 'webhook-id': id, 'webhook-timestamp': String(seconds) };
       if (keyFile === undefined) return headers;
-      const key = decodeKey(await readFile(keyFile, 'utf8'));
+      const key = decodeKey(await readNamedFile(keyFile));
       return { ...headers, 'webhook-signature': signatureOf(key, { id, seconds, body }) };
     },
   };
