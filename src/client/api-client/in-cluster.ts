@@ -42,7 +42,9 @@ export function inClusterConnection(
     },
     credentials: new TokenFileCredentials(`${folder}/token`, clock),
     proxyUrl: proxyFromEnvironment(serverUrl, env),
-    namespace: existsSync(namespaceFile) ? readNamedFileSync(namespaceFile).toString('utf8').trim() : undefined,
+    namespace: existsSync(namespaceFile)
+      ? readNamedFileSync(namespaceFile).toString('utf8').trim()
+      : undefined,
     source: 'in-cluster',
   };
 }
