@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { Namespace } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Namespace, Secret } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
+import { MetricServer } from './support/metric-server.js';
 import { LookedAfter, PREFIX, imageOf } from './support/looked-after.js';
 import { SharedUp } from './support/shared-up.js';
 
@@ -90,6 +91,49 @@ describe('a rollout that looks after itself', () => {
     await freeze(null);
     await frozen.rollouts.rolledOut('web');
     expect(await frozen.sizes('web')).toEqual({ 'web:2': 5 });
+  });
+
+  it('looks at a metric with a token that only a Secret has, and goes back where the value is wrong', async () => {
+    const metrics = new MetricServer('t0ken');
+    const host = await metrics.start();
+    try {
+      const prefixed = { secret: 'metrics', key: 'token', prefix: 'Bearer ' };
+      const web = { url: `http://${host}/{{name}}`, headers: { authorization: prefixed } };
+      const check = { web: { ...web, 'json-path': '$.rate', condition: '< 0.05' }, interval: '1s' };
+      const data = { errors: JSON.stringify(check), seen: JSON.stringify({ ...check, mode: 'observe' }) };
+      await client.create(ConfigMap, { metadata: { namespace, name: 'rollkeeper-checks' }, data });
+      const annotations = { [`${PREFIX}check-hosts`]: 'elsewhere.example.com' };
+      const token = Buffer.from('t0ken').toString('base64');
+      await client.create(Secret, { metadata: { namespace, name: 'metrics', annotations }, data: { token } });
+      metrics.rates = { observed: 0.5, measured: 0.01 };
+      await looked.start('observed', { steps: '1; check seen; 100%' });
+      await looked.start('measured', { steps: '1; check errors; 100%', 'on-failure': 'rollback' });
+
+      await looked.rollouts.setImage('measured', 'web:2');
+      await looked.says('measured', 'Secret metrics may not be sent to');
+      expect(metrics.tokens, 'nothing is sent where the Secret does not allow the host').toEqual([]);
+      const allowed = await looked.kubectl(
+        ...['annotate', '--overwrite', 'secret/metrics', `${PREFIX}check-hosts=127.0.0.1`],
+      );
+      expect(allowed.code).toBe(0);
+      await looked.rollouts.rolledOut('measured');
+      await looked.rollouts.setImage('observed', 'web:2');
+      await looked.rollouts.rolledOut('observed');
+      expect(await looked.sizes('observed'), 'a check that is only observed holds nothing').toEqual({
+        'web:2': 5,
+      });
+      metrics.rates['measured'] = 0.2;
+      await looked.rollouts.setImage('measured', 'web:3');
+      await looked.says('measured', 'RolledBack Revision 3 ');
+      expect(await looked.sizes('measured')).toEqual({ 'web:2': 5 });
+      expect(new Set(metrics.tokens)).toEqual(new Set(['Bearer t0ken']));
+      const events = await looked.kubectl('get', 'events', '-o', 'custom-columns=M:.message', '--no-headers');
+      expect(events.stdout).toContain('Check errors of step 2 failed: 0.2 is not < 0.05');
+      expect(events.stdout).toContain('which is only observed, would fail: 0.5 is not < 0.05');
+      expect(events.stdout).not.toContain('t0ken');
+    } finally {
+      await metrics.stop();
+    }
   });
 
   it('is held and says so where one of its policies cannot be understood', async () => {

@@ -3,14 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseCheck } from '../../src/controllers/deployment/policies/checks/check-definition.js';
-import type {
-  PrometheusCheck,
-  WebhookCheck,
-} from '../../src/controllers/deployment/policies/checks/check-definition.js';
+import type { WebhookCheck } from '../../src/controllers/deployment/policies/checks/check-definition.js';
 import { hostProblem, parseHostRules } from '../../src/controllers/deployment/policies/checks/check-hosts.js';
 import { newRun } from '../../src/controllers/deployment/policies/checks/add-measurement.js';
 import { UndiciSender } from '../../src/controllers/deployment/policies/checks/http-sender.js';
-import { measurePrometheus } from '../../src/controllers/deployment/policies/checks/measure-prometheus.js';
+import { NO_SECRETS } from '../../src/controllers/deployment/policies/checks/check-secrets.js';
+import { measureMetric } from '../../src/controllers/deployment/policies/checks/measure-metric.js';
 import { measureWebhook } from '../../src/controllers/deployment/policies/checks/measure-webhook.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 
@@ -64,14 +62,15 @@ describe('checks over HTTP', () => {
       data: { resultType: 'vector', result: values.map((value) => ({ metric: {}, value: [1, value] })) },
     });
 
-  function measure(timeout = '5s'): ReturnType<typeof measurePrometheus> {
+  function measure(timeout = '5s'): ReturnType<typeof measureMetric> {
     const prometheus = {
       ...{ address: `http://127.0.0.1:${port}/prom/`, query: 'e{pod=~"{{name}}-{{hash}}-.*"}', timeout },
       condition: '< 0.01',
     };
     const parsed = parseCheck(JSON.stringify({ prometheus }));
-    const check = 'check' in parsed ? parsed.check : undefined;
-    return measurePrometheus(check as PrometheusCheck, subject, { sender, signal });
+    if (!('check' in parsed) || parsed.check.kind !== 'prometheus') throw new Error('it is not read');
+    const parts = { sender, signal, secrets: NO_SECRETS, clock: new SystemClock() };
+    return measureMetric(parsed.check.metric, subject, parts);
   }
 
   it('ask Prometheus for the value of now', async () => {

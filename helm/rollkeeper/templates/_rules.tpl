@@ -166,6 +166,11 @@
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, create]
+{{- if .Values.rolloutChecks.secrets }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get]
+{{- end }}
 {{- end }}
 {{- if .Values.blueGreen }}
 {{- /* Selectors move from one version to the other. */}}

@@ -21,6 +21,7 @@ export type { Condition } from './conditions.js';
 export { canonicalJson } from './canonical-json.js';
 export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from './int64.js';
 export type { Int64 } from './int64.js';
+export { compileJsonPath } from './json-path.js';
 export { parseJson, parseJsonWithFractions, stringifyJson, writeIntegers } from './json-text.js';
 export type { WrittenFractions } from './json-text.js';
 export { keyOf, parseKey, apiVersionOf, qualifiedResource, untyped } from './resource-type.js';

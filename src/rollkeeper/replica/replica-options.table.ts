@@ -172,7 +172,7 @@ export const REPLICA_OPTIONS_TABLE = {
     chart: { path: 'maxRollouts', schema: { pattern: '^(off|[0-9]{1,6})$' } },
   }),
   'rollout-checks': onOrOff({
-    help: 'run the checks of rollouts: Prometheus, webhooks and Jobs (docs/ROLLOUTS.md); needs get on ConfigMaps, and get and create on Jobs',
+    help: 'run the checks of rollouts: metrics, webhooks and Jobs (docs/ROLLOUTS.md); needs get on ConfigMaps, and get and create on Jobs',
     default: false,
     shownDefault: 'false',
     chart: { path: 'rolloutChecks.enabled' },
@@ -183,6 +183,12 @@ export const REPLICA_OPTIONS_TABLE = {
     default: '',
     shownDefault: 'none',
     chart: { path: 'rolloutChecks.hosts' },
+  }),
+  'check-secrets': onOrOff({
+    help: 'send values of Secrets with requests of checks, to the hosts that an annotation of the Secret allows (docs/ROLLOUTS.md); needs get on Secrets',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'rolloutChecks.secrets' },
   }),
   'check-signing-key-file': file({
     help: 'key that signs requests to webhooks (HMAC-SHA256, Standard Webhooks); read for each request',

@@ -152,6 +152,7 @@ function rolloutChecksOf(
   if (!compiled['rollout-checks']) return undefined;
   return {
     hosts,
+    readsSecrets: compiled['check-secrets'],
     keyFile: compiled['check-signing-key-file'],
     onMeasured: (result) => results.tell(result),
   };

@@ -36,8 +36,12 @@ const events = rightsNeededBy('client', 'events');
 const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 /** Asked for where checks are measured, and not otherwise. */
 const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+/** Asked for where requests of checks may have values of Secrets. */
+const isSecret = ({ resource }: Right): boolean => resource === 'secrets';
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
-const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
+const ofDeployments = rightsNeededBy('controllers', 'deployment').filter(
+  (right) => !isOfChecks(right) && !isSecret(right),
+);
 const isService = ({ resource }: Right): boolean => resource === 'services';
 /** Asked for where pods are resized in place. */
 const isOfResize = ({ resource, verb }: Right): boolean =>
@@ -263,6 +267,19 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('reach Secrets only where checks may send their values, and there to get', () => {
+    expect(text(rightsNeededBy('controllers', 'deployment').filter(isSecret))).toEqual(['get secrets']);
+    const rolloutChecks = { enabled: true, secrets: true };
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces };
+      expect(text(rightsGivenBy(rulesWith({ ...values, rolloutChecks })).filter(isSecret))).toEqual([
+        'get secrets',
+      ]);
+      const without = rulesWith({ ...values, rolloutChecks: { enabled: true } });
+      expect(rightsGivenBy(without).filter(isSecret)).toEqual([]);
+    }
+  });
+
   it('reach ConfigMaps to keep histories in only where that is asked for, and there to get, create and update', () => {
     const ask = rightsNeededBy('controllers', 'deployment', 'record').filter(
       ({ resource }) => resource === 'configmaps',
@@ -337,6 +354,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { restartOnConfig: true }, changes: { restartOnConfig: true } },
     { values: { respectDisruptionBudgets: true }, changes: { respectDisruptionBudgets: true } },
     { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },
+    {
+      values: { rolloutChecks: { enabled: true, secrets: true } },
+      changes: { rolloutChecks: true, checkSecrets: true },
+    },
     { values: { blueGreen: true }, changes: { blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
@@ -356,7 +377,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     const installation: Installation = {
       ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
-      ...{ rolloutChecks: false, blueGreen: false, zones: false },
+      ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
       ...{ lastingHistory: false, looksAtAllKinds: false },
       ...changes,
     };

@@ -1,10 +1,9 @@
 import type { CustomResourceColumnDefinition } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { compileJsonPath, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { NAME_COLUMN } from '../common/columns.js';
 import { humanDuration } from '../common/human-duration.js';
 import type { KindDefinition, TableCell, TableColumn } from '../kind-definition.js';
-import { compileJsonPath } from './json-path.js';
 
 type Column = Partial<CustomResourceColumnDefinition>;
 

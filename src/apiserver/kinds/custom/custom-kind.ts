@@ -5,6 +5,7 @@ import type {
   CustomResourceSubresourceScale,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
 import {
+  compileJsonPath,
   apiVersionOf,
   cloneJson,
   qualifiedResource,
@@ -26,7 +27,6 @@ import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
 import { deprecationOf } from './deprecated-version.js';
-import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';

@@ -12,6 +12,7 @@ export interface ReplicaConfig {
   readonly 'restart-on-config'?: boolean;
   readonly 'respect-disruption-budgets'?: boolean;
   readonly 'rollout-checks'?: boolean;
+  readonly 'check-secrets'?: boolean;
   readonly 'blue-green'?: boolean;
   readonly zones?: boolean;
   readonly 'lasting-history'?: boolean;
@@ -41,6 +42,7 @@ export function installationOf(
     restartOnConfig: config?.['restart-on-config'] === true,
     respectDisruptionBudgets: config?.['respect-disruption-budgets'] === true,
     rolloutChecks: config?.['rollout-checks'] === true,
+    checkSecrets: config?.['rollout-checks'] === true && config['check-secrets'] === true,
     blueGreen: config?.['blue-green'] === true,
     zones: config?.zones === true,
     lastingHistory: config?.['lasting-history'] === true,

@@ -22,6 +22,7 @@ export interface Installation {
   readonly restartOnConfig: boolean;
   readonly respectDisruptionBudgets: boolean;
   readonly rolloutChecks: boolean;
+  readonly checkSecrets: boolean;
   readonly blueGreen: boolean;
   readonly zones: boolean;
   readonly lastingHistory: boolean;
@@ -185,6 +186,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
         ]
       : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
+    ...(installation.checkSecrets ? rights('get', '', 'secrets') : []),
     ...(blueGreen ? rights('get patch', '', 'services') : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
     ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),

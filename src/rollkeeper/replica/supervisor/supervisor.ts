@@ -317,6 +317,7 @@ export class Supervisor {
       '--respect-disruption-budgets',
       ...['--max-rollouts', '0'],
       '--rollout-checks',
+      '--check-secrets',
       '--check-hosts',
       LOOPBACK_HOSTS,
       '--blue-green',

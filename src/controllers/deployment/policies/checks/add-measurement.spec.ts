@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../testing/property-runs.js';
 import type { Measured } from './add-measurement.js';
 import { addMeasurement, newRun } from './add-measurement.js';
-import type { CheckDefinition, PrometheusCheck, WebhookCheck } from './check-definition.js';
+import type { CheckDefinition, WebhookCheck } from './check-definition.js';
 import { parseCheck } from './check-definition.js';
 import type { CheckRun } from './check-results.js';
-import { MOST_KEPT, readCheckResults, renderResults } from './check-results.js';
+import { MOST_KEPT, hasVerdict, readCheckResults, renderResults } from './check-results.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
-function prometheus(rules: Record<string, unknown> = {}): PrometheusCheck {
+function prometheus(rules: Record<string, unknown> = {}): CheckDefinition {
   const asked = { address: 'http://p', query: 'up', condition: '< 1' };
-  return defined({ prometheus: asked, interval: '1m', ...rules }) as PrometheusCheck;
+  return defined({ prometheus: asked, interval: '1m', ...rules });
 }
 
 function defined(value: unknown): CheckDefinition {
@@ -54,6 +54,29 @@ describe('the measurements of a check', () => {
     ['uupuup', { 'give-up-after': '2m', count: 3 }, 'measuring'],
   ])('%s under %j are %s', (verdicts, rules, state) => {
     expect(measured(verdicts, prometheus(rules)).state).toBe(state);
+  });
+
+  it.each([
+    ['f', {}, 1, 'passed', 'f'],
+    ['u', {}, 1, 'passed', ''],
+    ['ffu', { count: 3 }, 1, 'passed', 'ff'],
+    ['ff', { count: 3 }, 1, 'measuring', 'ff'],
+  ] as const)(
+    '%s that are only observed under %j hold nothing at step %s',
+    (verdicts, rules, step, state, recent) => {
+      const run = measured(verdicts, prometheus({ ...rules, mode: 'observe', unknown: 'fail' }), step);
+      expect(run).toMatchObject({ state, recent, mode: 'observe' });
+      expect(run.why).toBeDefined();
+    },
+  );
+
+  it('that are only observed all the way through have always a verdict after the first', () => {
+    const definition = prometheus({ mode: 'observe' });
+    const first = newRun({ check: 'slo' }, '2026-01-01T00:00:00Z');
+    expect(hasVerdict(first)).toBe(false);
+    const away = addMeasurement(first, definition, { verdict: 'unknown', message: 'away' }, NOW);
+    expect(away).toMatchObject({ state: 'measuring', unknown: 1, why: 'away' });
+    expect(hasVerdict(away)).toBe(true);
   });
 
   it('of one that is measured all the way through never pass it, and fail it by the last of them', () => {

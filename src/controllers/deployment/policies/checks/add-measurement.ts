@@ -55,6 +55,8 @@ export function addMeasurement(
     measurements: [...run.measurements, measurement].slice(-MOST_KEPT),
   };
   const next = toRfc3339(nowMs + definition.intervalMs);
+  if (definition.mode === 'observe')
+    return observed({ ...taken, next }, definition, measured.verdict, message);
   if (verdict === 'unknown' && definition.unknown === 'hold')
     return withoutVerdict({ ...taken, unknownSince: run.unknownSince ?? at }, definition, {
       why: message,
@@ -69,6 +71,25 @@ export function addMeasurement(
 
 function withoutTrouble({ unknownSince: _since, why: _why, ...run }: CheckRun): CheckRun {
   return run;
+}
+
+/** A run that holds nothing: at a step it is over after as many measurements as count, whatever they are. */
+function observed(
+  run: CheckRun,
+  { count }: CheckDefinition,
+  verdict: CheckVerdict,
+  why: string | undefined,
+): CheckRun {
+  const letter = { passed: 'p', failed: 'f', unknown: '' }[verdict];
+  const isOver = run.step !== undefined && run.taken >= count;
+  return {
+    ...run,
+    mode: 'observe',
+    recent: (run.recent + letter).slice(-count),
+    unknown: verdict === 'unknown' ? run.unknown + 1 : 0,
+    ...(verdict !== 'passed' && why !== undefined && { why }),
+    state: isOver ? 'passed' : 'measuring',
+  };
 }
 
 interface Judged {

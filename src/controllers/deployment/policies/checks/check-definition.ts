@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { parseShortYaml, withoutTrailing } from '@rollkeeper/machinery/text';
+import { parseShortYaml } from '@rollkeeper/machinery/text';
 import type { JobTemplateSpec } from '@rollkeeper/machinery/types/batch-v1';
-import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
-import type { Condition } from './condition.js';
-import { parseCondition } from './condition.js';
-import { VARIABLE_NAMES, unknownVariable } from './query-variables.js';
+import { durationBetween, httpUrl, timeout } from './definition-fields.js';
+import type { Metric } from './sources/metric.js';
+import type { MetricKind } from './sources/metric-sources.js';
+import { METRIC_KINDS, METRIC_SOURCES } from './sources/metric-sources.js';
 
 /** How often a check is measured, and what its measurements come to. */
 export interface CheckRules {
@@ -19,15 +19,13 @@ export interface CheckRules {
   readonly unknown: 'hold' | 'fail';
   /** Timeout after which a check without a verdict fails, milliseconds. @default never */
   readonly giveUpAfterMs?: number;
+  /** `observe`: it is measured and told, and holds nothing. */
+  readonly mode: 'enforce' | 'observe';
 }
 
-export interface PrometheusCheck extends CheckRules {
-  readonly kind: 'prometheus';
-  /** Without a slash at its end. */
-  readonly address: string;
-  readonly query: string;
-  readonly condition: Condition;
-  readonly timeoutMs: number;
+export interface MetricCheck extends CheckRules {
+  readonly kind: MetricKind;
+  readonly metric: Metric;
 }
 
 export interface WebhookCheck extends CheckRules {
@@ -47,7 +45,7 @@ export interface JobCheck extends CheckRules {
   readonly deadlineMs: number;
 }
 
-export type CheckDefinition = PrometheusCheck | WebhookCheck | JobCheck;
+export type CheckDefinition = MetricCheck | WebhookCheck | JobCheck;
 export type CheckKind = CheckDefinition['kind'];
 
 export interface StatusRange {
@@ -57,59 +55,14 @@ export interface StatusRange {
 
 export type ParsedCheck = { readonly check: CheckDefinition } | { readonly problem: string };
 
-/** A request that takes longer would keep a worker from other Deployments. */
-const LONGEST_TIMEOUT_MS = 10_000;
 const SHORTEST_INTERVAL_MS = 1000;
 const LONGEST_DEADLINE_MS = 24 * 3_600_000;
 /** Characters of a definition: it is read at each sync that its check takes part in. */
 const LONGEST_TEXT = 16 * 1024;
-const LONGEST_QUERY = 4096;
-const LONGEST_URL = 2048;
 const MOST_MEASUREMENTS = 50;
 const MOST_RETRIES = 20;
 /** A finished Job that is deleted at once is one that cannot be looked at. */
 const SHORTEST_TTL_SECONDS = 300;
-
-const durationBetween = (leastMs: number, mostMs: number) =>
-  z.string({ error: 'is not a duration such as 30s, 5m or 1h' }).transform((text, context) => {
-    const ms = parseDuration(text);
-    if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
-    const range = `between ${renderDuration(leastMs)} and ${renderDuration(mostMs)}`;
-    context.addIssue({ code: 'custom', message: `"${text}" is not a duration ${range}` });
-    return z.NEVER;
-  });
-
-const httpUrl = z
-  .string({ error: 'is not a URL' })
-  .max(LONGEST_URL)
-  .superRefine((text, context) => {
-    const problem = urlProblem(text);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  });
-
-const address = httpUrl.refine((text) => !text.includes('?'), { error: 'has a query of its own' });
-
-const condition = z.string({ error: 'is not a condition such as "< 0.01"' }).transform((text, context) => {
-  const parsed = parseCondition(text);
-  if (parsed) return parsed;
-  context.addIssue({ code: 'custom', message: `"${text}" is not a condition such as "< 0.01" or ">= 99.5"` });
-  return z.NEVER;
-});
-
-const query = z
-  .string({ error: 'is not a query' })
-  .min(1, { error: 'is empty' })
-  .max(LONGEST_QUERY)
-  .superRefine((text, context) => {
-    const unknown = unknownVariable(text);
-    if (unknown !== undefined)
-      context.addIssue({
-        code: 'custom',
-        message: `{{${unknown}}} is not one of ${VARIABLE_NAMES.join(', ')}`,
-      });
-  });
-
-const timeout = durationBetween(100, LONGEST_TIMEOUT_MS).default(5000);
 
 const statusRange = z.union([z.int().min(100).max(599), z.string()]).transform((value, context) => {
   const [, from, to] = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/.exec(String(value)) ?? [];
@@ -126,9 +79,20 @@ const jobTemplate = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
 
+const metrics = {
+  prometheus: METRIC_SOURCES.prometheus.optional(),
+  web: METRIC_SOURCES.web.optional(),
+  datadog: METRIC_SOURCES.datadog.optional(),
+  'new-relic': METRIC_SOURCES['new-relic'].optional(),
+  cloudwatch: METRIC_SOURCES.cloudwatch.optional(),
+  influxdb: METRIC_SOURCES.influxdb.optional(),
+  graphite: METRIC_SOURCES.graphite.optional(),
+  'google-cloud-monitoring': METRIC_SOURCES['google-cloud-monitoring'].optional(),
+};
+
 const schema = z
   .strictObject({
-    prometheus: z.strictObject({ address, query, condition, timeout }).optional(),
+    ...metrics,
     webhook: z
       .strictObject({
         url: httpUrl,
@@ -150,6 +114,7 @@ const schema = z
     'failure-limit': z.int().min(0).max(MOST_MEASUREMENTS).default(0),
     unknown: z.enum(['hold', 'fail']).default('hold'),
     'give-up-after': durationBetween(SHORTEST_INTERVAL_MS, 30 * 86_400_000).optional(),
+    mode: z.enum(['enforce', 'observe']).default('enforce'),
   })
   .superRefine((read, context) => {
     const kinds = KINDS.filter((kind) => read[kind] !== undefined);
@@ -167,12 +132,9 @@ const schema = z
       context.addIssue({ code: 'custom', path: ['count'], message: 'is 1 for a Job, which runs once' });
   });
 
-const KINDS = ['prometheus', 'webhook', 'job'] as const;
-const DEFAULT_INTERVALS_MS: Readonly<Record<CheckKind, number>> = {
-  prometheus: 30_000,
-  webhook: 60_000,
-  job: 5000,
-};
+const KINDS = [...METRIC_KINDS, 'webhook', 'job'] as const;
+const METRIC_INTERVAL_MS = 30_000;
+const DEFAULT_INTERVALS_MS: Readonly<Partial<Record<CheckKind, number>>> = { webhook: 60_000, job: 5000 };
 
 /** A check, as the text of a ConfigMap defines it: YAML or JSON. */
 export function parseCheck(text: string): ParsedCheck {
@@ -191,16 +153,16 @@ export function parseCheck(text: string): ParsedCheck {
 function checkOf(read: z.infer<typeof schema>): CheckDefinition {
   const kind = KINDS.find((each) => read[each] !== undefined) ?? 'job';
   const rules: CheckRules = {
-    intervalMs: read.interval ?? DEFAULT_INTERVALS_MS[kind],
+    intervalMs: read.interval ?? DEFAULT_INTERVALS_MS[kind] ?? METRIC_INTERVAL_MS,
     count: read.count,
     failureLimit: read['failure-limit'],
     unknown: read.unknown,
     giveUpAfterMs: read['give-up-after'],
+    mode: read.mode,
   };
-  if (read.prometheus) {
-    const { address, timeout: timeoutMs, ...rest } = read.prometheus;
-    return { kind: 'prometheus', ...rules, ...rest, address: withoutTrailing(address, '/'), timeoutMs };
-  }
+  const source = METRIC_KINDS.find((each) => each === kind);
+  const metric = source && read[source];
+  if (metric) return { kind: source, ...rules, metric };
   if (read.webhook) {
     const { timeout: timeoutMs, ...rest } = read.webhook;
     return { kind: 'webhook', ...rules, ...rest, timeoutMs };
@@ -214,14 +176,6 @@ function renderIssue({ issues: [issue] }: z.ZodError): string {
   const path = (issue?.path ?? []).map(String).join('.');
   const message = issue?.message ?? 'is not valid';
   return path === '' ? message : `${path}: ${message}`;
-}
-
-function urlProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is not a URL';
-  const { hash, password, protocol, username } = new URL(text);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'is neither an http nor an https URL';
-  if (username !== '' || password !== '') return 'has a user or a password, which is not supported';
-  return hash === '' ? undefined : 'has a fragment';
 }
 
 function templateProblem(template: JobTemplateSpec): string | undefined {

@@ -46,6 +46,8 @@ export interface CheckRun {
   readonly why?: string;
   /** The person that continued without it. */
   readonly by?: string;
+  /** Its measurements are told, and hold nothing. @default they count */
+  readonly mode?: 'observe';
   /** The Job that was created for it. */
   readonly job?: string;
   /** The last ones, oldest first. */
@@ -111,6 +113,11 @@ export function findRun(
   return results?.runs.find((run) => run.check === check && run.step === step);
 }
 
+/** Whether its last measurement lets a rollout go on: one that is observed always does. */
+export function hasVerdict({ mode, recent, taken, unknown }: CheckRun): boolean {
+  return mode === 'observe' ? taken > 0 : recent !== '' && unknown === 0;
+}
+
 /** With a run in the place of that of the same check and step. */
 export function putRun(results: CheckResults, added: CheckRun): CheckResults {
   const { check, step } = added;
@@ -122,7 +129,7 @@ export function putRun(results: CheckResults, added: CheckRun): CheckResults {
 
 function isRun(value: unknown): value is CheckRun {
   if (!isJsonObject(value)) return false;
-  const { attempt, began, by, check, job, measurements, next, recent, state, step, taken } = value;
+  const { attempt, began, by, check, job, measurements, mode, next, recent, state, step, taken } = value;
   const { unknown, unknownSince, why } = value;
   return (
     isShortText(check) &&
@@ -131,6 +138,7 @@ function isRun(value: unknown): value is CheckRun {
     /^[pf]*$/.test(recent) &&
     [attempt, taken, unknown].every(isCount) &&
     (step === undefined || isCount(step)) &&
+    (mode === undefined || mode === 'observe') &&
     (unknownSince === undefined || isTime(unknownSince)) &&
     [by, job, why].every((text) => text === undefined || isShortText(text)) &&
     STATES.some((known) => known === state) &&

@@ -9,7 +9,7 @@ import { hostProblem } from './check-hosts.js';
 import type { ChecksContext, DueCheck } from './check-needs.js';
 import { givenKey } from './check-needs.js';
 import type { CheckRun } from './check-results.js';
-import { findRun, readResults } from './check-results.js';
+import { findRun, hasVerdict, readResults } from './check-results.js';
 import { newRun } from './add-measurement.js';
 import type { CheckSubject } from './subject.js';
 
@@ -59,7 +59,7 @@ export function gateOf(view: GateView, which: Which): Gate {
   const run = isCurrent ? findRun(readResults(latest.annotations), which) : undefined;
   if (run?.state === 'passed' || run?.state === 'overridden')
     return { ...named, status: 'passed', isSeen: true };
-  const isSeen = run !== undefined && run.recent !== '' && run.unknown === 0;
+  const isSeen = run !== undefined && hasVerdict(run);
   if (run?.state === 'failed') return { ...named, status: 'failed', why: run.why ?? 'it failed', isSeen };
   if (context.kind === 'unread')
     return { ...named, ...(toldProblem(view.draft, which) ?? progressOf(run)), isSeen };
@@ -113,7 +113,7 @@ export function stateOf({ given, status, why = '' }: Gate): string {
 }
 
 function progressOf(run: CheckRun | undefined): Pick<Gate, 'status' | 'why'> {
-  return run && run.unknown > 0
+  return run && run.unknown > 0 && run.mode !== 'observe'
     ? { status: 'unknown', why: run.why ?? 'no verdict' }
     : { status: 'measuring' };
 }
@@ -132,10 +132,13 @@ function definitionOf(
   if (!parsed) return { problem: `there is no ${where}` };
   if ('problem' in parsed) return { problem: `${where}: ${parsed.problem}` };
   const { check: definition } = parsed;
-  if (definition.kind === 'job') return parsed;
-  const url = definition.kind === 'prometheus' ? definition.address : definition.url;
-  const problem = hostProblem(url, hosts);
+  const [problem] = urlsOf(definition).flatMap((url) => hostProblem(url, hosts) ?? []);
   return problem === undefined ? parsed : { problem: `${where}: ${problem}` };
+}
+
+function urlsOf(definition: CheckDefinition): readonly string[] {
+  if (definition.kind === 'job') return [];
+  return definition.kind === 'webhook' ? [definition.url] : definition.metric.urls;
 }
 
 interface Measurable {

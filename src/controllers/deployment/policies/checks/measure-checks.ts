@@ -152,6 +152,7 @@ function recordedOf(look: Look, results: CheckResults, nowMs: number): readonly 
 function noteOf(before: CheckRun, after: CheckRun): EventNote | undefined {
   const { check, step, unknown, why = '' } = after;
   const name = step === undefined ? `Check ${check}` : `Check ${check} of step ${step}`;
+  if (after.mode === 'observe') return noteOfObserved(before, after, name);
   if (after.state === 'passed')
     return { type: 'Normal', reason: 'CheckPassed', message: `${name} has passed` };
   if (after.state === 'failed')
@@ -161,4 +162,18 @@ function noteOf(before: CheckRun, after: CheckRun): EventNote | undefined {
   if (unknown === 0 && before.unknown > 0)
     return { type: 'Normal', reason: 'CheckKnown', message: `${name} is known again` };
   return undefined;
+}
+
+/** Once for each change of the verdict. */
+function noteOfObserved(before: CheckRun, after: CheckRun, name: string): EventNote | undefined {
+  const verdict = after.measurements.at(-1)?.verdict;
+  if (verdict === undefined || verdict === before.measurements.at(-1)?.verdict) return undefined;
+  if (verdict === 'passed')
+    return { type: 'Normal', reason: 'CheckObserved', message: `${name}, which is only observed, passes` };
+  const is = verdict === 'failed' ? 'would fail' : 'is unknown';
+  return {
+    type: 'Warning',
+    reason: 'CheckObserved',
+    message: `${name}, which is only observed, ${is}: ${after.why ?? 'no reason is known'}`,
+  };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Measured } from './add-measurement.js';
 import { hostProblem } from './check-hosts.js';
+import { NO_SECRETS, secretsOf } from './check-secrets.js';
 import type { DueCheck } from './check-needs.js';
 import type { CheckVerdict } from './check-verdict.js';
 import type { HttpSender } from './http-sender.js';
@@ -8,13 +9,13 @@ import { UndiciSender } from './http-sender.js';
 import type { CheckMeter, MeterContext } from './measure-checks.js';
 import type { JobRuns } from './measure-job.js';
 import { measureJob } from './measure-job.js';
-import { measurePrometheus } from './measure-prometheus.js';
+import { measureMetric } from './measure-metric.js';
 import { measureWebhook } from './measure-webhook.js';
 import type { RolloutChecksOptions } from './rollout-checks.options.js';
 import type { RequestSigner } from './signature.js';
 import { fileSigner } from './signature.js';
 
-/** Checks by Prometheus, by webhooks and by Jobs. */
+/** Checks by metrics, by webhooks and by Jobs. */
 export class RolloutCheckMeter implements CheckMeter {
   private readonly sender: HttpSender;
   private readonly signer: RequestSigner;
@@ -31,12 +32,18 @@ export class RolloutCheckMeter implements CheckMeter {
   measure({ definition, run, subject }: DueCheck, context: MeterContext): Promise<Measured | JobRuns> {
     const { client, replicaSet, signal } = context;
     const { sender, signer } = this;
-    if (definition.kind === 'prometheus') return measurePrometheus(definition, subject, { sender, signal });
     if (definition.kind === 'webhook') {
       const replicaSetUid = replicaSet.metadata.uid ?? '';
       return measureWebhook(definition, { subject, run, replicaSetUid }, { sender, signer, signal });
     }
-    return measureJob(definition, { subject, run, replicaSet }, { client, signal, nowMs: this.clock.now() });
+    if (definition.kind === 'job')
+      return measureJob(
+        definition,
+        { subject, run, replicaSet },
+        { client, signal, nowMs: this.clock.now() },
+      );
+    const secrets = this.options.readsSecrets === true ? secretsOf(client) : NO_SECRETS;
+    return measureMetric(definition.metric, subject, { sender, secrets, signal, clock: this.clock });
   }
 
   onMeasured(about: { readonly kind: string; readonly verdict: CheckVerdict }): void {

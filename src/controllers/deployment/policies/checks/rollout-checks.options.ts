@@ -7,6 +7,8 @@ export interface RolloutChecksOptions {
   readonly hosts?: readonly HostRule[];
   /** The file of the key with which requests to webhooks are signed. @default they are not signed */
   readonly keyFile?: string;
+  /** Whether requests may have values of Secrets, which allow the host by an annotation. @default false */
+  readonly readsSecrets?: boolean;
   /** Sends the requests. @default over HTTP, to {@link hosts} alone */
   readonly sender?: HttpSender;
   /** Hears of each measurement that has been recorded. */

@@ -5,7 +5,7 @@ import type { StepFields } from '../steps/settings.js';
 import { isGood } from '../common/revisions.js';
 import { isCheckAhead } from '../steps/stages.js';
 import type { CheckRun } from '../checks/check-results.js';
-import { findRun, readResults } from '../checks/check-results.js';
+import { findRun, hasVerdict, readResults } from '../checks/check-results.js';
 
 /**
  * Whether its checks let a revision count as good: none is before it, none has failed, and none has never had a verdict.
@@ -24,7 +24,7 @@ export function mayBecomeGood(
 
 function isSatisfied(run: CheckRun | undefined, nowMs = 0): boolean {
   if (run?.state === 'overridden') return true;
-  return run !== undefined && run.recent !== '' && run.unknown === 0 && (parseTimeMs(run.next) ?? 0) > nowMs;
+  return run !== undefined && hasVerdict(run) && (parseTimeMs(run.next) ?? 0) > nowMs;
 }
 
 /** Why a rollout has failed by a check; `undefined` where it has not. */

@@ -1,4 +1,4 @@
-import { isJsonObject, isList, ownField } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, isList, ownField } from './json-values.js';
 
 type Step = (values: readonly unknown[]) => unknown[];
 

@@ -1,0 +1,84 @@
+import type { ApiClient } from '@rollkeeper/runtime';
+import { Secret, apiStatusOf, isForbidden, isNotFound } from '@rollkeeper/runtime';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { annotationOf } from '../common/names.js';
+import type { HostRule } from './check-hosts.js';
+import { hostProblem, parseHostRules } from './check-hosts.js';
+import { NoAnswerError } from './no-answer-error.js';
+
+/** The value of a Secret that a check asks for. */
+export interface AskedSecret {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+  /** Where a request with it goes. */
+  readonly url: string;
+}
+
+/** Reads values of Secrets for requests of checks. */
+export interface CheckSecrets {
+  /** @throws NoAnswerError if it may not be read or sent there, or has no such key */
+  read(asked: AskedSecret, signal: AbortSignal): Promise<string>;
+}
+
+/**
+ * On a Secret: the hosts to which checks may send its values, as `--check-hosts` writes them. Whoever writes the
+ * ConfigMap of the checks may not be allowed to read the Secret, and could have it sent to a host of their choice.
+ */
+export const SECRET_HOSTS = annotationOf('check-hosts');
+
+/** No header may have more, characters. */
+const LONGEST_VALUE = 16 * 1024;
+
+/** Where no Secret may be read. */
+export const NO_SECRETS: CheckSecrets = {
+  read: () =>
+    Promise.reject(new NoAnswerError('no Secrets are read: start the controller with --check-secrets')),
+};
+
+/** Secrets of the API, read for each measurement: nothing of them is kept. */
+export function secretsOf(client: Pick<ApiClient, 'get'>): CheckSecrets {
+  return {
+    async read({ key, name, namespace, url }, signal) {
+      const secret = await getSecret(client, { namespace, name }, signal);
+      const problem = hostProblem(url, hostsOf(secret));
+      if (problem !== undefined)
+        throw new NoAnswerError(
+          `Secret ${name} may not be sent to ${new URL(url).host}: its annotation ${SECRET_HOSTS} does not have the host`,
+        );
+      const { data = {} } = secret;
+      const value = Object.hasOwn(data, key) ? data[key] : undefined;
+      if (value === undefined) throw new NoAnswerError(`Secret ${name} has no key ${key}`);
+      const text = Buffer.from(value, 'base64').toString('utf8').trim();
+      if (text === '' || text.length > LONGEST_VALUE)
+        throw new NoAnswerError(
+          `key ${key} of Secret ${name} is empty, or has more than ${LONGEST_VALUE} characters`,
+        );
+      return text;
+    },
+  };
+}
+
+async function getSecret(
+  client: Pick<ApiClient, 'get'>,
+  ref: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<Secret> {
+  try {
+    return await client.get<Secret>(Secret, ref, { signal });
+  } catch (error) {
+    if (isNotFound(error)) throw new NoAnswerError(`there is no Secret ${ref.name}`, { cause: error });
+    if (isForbidden(error))
+      throw new NoAnswerError(`Secret ${ref.name} may not be read: ${errorMessage(error)}`, { cause: error });
+    if (apiStatusOf(error) === undefined || signal.aborted) throw error;
+    throw new NoAnswerError(`Secret ${ref.name} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function hostsOf({ metadata }: Secret): readonly HostRule[] {
+  try {
+    return parseHostRules(metadata.annotations?.[SECRET_HOSTS] ?? '', SECRET_HOSTS);
+  } catch (error) {
+    throw new NoAnswerError(errorMessage(error), { cause: error });
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Measured } from './add-measurement.js';
+import type { CheckSecrets } from './check-secrets.js';
+import { meets, renderCondition } from './condition.js';
+import type { HttpSender } from './http-sender.js';
+import { NoAnswerError } from './no-answer-error.js';
+import type { Metric } from './sources/metric.js';
+import type { CheckSubject } from './subject.js';
+
+export interface MetricParts {
+  readonly sender: HttpSender;
+  readonly secrets: CheckSecrets;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for the values of now. What is no number, or does not come, is unknown. */
+export async function measureMetric(
+  metric: Metric,
+  subject: CheckSubject,
+  { clock, secrets, sender, signal }: MetricParts,
+): Promise<Measured> {
+  const { timeoutMs, title } = metric;
+  try {
+    const values = await metric.valuesOf({
+      subject,
+      nowMs: clock.now(),
+      send: (request) => sender.send({ ...request, timeoutMs }, signal),
+      secret: (name, key, url) => secrets.read({ namespace: subject.namespace, name, key, url }, signal),
+    });
+    return judge(metric, values);
+  } catch (error) {
+    if (error instanceof NoAnswerError) return { verdict: 'unknown', message: `${title}: ${error.message}` };
+    throw error;
+  }
+}
+
+function judge({ condition, title }: Metric, values: readonly number[]): Measured {
+  const [first] = values;
+  if (first === undefined) return { verdict: 'unknown', message: `${title}: the query found no series` };
+  if (values.some(Number.isNaN)) return { verdict: 'unknown', message: `${title}: the value is NaN` };
+  // Each of several series has to meet the condition.
+  const wrong = values.find((value) => !meets(value, condition));
+  if (wrong === undefined) return { verdict: 'passed', ...valueOf(first) };
+  return { verdict: 'failed', ...valueOf(wrong), message: `${wrong} is not ${renderCondition(condition)}` };
+}
+
+/** JSON has no infinity. */
+function valueOf(value: number): { readonly value?: number } {
+  return Number.isFinite(value) ? { value } : {};
+}

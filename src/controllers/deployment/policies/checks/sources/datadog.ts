@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { METRIC_FIELDS, address, query, secretName, window } from '../definition-fields.js';
+import { NoAnswerError } from '../no-answer-error.js';
+import { asWord, fillQuery } from '../query-variables.js';
+import type { Metric } from './metric.js';
+import { newestOf } from './newest-point.js';
+import { jsonOf, listAt, valueAt } from './read-json.js';
+
+const site = z
+  .string()
+  .max(100)
+  .regex(/^[a-z0-9.-]+$/, { error: 'is not a site such as datadoghq.eu' });
+
+/**
+ * A query of timeseries, of which the newest point counts. The Secret has `api-key` and `app-key`.
+ * Source: https://docs.datadoghq.com/api/latest/metrics/query-timeseries-points/
+ */
+export const datadog = z
+  .strictObject({
+    site: site.default('datadoghq.com'),
+    /** In place of the site's, for a relay. */
+    address: address.optional(),
+    query,
+    secret: secretName,
+    window,
+    ...METRIC_FIELDS,
+  })
+  .transform((read): Metric => {
+    const base = read.address ?? `https://api.${read.site}`;
+    return {
+      ...{ title: 'Datadog', condition: read.condition, timeoutMs: read.timeout, urls: [base] },
+      async valuesOf({ nowMs, secret, send, subject }) {
+        const to = Math.floor(nowMs / 1000);
+        const asked = new URLSearchParams({
+          from: String(to - Math.ceil(read.window / 1000)),
+          to: String(to),
+          query: fillQuery(read.query, subject, asWord),
+        });
+        const url = `${base}/api/v1/query?${asked.toString()}`;
+        const [apiKey, appKey] = await Promise.all([
+          secret(read.secret, 'api-key', url),
+          secret(read.secret, 'app-key', url),
+        ]);
+        const headers = { 'dd-api-key': apiKey, 'dd-application-key': appKey };
+        const answer = jsonOf(await send({ method: 'GET', url, headers }));
+        if (valueAt(answer, 'status') !== 'ok') throw new NoAnswerError('the query was refused');
+        return newestOf(
+          listAt(answer, 'series').map((series) => listAt(series, 'pointlist')),
+          1,
+        );
+      },
+    };
+  });
