@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { withoutTrailing } from '@rollkeeper/machinery/text';
+import type { ComparisonRules } from './compare-samples.js';
+import { CONFIDENCES, LEAST_SAMPLES, MOST_SAMPLES } from './compare-samples.js';
 import { parseCondition } from './condition.js';
 import { VARIABLE_NAMES, unknownVariable } from './query-variables.js';
 
@@ -12,6 +14,8 @@ const LONGEST_HEADER = 4096;
 const MOST_HEADERS = 20;
 /** The longest time that a measurement looks back. */
 const LONGEST_WINDOW_MS = 24 * 3_600_000;
+/** The longest time whose samples are compared. */
+const LONGEST_COMPARED_MS = 2 * 3_600_000;
 
 /** A duration such as `5m`, in milliseconds. */
 export const durationBetween = (leastMs: number, mostMs: number) =>
@@ -72,6 +76,42 @@ export const window = durationBetween(1000, LONGEST_WINDOW_MS).default(5 * 60_00
 
 /** The fields that every metric has. */
 export const METRIC_FIELDS = { condition, timeout } as const;
+
+const percentage = (most: number) =>
+  z.string({ error: 'is not a percentage such as 25%' }).transform((text, context) => {
+    const [, digits] = /^(\d{1,4}(?:\.\d{1,3})?)%$/.exec(text) ?? [];
+    if (digits !== undefined && Number(digits) <= most) return Number(digits) / 100;
+    context.addIssue({ code: 'custom', message: `"${text}" is not a percentage up to ${most}%` });
+    return z.NEVER;
+  });
+
+const compare = z
+  .strictObject({
+    worse: z.enum(['increase', 'decrease', 'either'], {
+      error: 'is neither increase, decrease nor either',
+    }),
+    tolerance: percentage(1000).default(0.25),
+    confidence: z.enum(CONFIDENCES, { error: `is not one of ${CONFIDENCES.join(', ')}` }).default('98%'),
+    window: durationBetween(60_000, LONGEST_COMPARED_MS).default(10 * 60_000),
+    least: z.int().min(LEAST_SAMPLES).max(MOST_SAMPLES).default(10),
+  })
+  .transform(({ window: windowMs, ...rules }): ComparisonRules => ({ ...rules, windowMs }));
+
+/** The fields of a metric that knows its past, and so can be compared with the stable version. */
+export const COMPARABLE_FIELDS = {
+  condition: condition.optional(),
+  compare: compare.optional(),
+  timeout,
+} as const;
+
+/** Adds an issue unless there is either a condition or a comparison. */
+export function oneJudgement(
+  read: { readonly condition?: unknown; readonly compare?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if ((read.condition === undefined) !== (read.compare === undefined)) return;
+  context.addIssue({ code: 'custom', message: 'needs either condition or compare' });
+}
 
 /** The name of a Secret. */
 export const secretName = z

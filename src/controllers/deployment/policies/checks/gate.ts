@@ -2,6 +2,8 @@ import { parseTimeMs, POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { REVISION } from '../../kubernetes/annotations.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { activeOf } from '../../kubernetes/replica-set-draft.js';
+import { revisionOf } from '../../kubernetes/revision.js';
 import { isNewest } from '../common/revisions.js';
 import { CHECK_NOT_POSSIBLE, POLICY_CONDITION } from '../common/tell.js';
 import type { CheckDefinition } from './check-definition.js';
@@ -160,13 +162,25 @@ function dueOf(
 
 function subjectOf(draft: RolloutDraft, latest: ReplicaSetDraft, { check, step }: Which): CheckSubject {
   const { name, namespace = 'default' } = draft.observed.metadata;
+  const stable = stableBeside(draft, latest);
   return {
     check,
     namespace,
     name,
-    revision: latest.annotations[REVISION] ?? '',
-    replicaSet: latest.name,
-    hash: latest.labels[POD_TEMPLATE_HASH] ?? '',
+    ...versionOf(latest),
+    ...(stable && { stable: versionOf(stable) }),
     ...(step !== undefined && { step }),
   };
+}
+
+function versionOf({ annotations, labels, name }: ReplicaSetDraft) {
+  return { revision: annotations[REVISION] ?? '', replicaSet: name, hash: labels[POD_TEMPLATE_HASH] ?? '' };
+}
+
+/** The version beside the new one with the most pods, of several the newest. */
+function stableBeside(draft: RolloutDraft, latest: ReplicaSetDraft): ReplicaSetDraft | undefined {
+  return activeOf(draft.living)
+    .filter((set) => set !== latest)
+    .sort((a, b) => b.replicas - a.replicas || revisionOf(b) - revisionOf(a))
+    .at(0);
 }

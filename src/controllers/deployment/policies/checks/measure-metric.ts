@@ -1,10 +1,11 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Measured } from './add-measurement.js';
 import type { CheckSecrets } from './check-secrets.js';
+import { compareSamples } from './compare-samples.js';
 import { meets, renderCondition } from './condition.js';
 import type { HttpSender } from './http-sender.js';
 import { NoAnswerError } from './no-answer-error.js';
-import type { Metric } from './sources/metric.js';
+import type { Asking, Comparison, Metric, Threshold } from './sources/metric.js';
 import type { CheckSubject } from './subject.js';
 
 export interface MetricParts {
@@ -14,28 +15,40 @@ export interface MetricParts {
   readonly signal: AbortSignal;
 }
 
-/** Asks for the values of now. What is no number, or does not come, is unknown. */
+/** Asks for the values. What is no number, or does not come, is unknown. */
 export async function measureMetric(
   metric: Metric,
   subject: CheckSubject,
   { clock, secrets, sender, signal }: MetricParts,
 ): Promise<Measured> {
   const { timeoutMs, title } = metric;
+  const asking: Asking = {
+    subject,
+    nowMs: clock.now(),
+    send: (request) => sender.send({ ...request, timeoutMs }, signal),
+    secret: (name, key, url) => secrets.read({ namespace: subject.namespace, name, key, url }, signal),
+  };
   try {
-    const values = await metric.valuesOf({
-      subject,
-      nowMs: clock.now(),
-      send: (request) => sender.send({ ...request, timeoutMs }, signal),
-      secret: (name, key, url) => secrets.read({ namespace: subject.namespace, name, key, url }, signal),
-    });
-    return judge(metric, values);
+    if ('comparison' in metric) return await compare(metric, asking);
+    return judge(metric, await metric.valuesOf(asking));
   } catch (error) {
     if (error instanceof NoAnswerError) return { verdict: 'unknown', message: `${title}: ${error.message}` };
     throw error;
   }
 }
 
-function judge({ condition, title }: Metric, values: readonly number[]): Measured {
+/** Both versions at once, over the same time. */
+async function compare(metric: Comparison, asking: Asking): Promise<Measured> {
+  const { subject } = asking;
+  if (!subject.stable) return { verdict: 'unknown', message: 'there is no other version to compare with' };
+  const [canary, stable] = await Promise.all([
+    metric.samplesOf(asking),
+    metric.samplesOf({ ...asking, subject: { ...subject, ...subject.stable } }),
+  ]);
+  return compareSamples(canary, stable, metric.comparison);
+}
+
+function judge({ condition, title }: Threshold, values: readonly number[]): Measured {
   const [first] = values;
   if (first === undefined) return { verdict: 'unknown', message: `${title}: the query found no series` };
   if (values.some(Number.isNaN)) return { verdict: 'unknown', message: `${title}: the value is NaN` };

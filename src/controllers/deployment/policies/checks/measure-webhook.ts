@@ -23,7 +23,8 @@ export async function measureWebhook(
   asked: { readonly subject: CheckSubject; readonly run: CheckRun; readonly replicaSetUid: string },
   { sender, signal, signer }: WebhookParts,
 ): Promise<Measured> {
-  const body = stringifyJson({ ...asked.subject, attempt: asked.run.attempt });
+  const { stable: _stable, ...subject } = asked.subject;
+  const body = stringifyJson({ ...subject, attempt: asked.run.attempt });
   try {
     const headers = { 'content-type': 'application/json', ...(await signed(signer, idOf(asked), body)) };
     const { status } = await sender.send(

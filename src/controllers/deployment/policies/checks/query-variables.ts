@@ -10,6 +10,9 @@ const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
   revision: ({ revision }) => revision,
   hash: ({ hash }) => hash,
   replicaset: ({ replicaSet }) => replicaSet,
+  'stable-revision': ({ stable }) => stable?.revision ?? '',
+  'stable-hash': ({ stable }) => stable?.hash ?? '',
+  'stable-replicaset': ({ stable }) => stable?.replicaSet ?? '',
   check: ({ check }) => check,
   step: ({ step }) => (step === undefined ? '' : String(step)),
 };

@@ -8,6 +8,8 @@ export interface CheckSubject {
   readonly replicaSet: string;
   /** The label `pod-template-hash` of the pods. */
   readonly hash: string;
+  /** The version that runs beside it with the most pods. @default none does */
+  readonly stable?: Pick<CheckSubject, 'revision' | 'replicaSet' | 'hash'>;
   /** Counted from 1; undefined for a check that is measured all the way through. */
   readonly step?: number;
 }

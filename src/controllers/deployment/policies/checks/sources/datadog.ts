@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { METRIC_FIELDS, address, query, secretName, window } from '../definition-fields.js';
+import { COMPARABLE_FIELDS, address, oneJudgement, query, secretName, window } from '../definition-fields.js';
 import { NoAnswerError } from '../no-answer-error.js';
 import { asWord, fillQuery } from '../query-variables.js';
-import type { Metric } from './metric.js';
-import { newestOf } from './newest-point.js';
+import type { Asking, Metric } from './metric.js';
+import { metricOf } from './metric.js';
+import { allOf, newestOf } from './points.js';
 import { jsonOf, listAt, valueAt } from './read-json.js';
 
 const site = z
@@ -23,31 +24,33 @@ export const datadog = z
     query,
     secret: secretName,
     window,
-    ...METRIC_FIELDS,
+    ...COMPARABLE_FIELDS,
   })
+  .superRefine(oneJudgement)
   .transform((read): Metric => {
     const base = read.address ?? `https://api.${read.site}`;
-    return {
-      ...{ title: 'Datadog', condition: read.condition, timeoutMs: read.timeout, urls: [base] },
-      async valuesOf({ nowMs, secret, send, subject }) {
-        const to = Math.floor(nowMs / 1000);
-        const asked = new URLSearchParams({
-          from: String(to - Math.ceil(read.window / 1000)),
-          to: String(to),
-          query: fillQuery(read.query, subject, asWord),
-        });
-        const url = `${base}/api/v1/query?${asked.toString()}`;
-        const [apiKey, appKey] = await Promise.all([
-          secret(read.secret, 'api-key', url),
-          secret(read.secret, 'app-key', url),
-        ]);
-        const headers = { 'dd-api-key': apiKey, 'dd-application-key': appKey };
-        const answer = jsonOf(await send({ method: 'GET', url, headers }));
-        if (valueAt(answer, 'status') !== 'ok') throw new NoAnswerError('the query was refused');
-        return newestOf(
-          listAt(answer, 'series').map((series) => listAt(series, 'pointlist')),
-          1,
-        );
-      },
+    const pointsOf = async (
+      { nowMs, secret, send, subject }: Asking,
+      windowMs: number,
+    ): Promise<readonly (readonly unknown[])[]> => {
+      const to = Math.floor(nowMs / 1000);
+      const asked = new URLSearchParams({
+        from: String(to - Math.ceil(windowMs / 1000)),
+        to: String(to),
+        query: fillQuery(read.query, subject, asWord),
+      });
+      const url = `${base}/api/v1/query?${asked.toString()}`;
+      const [apiKey, appKey] = await Promise.all([
+        secret(read.secret, 'api-key', url),
+        secret(read.secret, 'app-key', url),
+      ]);
+      const headers = { 'dd-api-key': apiKey, 'dd-application-key': appKey };
+      const answer = jsonOf(await send({ method: 'GET', url, headers }));
+      if (valueAt(answer, 'status') !== 'ok') throw new NoAnswerError('the query was refused');
+      return listAt(answer, 'series').map((series) => listAt(series, 'pointlist'));
     };
+    return metricOf({ title: 'Datadog', timeoutMs: read.timeout, urls: [base] }, read, {
+      valuesOf: async (asking) => newestOf(await pointsOf(asking, read.window), 1),
+      samplesOf: async (asking) => allOf(await pointsOf(asking, read.compare?.windowMs ?? read.window), 1),
+    });
   });

@@ -5,7 +5,7 @@ import { METRIC_FIELDS, address, query, secretName } from '../definition-fields.
 import { NoAnswerError } from '../no-answer-error.js';
 import { fillQuery } from '../query-variables.js';
 import type { Asking, Metric } from './metric.js';
-import { valuesOfPrometheus } from './prometheus.js';
+import { instantQuery, valuesOfPrometheus } from './prometheus.js';
 import { jsonOf, valueAt } from './read-json.js';
 
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
@@ -34,9 +34,8 @@ export const googleCloudMonitoring = z
       ...{ title: 'Google Cloud Monitoring', condition: read.condition, timeoutMs: read.timeout, urls },
       async valuesOf(asking) {
         const token = await tokenFor(read.secret, `${tokenAddress}/token`, asking);
-        const filled = encodeURIComponent(fillQuery(read.query, asking.subject));
-        const path = `v1/projects/${read.project}/location/global/prometheus/api/v1/query`;
-        const url = `${read.address}/${path}?query=${filled}`;
+        const path = `v1/projects/${read.project}/location/global/prometheus/api/v1`;
+        const url = `${read.address}/${path}/${instantQuery(fillQuery(read.query, asking.subject))}`;
         const headers = { authorization: `Bearer ${token}` };
         return valuesOfPrometheus(await asking.send({ method: 'GET', url, headers }));
       },

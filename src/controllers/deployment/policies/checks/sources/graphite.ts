@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { METRIC_FIELDS, address, headers, query, window } from '../definition-fields.js';
+import { COMPARABLE_FIELDS, address, headers, oneJudgement, query, window } from '../definition-fields.js';
 import { asWord, fillQuery } from '../query-variables.js';
-import type { Metric } from './metric.js';
-import { filledHeaders } from './metric.js';
-import { newestOf } from './newest-point.js';
+import type { Asking, Metric } from './metric.js';
+import { filledHeaders, metricOf } from './metric.js';
+import { allOf, newestOf } from './points.js';
 import { jsonOf, listAt } from './read-json.js';
 
 /**
@@ -11,22 +11,23 @@ import { jsonOf, listAt } from './read-json.js';
  * Source: https://graphite.readthedocs.io/en/stable/render_api.html
  */
 export const graphite = z
-  .strictObject({ address, target: query, headers, window, ...METRIC_FIELDS })
-  .transform((read): Metric => ({
-    ...{ title: 'Graphite', condition: read.condition, timeoutMs: read.timeout, urls: [read.address] },
-    async valuesOf(asking) {
+  .strictObject({ address, target: query, headers, window, ...COMPARABLE_FIELDS })
+  .superRefine(oneJudgement)
+  .transform((read): Metric => {
+    const pointsOf = async (asking: Asking, windowMs: number): Promise<readonly (readonly unknown[])[]> => {
       const asked = new URLSearchParams({
         target: fillQuery(read.target, asking.subject, asWord),
-        from: `-${Math.ceil(read.window / 1000)}s`,
+        from: `-${Math.ceil(windowMs / 1000)}s`,
         until: 'now',
         format: 'json',
       });
       const url = `${read.address}/render?${asked.toString()}`;
       const own = await filledHeaders(read.headers, url, asking);
       const series = listAt(jsonOf(await asking.send({ method: 'GET', url, headers: own })));
-      return newestOf(
-        series.map((each) => listAt(each, 'datapoints')),
-        0,
-      );
-    },
-  }));
+      return series.map((each) => listAt(each, 'datapoints'));
+    };
+    return metricOf({ title: 'Graphite', timeoutMs: read.timeout, urls: [read.address] }, read, {
+      valuesOf: async (asking) => newestOf(await pointsOf(asking, read.window), 0),
+      samplesOf: async (asking) => allOf(await pointsOf(asking, read.compare?.windowMs ?? read.window), 0),
+    });
+  });

@@ -5,11 +5,13 @@ import { parseCheck } from '../check-definition.js';
 import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
 import { measureMetric } from '../measure-metric.js';
 import { NoAnswerError } from '../no-answer-error.js';
+import type { CheckSubject } from '../subject.js';
 import { METRIC_KINDS } from './metric-sources.js';
 
 const NOW_MS = Date.UTC(2026, 10, 28, 12);
-const SUBJECT = {
+const SUBJECT: CheckSubject = {
   ...{ check: 'slo', namespace: 'shop', name: 'web', revision: '3', replicaSet: 'web-1', hash: '1' },
+  stable: { revision: '2', replicaSet: 'web-0', hash: '0' },
   step: 2,
 };
 const KEY_PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -32,21 +34,38 @@ const ANSWERS = JSON.parse(
   readFileSync(new URL('metric-answers.fixture.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, { readonly status: number; readonly body: unknown }>>;
 
+/** Answers with twelve samples, and with none. */
+const SERIES = Object.fromEntries(
+  Object.entries({ slow: 0.5, fast: 0.1, none: undefined }).flatMap(([name, value]) => {
+    const times =
+      value === undefined ? [] : Array.from({ length: 12 }, (_, index) => NOW_MS / 1000 - 12 + index);
+    const values = times.map((time) => [time, String(value)]);
+    const datapoints = times.map((time) => [value, time]);
+    const pointlist = times.map((time) => [time * 1000, value]);
+    const data = { resultType: 'matrix', result: [{ metric: {}, values }] };
+    return [
+      [`matrix-${name}`, { status: 200, body: { status: 'success', data } }],
+      [`render-${name}`, { status: 200, body: [{ target: 'latency', datapoints }] }],
+      [`datadog-series-${name}`, { status: 200, body: { status: 'ok', series: [{ pointlist }] } }],
+    ];
+  }),
+) as Readonly<Record<string, { readonly status: number; readonly body: unknown }>>;
+
 function answerOf(name: string): IncomingAnswer {
-  const answer = ANSWERS[name];
+  const answer = SERIES[name] ?? ANSWERS[name];
   if (!answer) throw new Error(`there is no answer ${name}`);
   const { body, status } = answer;
   return { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-async function measured(definition: unknown, answers: readonly string[]) {
+async function measured(definition: unknown, answers: readonly string[], subject: CheckSubject = SUBJECT) {
   const sent: OutgoingRequest[] = [];
   const parsed = parseCheck(JSON.stringify(definition));
   if ('problem' in parsed) throw new Error(parsed.problem);
   const { check } = parsed;
   if (check.kind === 'job' || check.kind === 'webhook') throw new Error('this is no metric');
   const left = [...answers];
-  const result = await measureMetric(check.metric, SUBJECT, {
+  const result = await measureMetric(check.metric, subject, {
     clock: { now: () => NOW_MS },
     signal: new AbortController().signal,
     sender: {

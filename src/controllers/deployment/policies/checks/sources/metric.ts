@@ -1,23 +1,58 @@
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { ComparisonRules } from '../compare-samples.js';
 import type { Condition } from '../condition.js';
 import type { HeaderValue } from '../definition-fields.js';
 import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
 import type { CheckSubject } from '../subject.js';
 
-/** A number that a check compares, and where it comes from. */
-export interface Metric {
+/** Where the numbers of a check come from, and what is asked of them. */
+export type Metric = Threshold | Comparison;
+
+interface MetricBase {
   /** The name of the source in messages. */
   readonly title: string;
-  /** The condition that each of the values has to meet. */
-  readonly condition: Condition;
   /** How long each of its requests may take, milliseconds. */
   readonly timeoutMs: number;
   /** Where its requests go: the hosts of these have to be allowed. */
   readonly urls: readonly string[];
+}
+
+/** A number that has to meet a condition. */
+export interface Threshold extends MetricBase {
+  /** The condition that each of the values has to meet. */
+  readonly condition: Condition;
   /**
    * The values of now, one for each series.
    * @throws NoAnswerError if there is none, with the reason
    */
   valuesOf(asking: Asking): Promise<readonly number[]>;
+}
+
+/** Numbers over a time, of the new version beside those of the stable one. */
+export interface Comparison extends MetricBase {
+  readonly comparison: ComparisonRules;
+  /**
+   * The samples of the version that is the subject, of all series.
+   * @throws NoAnswerError if there is no answer, with the reason
+   */
+  samplesOf(asking: Asking): Promise<readonly number[]>;
+}
+
+/** What a {@link Threshold} or a {@link Comparison} is made of; one of the two is there. */
+interface Judgement {
+  readonly condition?: Condition;
+  readonly compare?: ComparisonRules;
+}
+
+/** The metric that a definition asks for. */
+export function metricOf(
+  base: MetricBase,
+  { compare, condition }: Judgement,
+  ask: Pick<Threshold, 'valuesOf'> & Pick<Comparison, 'samplesOf'>,
+): Metric {
+  if (compare) return { ...base, comparison: compare, samplesOf: ask.samplesOf };
+  if (condition) return { ...base, condition, valuesOf: ask.valuesOf };
+  throw new IllegalStateError('a metric has neither a condition nor a comparison');
 }
 
 /** What a metric may use for one measurement. */

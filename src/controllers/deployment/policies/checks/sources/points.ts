@@ -15,3 +15,13 @@ export function newestOf(series: readonly (readonly unknown[])[], at: number): r
 function isMissing(value: unknown): boolean {
   return value === null || value === undefined;
 }
+
+/** All values of all series that have been measured. */
+export function allOf(series: readonly (readonly unknown[])[], at: number): readonly number[] {
+  return series.flatMap((points) =>
+    points
+      .map((point) => valueAt(point, at))
+      .filter((value) => !isMissing(value))
+      .map(numberOf),
+  );
+}
