@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { ConfigMap, Namespace, Secret } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Namespace, Secret, typeMeta } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
 import { MetricServer } from './support/metric-server.js';
@@ -101,10 +101,18 @@ describe('a rollout that looks after itself', () => {
       const web = { url: `http://${host}/{{name}}`, headers: { authorization: prefixed } };
       const check = { web: { ...web, 'json-path': '$.rate', condition: '< 0.05' }, interval: '1s' };
       const data = { errors: JSON.stringify(check), seen: JSON.stringify({ ...check, mode: 'observe' }) };
-      await client.create(ConfigMap, { metadata: { namespace, name: 'rollkeeper-checks' }, data });
+      await client.create<ConfigMap>(ConfigMap, {
+        ...typeMeta(ConfigMap),
+        metadata: { namespace, name: 'rollkeeper-checks' },
+        data,
+      });
       const annotations = { [`${PREFIX}check-hosts`]: 'elsewhere.example.com' };
       const token = Buffer.from('t0ken').toString('base64');
-      await client.create(Secret, { metadata: { namespace, name: 'metrics', annotations }, data: { token } });
+      await client.create<Secret>(Secret, {
+        ...typeMeta(Secret),
+        metadata: { namespace, name: 'metrics', annotations },
+        data: { token },
+      });
       metrics.rates = { observed: 0.5, measured: 0.01 };
       await looked.start('observed', { steps: '1; check seen; 100%' });
       await looked.start('measured', { steps: '1; check errors; 100%', 'on-failure': 'rollback' });

@@ -73,7 +73,7 @@ function withoutTrouble({ unknownSince: _since, why: _why, ...run }: CheckRun): 
   return run;
 }
 
-/** A run that holds nothing: at a step it is over after as many measurements as count, whatever they are. */
+/** A run that holds nothing: at a step it is over after as many measurements as count, with any verdicts. */
 function observed(
   run: CheckRun,
   { count }: CheckDefinition,

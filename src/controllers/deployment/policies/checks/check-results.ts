@@ -46,7 +46,7 @@ export interface CheckRun {
   readonly why?: string;
   /** The person that continued without it. */
   readonly by?: string;
-  /** Its measurements are told, and hold nothing. @default they count */
+  /** Its measurements are shown, and hold nothing. @default they count */
   readonly mode?: 'observe';
   /** The Job that was created for it. */
   readonly job?: string;

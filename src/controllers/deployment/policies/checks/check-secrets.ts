@@ -11,7 +11,7 @@ export interface AskedSecret {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
-  /** Where a request with it goes. */
+  /** The target of the request that carries it. */
   readonly url: string;
 }
 
@@ -22,7 +22,7 @@ export interface CheckSecrets {
 }
 
 /**
- * On a Secret: the hosts to which checks may send its values, as `--check-hosts` writes them. Whoever writes the
+ * On a Secret: the hosts to which checks may send its values, as `--check-hosts` writes them. The author of the
  * ConfigMap of the checks may not be allowed to read the Secret, and could have it sent to a host of their choice.
  */
 export const SECRET_HOSTS = annotationOf('check-hosts');
@@ -30,7 +30,7 @@ export const SECRET_HOSTS = annotationOf('check-hosts');
 /** No header may have more, characters. */
 const LONGEST_VALUE = 16 * 1024;
 
-/** Where no Secret may be read. */
+/** For controllers that may read no Secrets. */
 export const NO_SECRETS: CheckSecrets = {
   read: () =>
     Promise.reject(new NoAnswerError('no Secrets are read: start the controller with --check-secrets')),

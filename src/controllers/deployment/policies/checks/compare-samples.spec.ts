@@ -68,7 +68,7 @@ describe('samples of two versions', () => {
       const [canary, stable] = [samples(1000 + seed, STANDARD), samples(9000 + seed, STANDARD)];
       return compareSamples(canary, stable, { ...RULES, tolerance: 0, worse: 'either' }).verdict === 'failed';
     }).filter(Boolean).length;
-    // Of 400 with 2 % each, more than 20 are less likely than one in 10 000.
+    // More than 20 of 400 with 2 % each are less likely than one in 10 000.
     expect(wrong).toBeLessThanOrEqual(20);
   });
 

@@ -89,7 +89,7 @@ export function shiftBetween(
   };
 }
 
-/** Of sorted or unsorted numbers; NaN of none. */
+/** The numbers need no order; of none it is NaN. */
 function medianOf(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? NaN;

@@ -181,6 +181,10 @@ function versionOf({ annotations, labels, name }: ReplicaSetDraft) {
 function stableBeside(draft: RolloutDraft, latest: ReplicaSetDraft): ReplicaSetDraft | undefined {
   return activeOf(draft.living)
     .filter((set) => set !== latest)
-    .sort((a, b) => b.replicas - a.replicas || revisionOf(b) - revisionOf(a))
+    .sort(
+      (a, b) =>
+        b.replicas - a.replicas ||
+        Number(revisionOf(b) > revisionOf(a)) - Number(revisionOf(b) < revisionOf(a)),
+    )
     .at(0);
 }

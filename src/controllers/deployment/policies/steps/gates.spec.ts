@@ -162,7 +162,9 @@ describe('checks of a rollout', () => {
     expect(lab.condition()).toContain('unknown: Prometheus: the value is NaN');
     for (let minutes = 0; minutes < 4; minutes++) await lab.pass(MINUTE_MS);
     expect(lab.sizes, 'after 5 minutes').toEqual({ 'app:1': 10 });
-    expect(lab.condition()).toContain('check away failed at step 2: unknown for 5m: Prometheus: the value is NaN');
+    expect(lab.condition()).toContain(
+      'check away failed at step 2: unknown for 5m: Prometheus: the value is NaN',
+    );
   });
 
   it('that are measured all the way through hold at the size that there is, and fail at any', async () => {

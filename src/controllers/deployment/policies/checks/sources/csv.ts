@@ -32,7 +32,7 @@ function readField(text: string, from: number): { readonly text: string; readonl
   let end = from + 1;
   while (end < text.length && (text[end] !== '"' || text[end + 1] === '"')) end += text[end] === '"' ? 2 : 1;
   const inside = text.slice(from + 1, end).replaceAll('""', '"');
-  // Whatever stands between the closing quote and the next comma is no part of any field.
+  // A text between the closing quote and the next comma is no part of any field.
   while (end < text.length && text[end] !== ',' && text[end] !== '\n' && text[end] !== '\r') end += 1;
   return { text: inside, end };
 }

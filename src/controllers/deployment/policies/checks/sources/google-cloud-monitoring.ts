@@ -66,7 +66,7 @@ function serviceAccountOf(text: string): { readonly email: string; readonly priv
     const { client_email: email, private_key: privateKey } = isJsonObject(read) ? read : {};
     if (typeof email === 'string' && typeof privateKey === 'string') return { email, privateKey };
   } catch {
-    // Whatever is wrong with the text, nothing of it may be told.
+    // Nothing of the text may be shown, so neither may the error that quotes it.
   }
   throw new NoAnswerError('service-account.json is not the key of a service account');
 }

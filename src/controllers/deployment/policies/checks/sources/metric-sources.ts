@@ -7,7 +7,7 @@ import { newRelic } from './new-relic.js';
 import { prometheus } from './prometheus.js';
 import { web } from './web.js';
 
-/** Where a check can get a number from, by the field of its definition. One file each, and a line here. */
+/** The sources of a check's numbers, by the field of its definition: one file each, and a line here. */
 export const METRIC_SOURCES = {
   prometheus,
   web,

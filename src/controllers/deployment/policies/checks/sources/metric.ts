@@ -5,7 +5,7 @@ import type { HeaderValue } from '../definition-fields.js';
 import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
 import type { CheckSubject } from '../subject.js';
 
-/** Where the numbers of a check come from, and what is asked of them. */
+/** The source of a check's numbers, and what is asked of them. */
 export type Metric = Threshold | Comparison;
 
 interface MetricBase {
@@ -13,7 +13,7 @@ interface MetricBase {
   readonly title: string;
   /** How long each of its requests may take, milliseconds. */
   readonly timeoutMs: number;
-  /** Where its requests go: the hosts of these have to be allowed. */
+  /** Its requests go there, so the hosts of these have to be allowed. */
   readonly urls: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Threshold extends MetricBase {
    * The values of now, one for each series.
    * @throws NoAnswerError if there is none, with the reason
    */
-  valuesOf(asking: Asking): Promise<readonly number[]>;
+  readonly valuesOf: (asking: Asking) => Promise<readonly number[]>;
 }
 
 /** Numbers over a time, of the new version beside those of the stable one. */
@@ -35,10 +35,10 @@ export interface Comparison extends MetricBase {
    * The samples of the version that is the subject, of all series.
    * @throws NoAnswerError if there is no answer, with the reason
    */
-  samplesOf(asking: Asking): Promise<readonly number[]>;
+  readonly samplesOf: (asking: Asking) => Promise<readonly number[]>;
 }
 
-/** What a {@link Threshold} or a {@link Comparison} is made of; one of the two is there. */
+/** One of the two is there: a {@link Threshold} has a condition, a {@link Comparison} has rules. */
 interface Judgement {
   readonly condition?: Condition;
   readonly compare?: ComparisonRules;
@@ -55,18 +55,18 @@ export function metricOf(
   throw new IllegalStateError('a metric has neither a condition nor a comparison');
 }
 
-/** What a metric may use for one measurement. */
+/** A metric may use these for one measurement. */
 export interface Asking {
   readonly subject: CheckSubject;
   readonly nowMs: number;
   /** @throws NoAnswerError if there is no answer in time */
-  send(request: Omit<OutgoingRequest, 'timeoutMs'>): Promise<IncomingAnswer>;
+  readonly send: (request: Omit<OutgoingRequest, 'timeoutMs'>) => Promise<IncomingAnswer>;
   /**
    * The value of a Secret of the Deployment's namespace.
    * @param url where a request with it goes; the Secret itself has to allow that host
    * @throws NoAnswerError if it may not be read or sent there, or has no such key
    */
-  secret(name: string, key: string, url: string): Promise<string>;
+  readonly secret: (name: string, key: string, url: string) => Promise<string>;
 }
 
 /** Headers with the values that Secrets have. */

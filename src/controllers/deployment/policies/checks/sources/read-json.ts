@@ -8,7 +8,7 @@ export function jsonOf({ body, status }: IncomingAnswer): unknown {
   return parsedAnyway({ body, status });
 }
 
-/** {@link jsonOf} whatever the status is, for servers whose refusals are JSON as well. */
+/** {@link jsonOf} regardless of the status, for servers whose refusals are JSON as well. */
 export function parsedAnyway({ body, status }: IncomingAnswer): unknown {
   try {
     return parseJson(body);
