@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { ConfigMap, Namespace, Secret, typeMeta } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Namespace, Secret } from '../../src/machinery/kubernetes/index.js';
+import { typeMeta } from '../../src/runtime/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
 import { MetricServer } from './support/metric-server.js';

@@ -2,17 +2,8 @@ import { renderDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { CheckDefinition } from './check-definition.js';
 import type { CheckRun, Measurement } from './check-results.js';
-import type { CheckVerdict } from './check-verdict.js';
+import type { CheckVerdict, Measured } from './check-verdict.js';
 import { MOST_KEPT } from './check-results.js';
-
-/** The result of one look at a check. */
-export interface Measured {
-  readonly verdict: CheckVerdict;
-  readonly value?: number;
-  readonly message?: string;
-  /** The check is over by it, regardless of the limits: a webhook that said no, a Job that failed. */
-  readonly isFinal?: boolean;
-}
 
 /** The longest message in an annotation. Characters. */
 const LONGEST_MESSAGE = 200;

@@ -1,4 +1,4 @@
-import type { Measured } from './add-measurement.js';
+import type { Measured } from './check-verdict.js';
 
 /**
  * Two-sided quantiles of the normal distribution, by the confidence that is asked for.

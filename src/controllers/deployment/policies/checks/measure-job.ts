@@ -14,7 +14,7 @@ import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
-import type { Measured } from './add-measurement.js';
+import type { Measured } from './check-verdict.js';
 import type { JobCheck } from './check-definition.js';
 import type { CheckRun } from './check-results.js';
 import type { CheckSubject } from './subject.js';

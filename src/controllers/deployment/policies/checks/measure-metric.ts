@@ -1,5 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { Measured } from './add-measurement.js';
+import type { Measured } from './check-verdict.js';
 import type { CheckSecrets } from './check-secrets.js';
 import { compareSamples } from './compare-samples.js';
 import { meets, renderCondition } from './condition.js';

@@ -1,6 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Measured } from './add-measurement.js';
+import type { Measured } from './check-verdict.js';
 import type { WebhookCheck } from './check-definition.js';
 import type { CheckRun } from './check-results.js';
 import type { HttpSender } from './http-sender.js';

@@ -1,9 +1,8 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { Measured } from './add-measurement.js';
+import type { CheckVerdict, Measured } from './check-verdict.js';
 import { hostProblem } from './check-hosts.js';
 import { NO_SECRETS, secretsOf } from './check-secrets.js';
 import type { DueCheck } from './check-needs.js';
-import type { CheckVerdict } from './check-verdict.js';
 import type { HttpSender } from './http-sender.js';
 import { UndiciSender } from './http-sender.js';
 import type { CheckMeter, MeterContext } from './measure-checks.js';
