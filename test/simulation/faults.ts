@@ -9,8 +9,9 @@ const MINUTE_MS = 60_000;
 export class Faults {
   /** How many of each kind were made, beside those that the network counts by message. */
   readonly counts = new Map<FaultKind, number>();
-  /** A replica that dies at its next write: before the write leaves it, or after it took effect. */
-  private doomed: { readonly process: SimulatedProcess; readonly when: 'before' | 'after' } | undefined;
+  /** A replica that dies at one of its next requests: before that leaves it, or after it took effect. */
+  private doomed:
+    { readonly process: SimulatedProcess; readonly when: 'before' | 'after'; left: number } | undefined;
   private rememberedStore: (() => void) | undefined;
   /** The faults of networks that are on. */
   private readonly weathers = new Map<string, Partial<Weather>>();
@@ -18,7 +19,9 @@ export class Faults {
   lostLeaseAtMs = -Infinity;
   private isOver = false;
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: World) {
+    world.network.onEffect = (process, when) => this.atEffect(process, when);
+  }
 
   make({ dice, fault }: PlannedFault): void {
     if (this.isOver) return;
@@ -29,9 +32,10 @@ export class Faults {
     begin(dice);
   }
 
-  /** Called around each write of a replica. */
-  atWrite(process: SimulatedProcess, when: 'before' | 'after'): void {
-    if (this.doomed?.process !== process || this.doomed.when !== when) return;
+  /** Called around each effect of a replica, at the API server or in the store. */
+  private atEffect(process: SimulatedProcess, when: 'before' | 'after'): void {
+    const { doomed } = this;
+    if (doomed?.process !== process || doomed.when !== when || --doomed.left > 0) return;
     this.doomed = undefined;
     this.killed(process, 2000);
   }
@@ -55,8 +59,9 @@ export class Faults {
     'messages are late': (dice) => this.weather(dice, { late: dice[3], lateMs: 20 + 4000 * dice[3] ** 3 }),
     'connections break': (dice) => this.weather(dice, { broken: 0.02 + 0.5 * dice[3] ** 2 }),
     'a replica is killed': ([which, , , down]) => this.killed(this.replica(which), 200 + 8000 * down ** 2),
-    'a replica dies at a write': ([which, when]) => {
-      this.doomed = { process: this.replica(which), when: when < 0.5 ? 'before' : 'after' };
+    'a replica dies at an effect': ([which, when, , later]) => {
+      const process = this.replica(which);
+      this.doomed = { process, when: when < 0.5 ? 'before' : 'after', left: 1 + Math.floor(40 * later ** 2) };
     },
     'a replica is paused': ([which, , , long]) =>
       this.paused(this.replica(which), 500 + MINUTE_MS * long ** 4),
@@ -120,7 +125,7 @@ export class Faults {
     const replica = this.world.replicas[index]!;
     replica.stop();
     const restartOnceEnded = (): void => {
-      if (this.world.replicas[index] !== replica || this.isOver) return;
+      if (this.world.replicas[index] !== replica) return;
       if (replica.hasEnded || !replica.process.isAlive) this.restart(index);
       else this.later(500, restartOnceEnded);
     };
@@ -129,7 +134,7 @@ export class Faults {
 
   private restart(index: number): void {
     const replica = this.world.replicas[index];
-    if (this.isOver || (replica?.process.isAlive && !replica.hasEnded)) return;
+    if (replica?.process.isAlive && !replica.hasEnded) return;
     void this.world.startReplica(index);
   }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Replica, SimulatedStore } from '../../src/testing/simulation/index.js';
 import type { StoreReplay } from '../chaos/checkers/store-replay.js';
 import type { Violation } from '../chaos/checkers/violation.js';
@@ -13,7 +14,7 @@ export function checkLeftovers(
     left.push({ check: 'leftovers', subject, problem });
   for (const { failure, hasEnded, process } of replicas) {
     if (!hasEnded) found(process.name, 'does not stop');
-    else if (failure !== undefined) found(process.name, `ended with ${String(failure)}`);
+    else if (failure !== undefined) found(process.name, `ended with ${errorMessage(failure)}`);
     else if (process.clock.pendingTimers > 0)
       found(process.name, `${process.clock.pendingTimers} timers of a stopped replica`);
   }

@@ -7,7 +7,7 @@ export const FAULT_KINDS = [
   'messages are late',
   'connections break',
   'a replica is killed',
-  'a replica dies at a write',
+  'a replica dies at an effect',
   'a replica is paused',
   'a replica is restarted',
   'the store is paused',
@@ -58,13 +58,17 @@ export interface PlannedAct {
 export interface Plan {
   /** Until then there are faults and users, simulated milliseconds. */
   readonly troubledMs: number;
+  /** See `WorldOptions`. */
+  readonly coordination: 'store' | 'leases';
+  /** See `LeaderElectionOptions`. */
+  readonly takeover: 'witness' | 'expiry';
   readonly faults: readonly PlannedFault[];
   readonly acts: readonly PlannedAct[];
 }
 
 /** Before the first fault, milliseconds: every replica runs. */
 const CALM_MS = 5000;
-const DEPLOYMENTS = 4;
+const DEPLOYMENTS = 6;
 
 /** The plan of a seed. @param troubledMs how long there are faults and users, simulated milliseconds */
 export function planOf(seed: number, troubledMs: number): Plan {
@@ -72,8 +76,10 @@ export function planOf(seed: number, troubledMs: number): Plan {
   const chance = (): number => random.next();
   const dice = (): Dice => [chance(), chance(), chance(), chance()];
   const kinds = FAULT_KINDS.filter(() => chance() < 0.5);
-  const everyFaultMs = 1000 + 9000 * chance();
-  const everyActMs = 1500 + 6000 * chance();
+  const everyFaultMs = 300 + 5000 * chance() ** 2;
+  const everyActMs = 300 + 3000 * chance();
+  const coordination = new SeededRandom(seed ^ 0x1ea5e).next() < 0.25 ? 'leases' : 'store';
+  const takeover = chance() < 0.3 ? 'witness' : 'expiry';
   const faults: PlannedFault[] = [];
   const acts: PlannedAct[] = [];
   for (let atMs = CALM_MS; atMs < troubledMs && kinds.length > 0; atMs += everyFaultMs * 2 * chance())
@@ -82,7 +88,7 @@ export function planOf(seed: number, troubledMs: number): Plan {
     const name = `load-${Math.floor(chance() * DEPLOYMENTS)}`;
     acts.push({ atMs, act: actOf(chance()), name, dice: dice() });
   }
-  return { troubledMs, faults, acts };
+  return { troubledMs, coordination, takeover, faults, acts };
 }
 
 /** Most acts change a template. */

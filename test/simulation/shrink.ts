@@ -66,10 +66,10 @@ function withActs(plan: Plan, keep: (act: Plan['acts'][number]) => boolean): Pla
 }
 
 /** Faults first, then acts. */
-function withoutPart({ acts, faults, troubledMs }: Plan, from: number, size: number): Plan {
+function withoutPart({ acts, faults, ...rest }: Plan, from: number, size: number): Plan {
   const isLeft = (index: number): boolean => index < from || index >= from + size;
   return {
-    troubledMs,
+    ...rest,
     faults: faults.filter((_, index) => isLeft(index)),
     acts: acts.filter((_, index) => isLeft(faults.length + index)),
   };

@@ -1,7 +1,9 @@
 import { deploymentController } from '../../src/controllers/deployment/index.js';
-import { garbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
+import { createGarbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
 import { replicaSetController } from '../../src/controllers/replicaset/index.js';
+import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
+import type { ControllerQueue } from '../../src/runtime/activation/index.js';
 import type { TraceLine } from '../../src/testing/simulation/index.js';
 import { World } from '../../src/testing/simulation/index.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
@@ -57,6 +59,8 @@ export interface SimulationResult {
   readonly trace: readonly TraceLine[];
 }
 
+/** The kinds that the API server has do not change here. */
+const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs: 600_000 });
 /** After the last fault everything must be at rest within this time, milliseconds: a parked key comes back after 180 s. */
 const REST_WITHIN_MS = 400_000;
 /** The longest that a leader leads without an answer, milliseconds. */
@@ -87,7 +91,7 @@ class Simulation {
   private faults!: Faults;
   private users!: Users;
   private readonly onRejection = (error: unknown): void =>
-    this.found({ check: 'unhandled rejections', subject: 'a process', problem: String(error) });
+    this.found({ check: 'unhandled rejections', subject: 'a process', problem: errorMessage(error) });
 
   private constructor(private readonly options: SimulateOptions) {
     this.plan = options.plan ?? planOf(options.seed, options.troubledMs ?? 60_000);
@@ -104,12 +108,14 @@ class Simulation {
     const { activations, store } = simulation;
     const { keepTrace, logger, seed } = options;
     simulation.world = await World.create({
-      ...{ seed, keepTrace, logger },
-      controllers: () => [deploymentController, replicaSetController, garbageCollectorController],
+      ...{ seed, keepTrace, logger, coordination: simulation.plan.coordination },
+      controllers: () => [deploymentController, replicaSetController, garbageCollector],
       onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
-      onWrite: (process, when) => simulation.faults.atWrite(process, when),
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
-      manager: (process) => ({ observers: [activations.observer(process)] }),
+      manager: (process) => ({
+        observers: [activations.observer(process)],
+        leaderElection: { takeover: simulation.plan.takeover },
+      }),
     });
     simulation.faults = new Faults(simulation.world);
     const { nodes } = simulation.world;
@@ -187,7 +193,7 @@ class Simulation {
 
   private async unrest(): Promise<string[]> {
     const queues = await Promise.all(
-      this.world.store.queues.map(async ({ queue }) => {
+      this.queues().map(async (queue) => {
         const { active, delayed, parked, waiting } = await queue.counts();
         return active + delayed + parked + waiting === 0
           ? []
@@ -202,8 +208,16 @@ class Simulation {
       ...this.store.unrest(),
       ...queues.flat(),
       ...(leaders === 1 ? [] : [`${leaders} replicas lead`]),
-      ...ended.map(({ failure, process }) => `${process.name} has ended: ${String(failure)}`),
+      ...ended.map(({ failure, process }) => `${process.name} has ended: ${errorMessage(failure)}`),
     ];
+  }
+
+  /** Of the store; where there are none, those in the memory of the leader. */
+  private queues(): readonly Pick<ControllerQueue, 'name' | 'counts'>[] {
+    const { replicas, store } = this.world;
+    if (this.plan.coordination === 'store') return store.queues.map(({ queue }) => queue);
+    const leader = replicas.find(({ manager }) => manager.isLeader);
+    return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
   }
 
   /** Everything is told to stop, and must end with nothing left. */

@@ -107,14 +107,19 @@ function answerOf(response: ApiResponse): DirectAnswer {
   response.room?.release();
   if ('raw' in response) {
     const { contentType, headers = {}, raw } = response;
-    const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     return {
       status,
-      headers: { ...Object.fromEntries(names), 'content-type': contentType },
+      headers: { ...lowerCased(headers), 'content-type': contentType },
       body: String(raw),
     };
   }
   return { status, headers: { 'content-type': 'application/json' }, body: stringifyJson(response.body) };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const lower: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
+  return lower;
 }
 
 function refusalOf(thrown: unknown): DirectAnswer {

@@ -10,7 +10,7 @@ import { WatchBody } from './watch-body.js';
 type Sent = Awaited<ReturnType<RequestDispatcher['request']>>;
 type Asked = Parameters<RequestDispatcher['request']>[0];
 
-/** What may happen to requests at the API server, as chances from 0 to 1 of each request. */
+/** The troubles of the API server, as chances from 0 to 1 of each request. */
 export interface ApiTrouble {
   /** Answered with a status of 409, 429 or 500 in place of being done. */
   refused: number;
@@ -38,11 +38,6 @@ export class ApiNetwork {
   constructor(
     private readonly api: SimulatedApi,
     private readonly network: Network,
-    /** Called right before a write takes effect, and right after. */
-    private readonly around?: {
-      readonly sent?: (process: SimulatedProcess, asked: { method: string; path: string }) => void;
-      readonly done?: (process: SimulatedProcess, asked: { method: string; path: string }) => void;
-    },
   ) {}
 
   /** The connections of one process. */
@@ -85,7 +80,6 @@ export class ApiNetwork {
     const left = new AbortController();
     const text = `${method} ${shortened(path)}`;
     const isWrite = method !== 'GET';
-    if (isWrite) this.around?.sent?.(process, { method, path });
     const request: DirectRequest = {
       ...{ method, url: path, headers: asked.headers as DirectRequest['headers'], signal: left.signal },
       ...(typeof body === 'string' && { body }),
@@ -96,7 +90,6 @@ export class ApiNetwork {
         const refusal = this.refusal(method);
         if (refusal) return refusal;
         const done = await this.api.answer(request);
-        if (isWrite) this.around?.done?.(process, { method, path });
         return isWrite && this.chance('failedAfter') ? statusOf(500, 'InternalError') : done;
       },
     });

@@ -117,12 +117,17 @@ export class Kernel {
 
   /** Runs promises, ticks and turns until none is left. */
   private async settle(): Promise<void> {
-    do {
-      await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextRound();
+    while (this.turns.length > 0) {
       const { turns } = this;
       this.turns = [];
       for (const turn of turns) turn();
-      if (turns.length === 0) return;
-    } while (true);
+      await nextRound();
+    }
   }
+}
+
+/** All promises and ticks run to their end before the event loop comes here. */
+function nextRound(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

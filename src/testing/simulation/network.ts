@@ -47,7 +47,9 @@ type Fate = { readonly kind: 'arrives'; readonly inMs: number } | { readonly kin
 
 /** Carries messages between processes: each takes its own time, so that any two may overtake each other. */
 export class Network {
-  /** Of each kind of fault, how many messages had it. */
+  /** Called right before a request leaves its process, and right after it took effect elsewhere. @default nothing */
+  onEffect: (process: SimulatedProcess, when: 'before' | 'after') => void = () => undefined;
+  /** The number of messages that had each kind of fault. */
   readonly faults = new Map<string, number>();
   private readonly weathers = new Map<string, Weather>();
 
@@ -78,6 +80,7 @@ export class Network {
    */
   call<T>(call: Call<T>): Promise<T> {
     const { from, mayBeDoubled = false, signal, text, to } = call;
+    this.onEffect(from, 'before');
     if (!from.isAlive) return new Promise(() => undefined);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(reasonOf(signal));
@@ -134,7 +137,10 @@ export class Network {
         broken: () => this.toSender(from, () => settle(() => reject(new ConnectionBrokenError(text)))),
       });
     effect().then(
-      (value) => back(() => resolve(value)),
+      (value) => {
+        this.onEffect(from, 'after');
+        back(() => resolve(value));
+      },
       (error: unknown) => back(() => reject(error)),
     );
   }

@@ -56,7 +56,7 @@ export class SimulatedProcess implements CompletionOwner {
     if (this.state === 'running') this.state = 'paused';
   }
 
-  /** What has waited happens now. */
+  /** All that has waited happens now. */
   resume(): void {
     if (this.state !== 'paused') return;
     this.state = 'running';

@@ -94,7 +94,7 @@ export class SimulatedApi {
         if (name === 'delete')
           return ((key, revision) =>
             told(key, true, target.delete(key, revision))) satisfies Storage['delete'];
-        const value: unknown = target[name];
+        const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
       },
     });

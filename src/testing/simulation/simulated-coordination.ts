@@ -117,13 +117,13 @@ class SimulatedCoordination implements Coordination {
     const { presence } = store;
     const witness = new MemoryHolderWitness(identity, presence, (callback) => process.after(0, callback));
     process.onKilled(() => presence.hide(identity));
-    const { look } = witness;
+    const look = witness.look.bind(witness);
     witness.look = (who, place, signal) =>
       network.call({
         from: process,
         to: store.process,
         text: 'witness look',
-        effect: () => look.call(witness, who, place, new AbortController().signal),
+        effect: () => look(who, place, new AbortController().signal),
         signal,
       });
     return witness;

@@ -22,7 +22,7 @@ export class SimulatedNodes {
   private bound = 0;
   /** UIDs of pods that have failed: they never run again. */
   private readonly failed = new Set<string>();
-  /** What has been begun, by UID. */
+  /** The steps that have begun, by UID. */
   private readonly begun = new Set<string>();
 
   constructor(

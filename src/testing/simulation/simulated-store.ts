@@ -6,7 +6,7 @@ import { MemoryPresence } from '../fake-holder-witness.js';
 import type { SimulatedProcess } from './process.js';
 import { ServedQueue } from './served-queue.js';
 
-/** What a coordination store holds, in memory of its own process and by its own clock. */
+/** The contents of a coordination store, in memory of its own process and by its own clock. */
 interface Contents {
   readonly queues: Map<string, ServedQueue>;
   readonly actors: MemoryActorStore;

@@ -9,12 +9,19 @@ export interface TraceLine {
 }
 
 const PRIMES = [0x01000193, 0x85ebca6b] as const;
+/** Texts repeat; no more are remembered. */
+const MOST_TEXTS = 20_000;
+
+type Halves = readonly [low: number, high: number];
 
 /** All that happened in a run, as a hash; and as lines, if they are kept. Equal seeds have equal hashes. */
 export class Trace {
   readonly lines: TraceLine[] = [];
   /** How many lines there were, kept or not. */
   length = 0;
+  private readonly known = new Map<string, Halves>();
+  private readonly instant = new Float64Array(1);
+  private readonly instantWords = new Uint32Array(this.instant.buffer);
   private low = 0x811c9dc5;
   private high = 0x9747b28c;
 
@@ -23,10 +30,9 @@ export class Trace {
 
   note(atMs: number, from: string, to: string, text: string): void {
     this.length += 1;
-    this.mix(String(atMs));
-    this.mix(from);
-    this.mix(to);
-    this.mix(text);
+    this.instant[0] = atMs;
+    this.mix(this.instantWords[0]!, this.instantWords[1]!);
+    for (const each of [from, to, text]) this.mix(...this.hashOf(each));
     if (this.keep === 0) return;
     this.lines.push({ atMs, from, to, text });
     if (this.lines.length >= 2 * this.keep) this.lines.splice(0, this.lines.length - this.keep);
@@ -37,15 +43,23 @@ export class Trace {
     return [this.high, this.low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  private mix(text: string): void {
-    let { low, high } = this;
+  private mix(low: number, high: number): void {
+    this.low = Math.imul(this.low ^ low, PRIMES[0]) ^ (this.low >>> 13);
+    this.high = Math.imul(this.high ^ high ^ this.low, PRIMES[1]) ^ (this.high >>> 15);
+  }
+
+  private hashOf(text: string): Halves {
+    const known = this.known.get(text);
+    if (known) return known;
+    let [low, high] = [0x811c9dc5, 0x9747b28c];
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index);
       low = Math.imul(low ^ code, PRIMES[0]);
       high = Math.imul(high ^ code, PRIMES[1]) ^ (low >>> 15);
     }
-    // A separator, so that moved boundaries change the hash.
-    this.low = Math.imul(low ^ 0x1f, PRIMES[0]);
-    this.high = high ^ this.low;
+    if (this.known.size >= MOST_TEXTS) this.known.clear();
+    const halves: Halves = [low, high];
+    this.known.set(text, halves);
+    return halves;
   }
 }

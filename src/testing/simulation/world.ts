@@ -26,13 +26,16 @@ export interface WorldOptions {
   readonly keepTrace?: number;
   /** Called with each change of the API's store. @default nothing */
   readonly onChange?: (change: StoredChange) => void;
-  /** Called right before a replica's write leaves it, and right after it took effect. @default nothing */
-  readonly onWrite?: (process: SimulatedProcess, when: 'before' | 'after') => void;
-  /** Changes what a replica gets of its coordination. @default nothing */
+  /**
+   * `store`: replicas share queues, locks and the lease in a simulated store. `leases`: the holder of a Lease in the API works alone.
+   * @default 'store'
+   */
+  readonly coordination?: 'store' | 'leases';
+  /** Changes what a replica gets of a store. @default nothing */
   readonly views?: (process: SimulatedProcess) => CoordinationViews;
   /** Further options of a replica's manager. @default none */
   readonly manager?: (process: SimulatedProcess) => Partial<CreateManagerOptions>;
-  /** Of a replica, by its name. @default silent */
+  /** The log of a replica, by its name. @default silent */
   readonly logger?: (name: string) => Logger;
 }
 
@@ -68,10 +71,7 @@ export class World {
       this.nodes.see(change);
       options.onChange?.(change);
     });
-    this.apiNetwork = new ApiNetwork(this.api, this.network, {
-      sent: (process) => options.onWrite?.(process, 'before'),
-      done: (process) => options.onWrite?.(process, 'after'),
-    });
+    this.apiNetwork = new ApiNetwork(this.api, this.network);
     this.nodes = new SimulatedNodes(new SimulatedProcess(this.kernel, 'nodes'), this.api);
   }
 
@@ -107,9 +107,10 @@ export class World {
 
   /** Starts a replica, or starts it again as a new process after it was killed or has ended. */
   async startReplica(index: number): Promise<Replica> {
-    const { controllers, logger, manager, views } = this.options;
+    const { controllers, coordination: way, logger, manager, views } = this.options;
     const process = this.process(`replica-${index}.${++this.lives}`);
-    const coordination = simulatedCoordination(process, this.store, this.network, views?.(process));
+    const coordination =
+      way === 'leases' ? way : simulatedCoordination(process, this.store, this.network, views?.(process));
     const replica = await Replica.start(process, {
       ...{ controllers: controllers(), coordination, api: this.apiNetwork, manager: manager?.(process) },
       logger: logger?.(process.name),
