@@ -24,6 +24,8 @@ interface OpenWatch {
   readonly text: string;
   /** The earliest that the next piece arrives, simulated milliseconds: pieces do not overtake each other. */
   notBeforeMs: number;
+  /** The pieces that have not arrived, in their order. */
+  readonly onTheWay: (() => void)[];
   /** Nothing of it arrives any more, and the client does not hear that. */
   isSilent: boolean;
   readonly body: WatchBody;
@@ -116,7 +118,7 @@ export class ApiNetwork {
       return body;
     }
     const watch: OpenWatch = {
-      ...{ owner: process, text, body, notBeforeMs: 0, isSilent: false },
+      ...{ owner: process, text, body, notBeforeMs: 0, isSilent: false, onTheWay: [] },
       end: () => left.abort(),
     };
     this.watches.add(watch);
@@ -139,10 +141,13 @@ export class ApiNetwork {
     const { kernel } = server;
     const atMs = Math.max(watch.notBeforeMs, kernel.nowMs + this.network.latency(server, watch.owner));
     watch.notBeforeMs = atMs;
+    watch.onTheWay.push(arrive);
     watch.owner.after(atMs - kernel.nowMs, () => {
+      // After a pause, completions come in any order, and what a connection brings does not.
+      const next = watch.onTheWay.shift();
       if (watch.isSilent || !this.watches.has(watch)) return;
       kernel.note(server.name, watch.owner.name, `${watch.text} event`);
-      arrive();
+      next?.();
     });
   }
 

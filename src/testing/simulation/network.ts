@@ -8,7 +8,7 @@ export interface Weather {
   lost: number;
   /** The connection breaks in place of the message: its sender hears that, and no more. */
   broken: number;
-  /** A request that may be repeated arrives twice. */
+  /** A request that may be repeated takes effect twice, as one that a client sends again after it has connected again. */
   doubled: number;
   /** A message is late, by up to {@link lateMs}. */
   late: number;
@@ -92,14 +92,15 @@ export class Network {
       };
       const broken = (): void => settle(() => reject(new ConnectionBrokenError(text)));
       this.deliver(from, to, text, 'request', {
-        arrives: () => this.answer(call, settle, resolve, reject),
+        arrives: () => {
+          if (mayBeDoubled && this.happens('doubled', from, to)) {
+            this.kernel.note(from.name, to.name, `${text} (doubled)`);
+            call.effect().catch(() => undefined);
+          }
+          this.answer(call, settle, resolve, reject);
+        },
         broken: () => this.toSender(from, broken),
       });
-      if (mayBeDoubled && this.happens('doubled', from, to)) {
-        this.kernel.note(from.name, to.name, `${text} (doubled)`);
-        const ignored = { arrives: () => void call.effect().catch(() => undefined), broken: () => undefined };
-        this.deliver(from, to, `${text} again`, 'request', ignored);
-      }
     });
   }
 
