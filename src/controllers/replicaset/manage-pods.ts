@@ -1,12 +1,6 @@
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import {
-  Pod,
-  isPodActive,
-  isPodTerminating,
-  keyOf,
-  newerResourceVersion,
-} from '@rollkeeper/machinery/kubernetes';
+import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { DoomedPod } from '../shared/index.js';
 import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
@@ -14,13 +8,13 @@ import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
 import { desiredReplicas, newPodNames } from './decide-pods.js';
-import type { PodIntents, SettledBy } from './pod-intents.js';
+import type { PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
+import { openIntents, shownAt, situationOf } from './resolve-intents.js';
 import type { ManageFailure } from './status.js';
 
-type ReadablePod = DeepReadonly<Pod>;
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
 
 /** Concurrent reads of pods whose creation or deletion has no answer. */
@@ -101,35 +95,18 @@ export class PodManager {
       confirmedDeletes: this.confirmed.get(intents.ownerUid) ?? new Set(),
     });
     this.forgetSettledDeletes(intents.ownerUid, decision.pendingDeletes);
-    const settledAt = this.versionOf(decision.settledBy, namespace);
-    if (settledAt !== undefined) context.intents.settledAt(Pod, settledAt);
+    const { absence, pods } = decision.settledBy;
+    const settledAt = (version: string | undefined): void => {
+      if (version !== undefined) context.intents.settledAt(Pod, version);
+    };
+    settledAt(shownAt(pods, absence ? this.deps.podAbsencesSeen(namespace) : undefined));
     const { probeCreates, probeDeletes } = decision;
     const reads = new ConcurrencyLimit(READS_AT_ONCE);
     const lookUp = (name: string): Promise<Pod | undefined> => reads.run(() => control.lookUp(name));
-    const found = await Promise.all(probeCreates.map(lookUp));
+    const created = await Promise.all(probeCreates.map(lookUp));
     const doomed = await Promise.all(probeDeletes.map(({ name }) => lookUp(name)));
-    const spared = new Set(
-      doomed
-        .filter((pod, index) => pod?.metadata.uid === probeDeletes[index]?.uid && isActive(pod))
-        .map(uidOf),
-    );
-    const existing = found.filter((pod) => pod !== undefined);
-    for (const { metadata } of existing)
-      if (metadata.resourceVersion) context.intents.settledAt(Pod, metadata.resourceVersion);
-    return {
-      controlled: claimed.controlled,
-      terminating: [...claimed.terminating, ...existing.filter((pod) => isPodTerminating(pod))],
-      intents,
-      active: [
-        ...decision.active,
-        ...existing.filter((pod) => isPodActive(pod)),
-        ...claimed.active.filter((pod) => spared.has(uidOf(pod))),
-      ],
-      // A completed deletion stays pending until the cache shows it, or its pod would be counted again.
-      pendingDeletes: decision.pendingDeletes.filter(({ uid }) => !spared.has(uid)),
-      freeNames: probeCreates.filter((_, index) => found[index] === undefined),
-      corrected: probeCreates.length + probeDeletes.length > 0,
-    };
+    settledAt(shownAt(created));
+    return situationOf(claimed, intents, decision, { created, doomed });
   }
 
   private async act(
@@ -155,11 +132,9 @@ export class PodManager {
     for (const { kind, pod } of deletions) {
       if (kind === 'deleted' || kind === 'gone') this.confirm(plan.intents.ownerUid, pod.uid);
     }
-    const refused = new Set(deletions.filter(({ kind }) => kind === 'refused').map(({ pod }) => pod.uid));
-    await keepOnlyOpenIntents(context, creations.stored, {
-      creates: creations.unanswered,
-      deletes: creations.stored.deletes.filter(({ uid }) => !refused.has(uid)),
-    });
+    const refused = deletions.filter(({ kind }) => kind === 'refused').map(({ pod }) => pod);
+    const { stored, unanswered } = creations;
+    await keepOnlyOpenIntents(context, stored, openIntents(stored, { unanswered, refused }));
     const failedDelete = deletions.find(({ kind }) => kind === 'refused' || kind === 'unknown');
     const failure =
       creations.failure ??
@@ -172,12 +147,6 @@ export class PodManager {
 
   private control(replicaSet: DeepReadonly<ReplicaSet>, { client, events, signal }: Context): PodControl {
     return new PodControl(asOwner(this.replicated, replicaSet), { client, signal, events });
-  }
-
-  /** The version that a cache must have to show all of it. */
-  private versionOf({ absence, pods }: SettledBy, namespace: string | undefined): string | undefined {
-    const gone = absence ? this.deps.podAbsencesSeen(namespace) : undefined;
-    return pods.map(({ metadata }) => metadata.resourceVersion).reduce(newerResourceVersion, gone);
   }
 
   private confirm(ownerUid: string, podUid: string): void {
@@ -199,28 +168,15 @@ export class PodManager {
  * Drops what was answered: with the release of the key if nothing else is left, so that it costs no write. The versions
  * of the created pods are stored in the same step, and the next sync must have seen them.
  */
-async function keepOnlyOpenIntents(
-  context: Context,
-  stored: PodIntents,
-  open: Pick<PodIntents, 'creates' | 'deletes'>,
-): Promise<void> {
+async function keepOnlyOpenIntents(context: Context, stored: PodIntents, open: PodIntents): Promise<void> {
   const unchanged =
     open.creates.length === stored.creates.length && open.deletes.length === stored.deletes.length;
   if (unchanged) return;
-  const rest = { ...stored, ...open };
-  if (isEmptyIntents(rest)) context.intents.clear();
-  else await context.intents.store(rest);
+  if (isEmptyIntents(open)) context.intents.clear();
+  else await context.intents.store(open);
 }
 
 function podOf(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
   const generateName = podNamePrefix(owner.metadata.name);
   return podFromTemplate({ owner, template: owner.spec.template, name, generateName });
-}
-
-function uidOf(pod: ReadablePod | undefined): string {
-  return pod?.metadata.uid ?? '';
-}
-
-function isActive(pod: ReadablePod | undefined): boolean {
-  return pod !== undefined && isPodActive(pod);
 }

@@ -18,7 +18,7 @@ export interface PodIntents {
 }
 
 /** The state according to cache and intents. */
-interface IntentsDecision {
+export interface IntentsDecision {
   /** Active pods without those of a stored deletion. */
   readonly active: readonly ReadablePod[];
   /** Deletions that the cache does not show yet. */

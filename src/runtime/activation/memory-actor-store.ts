@@ -6,6 +6,17 @@ import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from 
 import type { ActorOptions, CompiledActorOptions } from './stored-actor-runtime.js';
 import { compileActorOptions, stateTtlMs } from './stored-actor-runtime.js';
 import type { ActorState } from './activation.js';
+import type { StoredLock } from './stored-lock.js';
+import {
+  acquiredLock,
+  isProvenBy,
+  lockedForMs,
+  mustHaveSeenOf,
+  releasedLock,
+  renewedLock,
+  stateAfterRelease,
+  stateWithIntents,
+} from './stored-lock.js';
 import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 
@@ -14,10 +25,7 @@ interface Entry {
   causes: ResourceVersions;
   /** Encoded as text, as in Redis; with when they were recorded, by the monotonic clock. Undefined: by another process. */
   unanswered: Map<string, number | undefined>;
-  /** Absent until the first activation. */
-  token: number | undefined;
-  owner: string | undefined;
-  lockedUntilMs: number;
+  lock: StoredLock;
 }
 
 /** How often expired entries are removed, milliseconds. */
@@ -47,25 +55,25 @@ export class MemoryActorStore implements ActorStore {
     const nowMs = this.clock.monotonicNow();
     const version: number = entry.state.version;
     if (version !== 1) return { kind: 'unknown-version', version };
-    if (entry.owner !== undefined && entry.lockedUntilMs > nowMs) {
-      return { kind: 'held', retryAfterMs: entry.lockedUntilMs - nowMs };
-    }
-    entry.token = ++this.lastToken;
-    entry.owner = owner;
-    entry.lockedUntilMs = nowMs + lockDurationMs;
+    const retryAfterMs = lockedForMs(entry.lock, nowMs);
+    if (retryAfterMs > 0) return { kind: 'held', retryAfterMs };
+    const lock = acquiredLock(this.lastToken, owner, nowMs, lockDurationMs);
+    const { token } = lock;
+    this.lastToken = token;
+    entry.lock = lock;
     this.keep(id, entry);
-    const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
+    const mustHaveSeen = mustHaveSeenOf(entry.causes, entry.state);
     const unanswered = [...entry.unanswered].map(([text, recordedAtMs]) => ({
       ...parseUnansweredWrite(text),
       ...(recordedAtMs !== undefined && { ageMs: nowMs - recordedAtMs }),
     }));
-    return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents, unanswered };
+    return { kind: 'acquired', token, mustHaveSeen, intents: entry.state.intents, unanswered };
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
     const entry = this.heldBy(id, proof);
     if (!entry) return false;
-    entry.lockedUntilMs = this.clock.monotonicNow() + lockDurationMs;
+    entry.lock = renewedLock(entry.lock, this.clock.monotonicNow(), lockDurationMs);
     this.keep(id, entry);
     return true;
   }
@@ -73,14 +81,10 @@ export class MemoryActorStore implements ActorStore {
   async release(id: ActorId, proof: LockProof, final: FinalState): Promise<boolean> {
     const entry = this.heldBy(id, proof);
     if (!entry) return false;
-    entry.state = {
-      version: 1,
-      ownWrites: newestOfEach(entry.state.ownWrites, final.ownWrites),
-      intents: final.clearIntents ? undefined : entry.state.intents,
-    };
+    entry.state = stateAfterRelease(entry.state, final);
     for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
     addUnanswered(entry, final.unanswered, this.clock.monotonicNow());
-    entry.owner = undefined;
+    entry.lock = releasedLock(entry.lock);
     this.keep(id, entry, stateTtlMs(final, this.options));
     return true;
   }
@@ -93,11 +97,8 @@ export class MemoryActorStore implements ActorStore {
   ): Promise<boolean> {
     const entry = this.heldBy(id, proof);
     if (!entry) return false;
-    entry.state = {
-      version: 1,
-      ownWrites: newestOfEach(entry.state.ownWrites, ownWrites),
-      intents: intents === undefined ? undefined : parseJson(stringifyJson(intents)),
-    };
+    const stored: unknown = intents === undefined ? undefined : parseJson(stringifyJson(intents));
+    entry.state = stateWithIntents(entry.state, stored, ownWrites);
     this.keep(id, entry);
     return true;
   }
@@ -165,7 +166,7 @@ export class MemoryActorStore implements ActorStore {
 
   private heldBy(id: ActorId, proof: LockProof): Entry | undefined {
     const entry = this.entries.get(nameOf(id));
-    return entry?.token === proof.token && entry.owner === proof.owner ? entry : undefined;
+    return isProvenBy(entry?.lock, proof) ? entry : undefined;
   }
 
   private entryOf(id: ActorId): Entry {
@@ -184,9 +185,7 @@ function newEntry(): Entry {
     state: { version: 1, ownWrites: {}, intents: undefined },
     causes: {},
     unanswered: new Map(),
-    token: undefined,
-    owner: undefined,
-    lockedUntilMs: 0,
+    lock: { token: undefined, owner: undefined, lockedUntilMs: 0 },
   };
 }
 

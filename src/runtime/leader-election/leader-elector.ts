@@ -11,6 +11,8 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { FinishedAttempt, StepDownReason } from './decide-lease-step.js';
 import { decideLeaseStep, leadsUntilMs } from './decide-lease-step.js';
+import type { EpochBound, HeldTerm } from './decide-term.js';
+import { epochAboveAfter, termAfter, termWonBy } from './decide-term.js';
 import { HolderVigil } from './holder-vigil.js';
 import type { HolderWitness } from './holder-witness.js';
 import type {
@@ -55,14 +57,6 @@ export interface LeaderElectorDependencies {
   readonly onTransition?: (transition: LeadershipTransition) => void;
 }
 
-interface Term {
-  readonly epoch: number;
-  /** The store's time of its acquisition. */
-  readonly acquireTime: string;
-  /** When the last successful renewal was sent. */
-  renewedAtMs: number;
-}
-
 const stepDownText: Record<StepDownReason, string> = {
   taken: 'another replica has taken the lease',
   interrupted: 'the lease was not ours in between: it had ended, or its store has lost it',
@@ -97,7 +91,7 @@ export class LeaderElector {
   private readonly transitions = new LeadershipHistory();
   private hasRun = false;
   /** From acquiring the lease until the work has ended. */
-  private term: Term | undefined;
+  private term: HeldTerm | undefined;
   /** The lease is lost or being given up; the work may still be ending. */
   private isOver = false;
   private observed = { holder: '', epoch: 0 };
@@ -106,7 +100,7 @@ export class LeaderElector {
   private readonly news: WakeableSleep;
   /** A dead holder that we have not tried to replace yet. */
   private gone: DeposedHolder | undefined;
-  /** No new term of ours may have this epoch or an older one, although the store may know of none: it can lose its data. */
+  /** See {@link epochAboveAfter}. */
   private epochAbove = 0;
 
   /** @throws InvalidOptionError */
@@ -200,7 +194,7 @@ export class LeaderElector {
   }
 
   /** Attempts until the lease is ours. `undefined` if `signal` aborts. */
-  private async campaign(signal: AbortSignal): Promise<Term | undefined> {
+  private async campaign(signal: AbortSignal): Promise<HeldTerm | undefined> {
     const over = new AbortController();
     const watching = this.vigil?.run((holder) => {
       this.gone = holder;
@@ -214,14 +208,14 @@ export class LeaderElector {
     }
   }
 
-  private async attemptUntilWon(signal: AbortSignal): Promise<Term | undefined> {
+  private async attemptUntilWon(signal: AbortSignal): Promise<HeldTerm | undefined> {
     let last: FinishedAttempt | undefined;
     while (!signal.aborted) {
       const step = decideLeaseStep({ nowMs: this.clock.monotonicNow(), last }, this.options);
       if (step.step === 'attempt') {
         this.news.takeNews();
         last = await this.attempt(step.timeoutMs, signal);
-        const won = this.termOf(last);
+        const won = termWonBy(last, this.clock.monotonicNow(), this.options);
         if (won) return won;
         // A notification during the request may be newer than the answer.
         if (this.news.takeNews()) last = undefined;
@@ -241,18 +235,10 @@ export class LeaderElector {
     return finished;
   }
 
-  /** The term won by an attempt; none if it had expired before the answer arrived. */
-  private termOf({ acquireTime = '', epoch, result, sentAtMs }: FinishedAttempt): Term | undefined {
-    if (epoch === undefined || result === 'held') return undefined;
-    if (this.clock.monotonicNow() >= leadsUntilMs(sentAtMs, this.options)) return undefined;
-    return { epoch, acquireTime, renewedAtMs: sentAtMs };
-  }
-
   /** One term: the work, and the renewals beside it. Ends when the work has ended. */
-  private async lead(term: Term, signal: AbortSignal): Promise<void> {
+  private async lead(term: HeldTerm, signal: AbortSignal): Promise<void> {
     this.isOver = false;
-    // A lease that is still ours later goes on in this epoch; one that the store has lost does not get an older one.
-    this.mustExceed(term.epoch - 1);
+    this.mustExceed({ by: 'own-term', epoch: term.epoch });
     this.record(this.identity, term.epoch, 'started leading');
     this.metrics.leading(true);
     const leading = new AbortController();
@@ -266,7 +252,7 @@ export class LeaderElector {
     };
     signal.addEventListener('abort', onStop, { once: true });
     if (signal.aborted) onStop();
-    const lost = await this.renewUntilLost(term, renewing.signal);
+    const lost = await this.renewUntilLost(renewing.signal);
     if (lost) {
       this.isOver = true;
       this.metrics.leading(false);
@@ -277,7 +263,7 @@ export class LeaderElector {
     await this.endTerm(term, lost ?? failure ?? new ShutdownError('we are stopping'), signal);
   }
 
-  private async endTerm(term: Term, reason: Error, signal: AbortSignal): Promise<void> {
+  private async endTerm(term: HeldTerm, reason: Error, signal: AbortSignal): Promise<void> {
     this.isOver = true;
     this.term = undefined;
     this.metrics.leading(false);
@@ -287,7 +273,7 @@ export class LeaderElector {
     if (reason instanceof SupersededError) {
       // Either the lease is another's, and the next answer says so; or it is ours with an outdated epoch: then we need
       // a higher one.
-      this.mustExceed(reason.epoch);
+      this.mustExceed({ by: 'refusal', epoch: reason.epoch });
       await pause(this.clock, this.attempts.retryMs(), signal);
       return;
     }
@@ -297,16 +283,16 @@ export class LeaderElector {
   }
 
   /** Resolves with why the lease is lost, or `undefined` once renewals are no longer needed. */
-  private async renewUntilLost(term: Term, done: AbortSignal): Promise<LeaseLostError | undefined> {
+  private async renewUntilLost(done: AbortSignal): Promise<LeaseLostError | undefined> {
     let last: FinishedAttempt | undefined;
     let isUrgent = false;
     this.news.takeNews();
-    while (!done.aborted) {
+    while (!done.aborted && this.term) {
+      const { term } = this;
       const view = { nowMs: this.clock.monotonicNow(), term, last, isUrgent };
       const step = decideLeaseStep(view, this.options);
       if (step.step === 'stepDown') {
-        // The next term must differ from this one wherever terms are compared.
-        if (step.reason === 'interrupted') this.mustExceed(term.epoch);
+        if (step.reason === 'interrupted') this.mustExceed({ by: 'interruption', epoch: term.epoch });
         return new LeaseLostError(this.whyOver(step.reason));
       }
       if (step.step === 'wait') {
@@ -315,16 +301,13 @@ export class LeaderElector {
       }
       isUrgent = false;
       last = await this.attempt(step.timeoutMs, done);
-      // A late answer proves nothing: the deadline has passed in the meantime.
-      const isInTime = last.endedAtMs < leadsUntilMs(term.renewedAtMs, this.options);
-      if (last.result === 'renewed' && last.epoch === term.epoch && isInTime)
-        term.renewedAtMs = last.sentAtMs;
+      this.term = termAfter(term, last, this.options);
     }
     return undefined;
   }
 
-  private mustExceed(epoch: number): void {
-    this.epochAbove = Math.max(this.epochAbove, epoch);
+  private mustExceed(bound: EpochBound): void {
+    this.epochAbove = epochAboveAfter(this.epochAbove, bound);
   }
 
   private whyOver(reason: StepDownReason): string {
@@ -360,7 +343,7 @@ export class LeaderElector {
     const { holderIdentity, leaderTransitions } = record;
     const { holder, epoch } = this.observed;
     this.vigil?.watch(record);
-    if (holderIdentity !== this.identity) this.mustExceed(leaderTransitions);
+    if (holderIdentity !== this.identity) this.mustExceed({ by: 'another-holder', epoch: leaderTransitions });
     if (holderIdentity === holder && leaderTransitions === epoch) return;
     this.observed = { holder: holderIdentity, epoch: leaderTransitions };
     this.metrics.transition();

@@ -1,11 +1,46 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import { nextRecord } from './lease-object.js';
 import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 import { isDeposed } from './resource-lock.js';
 
-interface HeldLease {
+/** A lease as its store has it. */
+export interface HeldLease {
   readonly record: LeaderElectionRecord;
+  /** By the store's monotonic clock. */
   readonly expiresAtMs: number;
+}
+
+/** One attempt, as it reaches the store. */
+export interface StoreAttempt {
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly request: LeaseRequest;
+  /** The store's monotonic clock. */
+  readonly nowMs: number;
+  /** The store's wall clock, epoch milliseconds; for display only. */
+  readonly wallMs: number;
+}
+
+/** The answer of a store, and the lease after it. Pure; `lua/acquire-1.lua` does the same. */
+export function answerAttempt(
+  held: HeldLease | undefined,
+  { identity, leaseDurationMs, nowMs, request, wallMs }: StoreAttempt,
+): { readonly held: HeldLease; readonly answer: LeaseAttempt } {
+  const { deposing, epochAbove = 0 } = request;
+  const holder = holderAt(held, nowMs);
+  const isFree = holder === '' || holder === identity;
+  if (held && !isFree && !isDeposed(held.record, deposing))
+    return { held, answer: { outcome: 'held', record: held.record, remainingMs: held.expiresAtMs - nowMs } };
+  const before = held?.record;
+  const isRenewal = holder === identity && (before?.leaderTransitions ?? 0) > epochAbove;
+  const outcome = isRenewal ? 'renewed' : 'acquired';
+  const record = nextRecord({ identity, leaseDurationMs, nowMs: wallMs, before, outcome, request });
+  return { held: { record, expiresAtMs: nowMs + leaseDurationMs }, answer: { outcome, record } };
+}
+
+/** Empty if there is none, or its lease has expired. */
+function holderAt(held: HeldLease | undefined, nowMs: number): string {
+  return held && held.expiresAtMs > nowMs ? held.record.holderIdentity : '';
 }
 
 /** The store of a lease in memory, on a clock of its own. Shared by the locks of all candidates. */
@@ -21,31 +56,14 @@ export class MemoryLease {
 
   /** The current holder; empty if there is none. */
   get holder(): string {
-    if (!this.held || this.held.expiresAtMs <= this.clock.monotonicNow()) return '';
-    return this.held.record.holderIdentity;
+    return holderAt(this.held, this.clock.monotonicNow());
   }
 
   acquireOrRenew(identity: string, leaseDurationMs: number, request: LeaseRequest = {}): LeaseAttempt {
-    const { deposing, epochAbove = 0, witness = '' } = request;
-    const nowMs = this.clock.monotonicNow();
-    const now = toRfc3339Micro(this.clock.now());
-    const before = this.held?.record;
-    const isFree = this.holder === '' || this.holder === identity;
-    if (this.held && !isFree && !isDeposed(this.held.record, deposing)) {
-      return { outcome: 'held', record: this.held.record, remainingMs: this.held.expiresAtMs - nowMs };
-    }
-    const epoch = before?.leaderTransitions ?? 0;
-    const isRenewal = this.holder === identity && epoch > epochAbove;
-    const record: LeaderElectionRecord = {
-      holderIdentity: identity,
-      leaseDurationSeconds: leaseDurationMs / 1000,
-      acquireTime: isRenewal && before ? before.acquireTime : now,
-      renewTime: now,
-      leaderTransitions: isRenewal ? epoch : Math.max(epoch, epochAbove) + 1,
-      witness,
-    };
-    this.held = { record, expiresAtMs: nowMs + leaseDurationMs };
-    return { outcome: isRenewal ? 'renewed' : 'acquired', record };
+    const times = { nowMs: this.clock.monotonicNow(), wallMs: this.clock.now() };
+    const { answer, held } = answerAttempt(this.held, { identity, leaseDurationMs, request, ...times });
+    this.held = held;
+    return answer;
   }
 
   /** Keeps what is stored now. @returns puts it back, as a restored backup does: with its deadlines */

@@ -6,6 +6,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
+import { mayBegin } from '../work-queue/index.js';
 import { WrittenVersions } from './written-versions.js';
 
 export type LedgerClient = Pick<ApiClient, 'get' | 'create' | 'update'>;
@@ -207,9 +208,7 @@ export class IntentShard {
   private assertCounts({ metadata }: StoredLedger): void {
     const [text = '0', holder = ''] = (metadata.annotations?.[TERM_ANNOTATION] ?? '').split(' ');
     const epoch = Number(text) || 0;
-    const ours = this.term ?? { epoch: 0, holder: '' };
-    const isNewer = epoch > ours.epoch || (epoch === ours.epoch && holder !== ours.holder);
-    if (isNewer)
+    if (!mayBegin({ epoch, holder }, this.term ?? { epoch: 0, holder: '' }))
       throw new SupersededError(`the intents are kept by ${holder} since epoch ${epoch}`, { epoch });
   }
 

@@ -18,6 +18,7 @@ export { ALWAYS_FIRST, LeaderPrecedence } from './precedence.js';
 export type { Precedence } from './precedence.js';
 export { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 export type { BackoffOptions, TokenBucketOptions, TokenBucketState } from './rate-limiters.js';
+export { mayBegin } from './term-fence.js';
 export { noWorkQueueMetrics } from './work-queue-metrics.js';
 export type { WorkQueueGauges, WorkQueueMetrics } from './work-queue-metrics.js';
 export { compileWorkQueueOptions } from './work-queue.options.js';

@@ -1,10 +1,11 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import { mergeTraces } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
 import { addOfParked, mergePendingAdds, pendingAddOf, renewsRetries, waitingKeyOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
+import { isCurrent, mayBegin, refusedBy } from './term-fence.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
 import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
@@ -67,11 +68,10 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   }
 
   async beginTerm(term: LeaderTerm): Promise<BegunTerm> {
-    const { epoch = 0, holder } = this.term ?? {};
-    if (epoch > term.epoch || (epoch === term.epoch && holder !== term.holder)) this.refuse();
+    if (!mayBegin(this.term, term)) throw refusedBy(this.term);
     this.term = term;
     const check = async (): Promise<void> => {
-      if (this.term?.epoch !== term.epoch || this.term.holder !== term.holder) this.refuse();
+      if (!isCurrent(this.term, term)) throw refusedBy(this.term);
     };
     return {
       check,
@@ -172,6 +172,13 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
       keys.clear();
   }
 
+  /** Everything is lost, the term included, as in a Redis that restarts empty. A run in progress keeps its key. */
+  loseData(): void {
+    this.clear();
+    this.term = undefined;
+    this.bucket = undefined;
+  }
+
   async close(): Promise<void> {
     for (const { handle } of this.timers.values()) handle.cancel();
     this.timers.clear();
@@ -210,11 +217,6 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   onWork(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
-  }
-
-  private refuse(): never {
-    const epoch = this.term?.epoch ?? 0;
-    throw new SupersededError(`refused: in this queue the term of epoch ${epoch} has begun`, { epoch });
   }
 
   private viewOf(key: string): KeyView {
