@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { includeOf } from './scripts/lib/test-suites.mjs';
+import { PLANTED_BUGS } from './test/simulation/planted/planted-bugs.js';
+import { plantedBugs } from './test/simulation/planted/planted-plugin.js';
 
 /**
  * What hangs is ended after this. How long the rest takes on a machine with more to do than processors says nothing of it: a
@@ -46,7 +48,7 @@ export default defineConfig({
   // The packages' sources, not what was built of them.
   resolve: { conditions: SOURCES },
   ssr: { resolve: { conditions: SOURCES } },
-  plugins: [settingsInCacheKey],
+  plugins: [settingsInCacheKey, plantedBugs(PLANTED_BUGS, import.meta.dirname)],
   test: {
     // Each source is compiled once, not for every project and every run anew.
     experimental: { fsModuleCache: true },

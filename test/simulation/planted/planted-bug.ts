@@ -1,0 +1,40 @@
+/** A small patch of the product that breaks a promise, to prove that the simulation would find such a bug. */
+export interface PlantedBug {
+  /** Unique; used in imports. */
+  readonly name: string;
+  /** The consequence, as a sentence. */
+  readonly breaks: string;
+  /** Path from the root of the repository. */
+  readonly file: string;
+  /** Occurs exactly once in the file: a patch whose place has changed fails its test instead of planting nothing. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A bug that a model of test/simulation/model finds. */
+export interface ModelBug extends PlantedBug {
+  readonly model: 'lease' | 'lock' | 'queue' | 'intents';
+  /** The number of faults with which it must be found. */
+  readonly withinFaults: number;
+}
+
+/** A bug that the simulated world finds. */
+export interface WorldBug extends PlantedBug {
+  /** The number of seeds within which it must be found, from the first on. */
+  readonly withinSeeds: number;
+}
+
+/**
+ * The text with the bug in it.
+ * @throws Error if the place of the patch does not occur exactly once
+ */
+export function withPatch(text: string, { file, from, name, to }: PlantedBug): string {
+  const [before, after, ...more] = text.split(from);
+  if (before === undefined || after === undefined || more.length > 0) {
+    const found = text.split(from).length - 1;
+    throw new Error(
+      `the bug "${name}" cannot be planted: its text occurs ${found} times in ${file}, not once`,
+    );
+  }
+  return `${before}${to}${after}`;
+}

@@ -1,0 +1,11 @@
+import { LEASE_BUGS } from './lease-bugs.js';
+import { LOCK_BUGS } from './lock-bugs.js';
+import type { ModelBug, PlantedBug, WorldBug } from './planted-bug.js';
+
+/** Found by the models of test/simulation/model. */
+export const MODEL_BUGS: readonly ModelBug[] = [...LEASE_BUGS, ...LOCK_BUGS];
+
+/** Found by the simulated world. */
+export const WORLD_BUGS: readonly WorldBug[] = [];
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [...MODEL_BUGS, ...WORLD_BUGS];
