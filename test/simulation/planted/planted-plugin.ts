@@ -40,7 +40,7 @@ export function plantedBugs(bugs: readonly PlantedBug[], root: string): Plugin {
     configureVitest: ({ experimental_defineCacheKeyGenerator: define }) =>
       define(({ id }) => {
         const bug = bugOf(id);
-        return bug && JSON.stringify([bug.from, bug.to]);
+        return bug && JSON.stringify([bug.file, bug.from, bug.to]);
       }),
   };
 }
