@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Model } from './explorer.js';
+import type { Model, Step } from './explorer.js';
 import { ModelViolation, explore } from './explorer.js';
 
+interface Count {
+  readonly count: number;
+  readonly isBroken: boolean;
+}
+
 /** A counter from 0 to 9 that may break, and then counts no more. */
-const COUNTER: Model<{ readonly count: number; readonly isBroken: boolean }> = {
+const COUNTER: Model<Count> & { steps(state: Count): readonly Step<Count>[] } = {
   name: 'counter',
   initial: { count: 0, isBroken: false },
   steps: ({ count, isBroken }) =>
@@ -17,23 +22,23 @@ const COUNTER: Model<{ readonly count: number; readonly isBroken: boolean }> = {
 };
 
 describe('an exploration', () => {
-  it('visits each reachable state once', () => {
-    expect(explore(COUNTER)).toEqual({ states: 10, steps: 9 + 7, depth: 4 });
+  it('visits each reachable state once', async () => {
+    expect(await explore(COUNTER)).toEqual({ states: 10, steps: 9 + 7, depth: 4 });
   });
 
-  it('gives the shortest path to a broken promise, in sentences', () => {
+  it('gives the shortest path to a broken promise, in sentences', async () => {
     const model = {
       ...COUNTER,
       violation: ({ count }: { count: number }) => (count === 7 ? 'It counts to seven' : undefined),
     };
-    expect(() => explore(model)).toThrow(
+    await expect(explore(model)).rejects.toThrow(
       'It counts to seven (model of the counter, after 3 steps)\n  1. It counts 1.\n  2. It counts 3.\n  3. It counts 3.',
     );
   });
 
-  it('finds a state from which the goal cannot be reached without another fault', () => {
+  it('finds a state from which the goal cannot be reached without another fault', async () => {
     const goal = { says: 'it counts to nine', isReached: ({ count }: { count: number }) => count === 9 };
-    expect(explore({ ...COUNTER, goal }).states).toBe(10);
+    expect((await explore({ ...COUNTER, goal })).states).toBe(10);
     const breaking: typeof COUNTER = {
       ...COUNTER,
       goal,
@@ -46,7 +51,7 @@ describe('an exploration', () => {
     };
     let found: unknown;
     try {
-      explore(breaking);
+      await explore(breaking);
     } catch (error) {
       found = error;
     }

@@ -14,7 +14,7 @@ export interface Model<State> {
   readonly name: string;
   readonly initial: State;
   /** All that can happen next. */
-  steps(state: State): readonly Step<State>[];
+  steps(state: State): readonly Step<State>[] | Promise<readonly Step<State>[]>;
   /** A text that two states share if and only if they behave alike from now on. */
   fingerprint(state: State): string;
   /** The promise that the state breaks, as a sentence; undefined if it keeps all. */
@@ -66,7 +66,7 @@ const MOST_STATES = 3_000_000;
  * Visits every reachable state, those with the shortest paths first.
  * @throws ModelViolation for the first promise that is broken, with the shortest path to it
  */
-export function explore<State>(model: Model<State>): Explored {
+export async function explore<State>(model: Model<State>): Promise<Explored> {
   const seen: Seen<State>[] = [];
   const indexOf = new Map<string, number>();
   /** By state, those that lead to it without a fault. */
@@ -88,7 +88,7 @@ export function explore<State>(model: Model<State>): Explored {
   visit(model.initial, -1, '');
   for (let index = 0; index < seen.length; index++) {
     const { state } = seen[index] as Seen<State>;
-    for (const { isFault = false, says, to } of model.steps(state)) {
+    for (const { isFault = false, says, to } of await model.steps(state)) {
       const next = visit(to, index, says);
       if (!isFault) leadingTo[next]?.push(index);
       steps++;

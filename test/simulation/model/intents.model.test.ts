@@ -16,8 +16,8 @@ describe('two replicas that sync one ReplicaSet', () => {
     ['shrinking', SITUATIONS[1]],
   ])(
     'keep their promises in every state, %s: no pod twice, none too few, and each intent has an end',
-    (name, before) => {
-      const explored = explore(intentsModel(FAULTS, before));
+    async (name, before) => {
+      const explored = await explore(intentsModel(FAULTS, before));
       console.log(describeExplored(`intents, ${name},`, FAULTS, explored));
       expect(explored.states).toBeGreaterThan(1000);
     },
@@ -27,9 +27,9 @@ describe('two replicas that sync one ReplicaSet', () => {
 describe('the model of the intents can fail', () => {
   it.each(INTENTS_BUGS.map((bug) => [bug.breaks, bug] as const))('%s', async (_, bug) => {
     const planted = (await importWith('../model/intents.model.js', bug)) as typeof IntentsModel;
-    const run = (): void => {
-      for (const before of SITUATIONS) explore(planted.intentsModel(bug.withinFaults, before));
+    const run = async (): Promise<void> => {
+      for (const before of SITUATIONS) await explore(planted.intentsModel(bug.withinFaults, before));
     };
-    expect(run).toThrow(ModelViolation);
+    await expect(run()).rejects.toThrow(ModelViolation);
   });
 });

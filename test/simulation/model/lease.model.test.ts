@@ -9,8 +9,8 @@ import { leaseModel } from './lease.model.js';
 const FAULTS = isNightly ? 3 : 2;
 
 describe('two replicas and their lease', () => {
-  it('keep their promises in every state: one believes that it leads, the fence never goes back, one leads again', () => {
-    const explored = explore(leaseModel(FAULTS));
+  it('keep their promises in every state: one believes that it leads, the fence never goes back, one leads again', async () => {
+    const explored = await explore(leaseModel(FAULTS));
     console.log(describeExplored('lease', FAULTS, explored));
     expect(explored.states).toBeGreaterThan(20_000);
   });
@@ -19,6 +19,6 @@ describe('two replicas and their lease', () => {
 describe('the model of the lease can fail', () => {
   it.each(LEASE_BUGS.map((bug) => [bug.breaks, bug] as const))('%s', async (_, bug) => {
     const planted = (await importWith('../model/lease.model.js', bug)) as typeof LeaseModel;
-    expect(() => explore(planted.leaseModel(bug.withinFaults))).toThrow(ModelViolation);
+    await expect(explore(planted.leaseModel(bug.withinFaults))).rejects.toThrow(ModelViolation);
   });
 });

@@ -9,8 +9,8 @@ import { lockModel } from './lock.model.js';
 const FAULTS = isNightly ? 3 : 2;
 
 describe('two replicas and the lock of a key', () => {
-  it('keep their promises in every state: one activation holds it, no former one has an effect, and it comes free again', () => {
-    const explored = explore(lockModel(FAULTS));
+  it('keep their promises in every state: one activation holds it, no former one has an effect, and it comes free again', async () => {
+    const explored = await explore(lockModel(FAULTS));
     console.log(describeExplored('lock', FAULTS, explored));
     expect(explored.states).toBeGreaterThan(20_000);
   });
@@ -19,6 +19,6 @@ describe('two replicas and the lock of a key', () => {
 describe('the model of the lock can fail', () => {
   it.each(LOCK_BUGS.map((bug) => [bug.breaks, bug] as const))('%s', async (_, bug) => {
     const planted = (await importWith('../model/lock.model.js', bug)) as typeof LockModel;
-    expect(() => explore(planted.lockModel(bug.withinFaults))).toThrow(ModelViolation);
+    await expect(explore(planted.lockModel(bug.withinFaults))).rejects.toThrow(ModelViolation);
   });
 });
