@@ -8,7 +8,7 @@ interface Count {
 }
 
 /** A counter from 0 to 9 that may break, and then counts no more. */
-const COUNTER: Model<Count> & { steps(state: Count): readonly Step<Count>[] } = {
+const COUNTER: Omit<Model<Count>, 'steps'> & { steps(state: Count): readonly Step<Count>[] } = {
   name: 'counter',
   initial: { count: 0, isBroken: false },
   steps: ({ count, isBroken }) =>
