@@ -8,6 +8,7 @@ export { hashTagOf, runInOneStep } from './one-step.js';
 export { pairsOf } from './pairs-of.js';
 export { decideRedisFitness, parseRedisFacts } from './decide-redis-fitness.js';
 export type { RedisFacts } from './decide-redis-fitness.js';
+export { reachHost } from './reach-host.js';
 export { createRedisConnection } from './redis-connection.js';
 export type { RedisConnection, RedisConnectionOptions } from './redis-connection.js';
 export { assertRedisUrl, describeRedis, parseRedisUrl, withRedisCaFile } from './redis-target.js';

@@ -5,6 +5,7 @@ import { Redis, Cluster } from 'ioredis';
 import { InvalidOptionError, errorCode, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
+import { connectorOf } from './reach-host.js';
 import { parseRedisUrl } from './redis-target.js';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
@@ -89,7 +90,7 @@ function createSingle(target: RedisTarget, options: RedisConnectionOptions): Red
 }
 
 function addressOptions(target: RedisTarget, retryStrategy: Backoff): NodeOptions {
-  if (target.kind === 'server') return { ...target.addresses[0] };
+  if (target.kind === 'server') return { ...target.addresses[0], ...connectorOf(target.addresses[0].host) };
   const { sentinelLogin, tls } = target;
   const tlsOptions = tls && readTlsFiles(tls);
   return {

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { BIT_FUNCTIONS, toBits } from './lua-bit.js';
+import { decodeJson } from './lua-cjson-decode.js';
+import { encodeJson } from './lua-cjson-encode.js';
+import { packMessage, unpackMessages } from './lua-cmsgpack.js';
+import { pushError } from './lua-replies.js';
+import type { LuaStack } from './lua-stack.js';
+import { LUA_TYPE, LuaError } from './lua-stack.js';
+
+/** Redis takes these away, or they would reach the machine. */
+const REMOVED = [
+  'io',
+  'package',
+  'require',
+  'module',
+  'loadfile',
+  'dofile',
+  'print',
+  'newproxy',
+  'debug',
+  'os',
+];
+
+type Functions = Readonly<Record<string, (stack: LuaStack) => number>>;
+
+/** Gives scripts the libraries that Redis gives them: `bit`, `cjson`, `cmsgpack` and those of Lua that it leaves. */
+export function installLibraries(stack: LuaStack): void {
+  for (const name of REMOVED) {
+    stack.pushNil();
+    stack.setGlobal(name);
+  }
+  install(stack, 'bit', bitLibrary());
+  install(stack, 'cjson', CJSON);
+  stack.pushGlobal('cjson');
+  stack.pushNullPointer();
+  stack.setField(-2, 'null');
+  stack.pop();
+  install(stack, 'cmsgpack', CMSGPACK);
+}
+
+export function install(stack: LuaStack, name: string, functions: Functions): void {
+  stack.pushTable();
+  for (const [each, run] of Object.entries(functions)) {
+    stack.pushFunction(() => run(stack));
+    stack.setField(-2, each);
+  }
+  stack.setGlobal(name);
+}
+
+const CJSON: Functions = {
+  encode(stack) {
+    if (stack.top !== 1) throw new LuaError("bad argument #1 to 'encode' (expected 1 argument)");
+    stack.pushText(encodeJson(stack, 1));
+    return 1;
+  },
+  decode(stack) {
+    if (stack.top !== 1) throw new LuaError("bad argument #1 to 'decode' (expected 1 argument)");
+    decodeJson(stack, stack.textAt(1) ?? argument('decode', stack));
+    return 1;
+  },
+};
+
+const CMSGPACK: Functions = {
+  pack(stack) {
+    const count = stack.top;
+    if (count === 0) throw new LuaError("bad argument #0 to 'pack' (MessagePack pack needs input.)");
+    const parts: string[] = [];
+    for (let at = 1; at <= count; at++) parts.push(packMessage(stack, at));
+    stack.pushText(parts.join(''));
+    return 1;
+  },
+  unpack(stack) {
+    return unpackMessages(stack, stack.textAt(1) ?? argument('unpack', stack));
+  },
+};
+
+/** The functions of the table `redis` that need no server. */
+export const REDIS_FUNCTIONS: Functions = {
+  sha1hex(stack) {
+    if (stack.top !== 1) throw ofRedis('wrong number of arguments');
+    const hash = createHash('sha1').update(stack.textAt(1) ?? '', 'latin1');
+    stack.pushText(hash.digest('hex'));
+    return 1;
+  },
+  error_reply(stack) {
+    const text = stack.top === 1 && stack.typeOf(1) === LUA_TYPE.string ? stack.textAt(1) : undefined;
+    pushError(stack, text === undefined ? 'ERR wrong number or type of arguments' : errorOf(text));
+    return 1;
+  },
+  status_reply(stack) {
+    const text = stack.top === 1 && stack.typeOf(1) === LUA_TYPE.string ? stack.textAt(1) : undefined;
+    if (text === undefined) {
+      pushError(stack, 'ERR wrong number or type of arguments');
+      return 1;
+    }
+    stack.pushTable();
+    stack.pushText(text);
+    stack.setField(-2, 'ok');
+    return 1;
+  },
+  replicate_commands(stack) {
+    stack.pushBoolean(true);
+    return 1;
+  },
+  log: () => 0,
+};
+
+/** An error of the table `redis`: its caller gets a table. */
+export function ofRedis(message: string): LuaError {
+  return new LuaError(message, (stack) => pushError(stack, `ERR ${message}`));
+}
+
+/** The first word is the code; a text of one word has none. */
+function errorOf(text: string): string {
+  const bare = (text.startsWith('-') ? text.slice(1) : text).trimEnd();
+  return bare.includes(' ') ? bare : `ERR ${bare}`;
+}
+
+function bitLibrary(): Functions {
+  return Object.fromEntries(
+    Object.entries(BIT_FUNCTIONS).map(([name, run]) => [
+      name,
+      (stack: LuaStack) => {
+        const values: number[] = [];
+        for (let at = 1; at <= stack.top; at++) values.push(toBits(stack.numberAt(at)));
+        const result = run(...values);
+        if (typeof result === 'string') stack.pushText(result);
+        else stack.pushNumber(result);
+        return 1;
+      },
+    ]),
+  );
+}
+
+function argument(name: string, stack: LuaStack): never {
+  const found = Object.keys(LUA_TYPE)[stack.typeOf(1)] ?? 'no value';
+  throw new LuaError(`bad argument #1 to '${name}' (string expected, got ${found})`);
+}
