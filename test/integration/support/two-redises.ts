@@ -63,10 +63,13 @@ const READ_OF: Readonly<Record<string, (key: string) => Request>> = {
   stream: (key) => ['XRANGE', key, '-', '+'],
 };
 
-/** All keys of a server with what they hold, and whether they expire. */
-export async function dumpOf(redis: RawRedis): Promise<unknown> {
+/** All keys of a server, but for some, with what they hold, and whether they expire. */
+export async function dumpOf(
+  redis: RawRedis,
+  isLeftOut = (_key: string): boolean => false,
+): Promise<unknown> {
   const [all = ''] = await redis.ask(['KEYS', '*']);
-  const keys = (parseReply(all) as string[]).sort();
+  const keys = (parseReply(all) as string[]).filter((key) => !isLeftOut(key)).sort();
   const dump: unknown[] = [];
   for (const key of keys) {
     const [type = '', ttl = ''] = await redis.ask(['TYPE', key], ['PTTL', key]);

@@ -20,6 +20,22 @@ export interface SimulatedTime {
 
 let servers = 0;
 
+/** Lets time go on slowly on a clock that is the whole process's, until the result is called. */
+export function letTimePass(clock: FakeClock, move = (step: () => Promise<void>) => step()): () => void {
+  const giveBack = ownTimers(clock);
+  let isOver = false;
+  void (async () => {
+    while (!isOver) {
+      await turns(TURNS_OF_A_MILLISECOND);
+      await move(() => clock.advance(1));
+    }
+  })();
+  return () => {
+    isOver = true;
+    giveBack();
+  };
+}
+
 /** For a file of tests: timers of libraries, and those that wait in tests, are the simulated clock's, which goes on slowly. */
 export function useSimulatedTime(): SimulatedTime {
   const clock = new FakeClock();
@@ -27,21 +43,13 @@ export function useSimulatedTime(): SimulatedTime {
   let moving = Promise.resolve();
   /** Time is moved in one place at a time. */
   const alone = (move: () => Promise<void>): Promise<void> => (moving = moving.then(move));
-  let giveBack: () => void;
-  let isOver = false;
+  let stop: () => void;
   beforeAll(() => {
-    giveBack = ownTimers(clock);
-    void (async () => {
-      while (!isOver) {
-        await turns(TURNS_OF_A_MILLISECOND);
-        await alone(() => clock.advance(1));
-      }
-    })();
+    stop = letTimePass(clock, alone);
   });
   afterAll(() => {
-    isOver = true;
     server.close();
-    giveBack();
+    stop();
   });
   const pass = async (ms: number): Promise<void> => {
     await turns(TURNS_OF_A_MOMENT);

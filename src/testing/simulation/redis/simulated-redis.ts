@@ -27,6 +27,8 @@ export interface SimulatedRedisOptions {
   readonly network?: Network;
   /** The version that `INFO` tells; up to 7.0, doubles have 17 digits. @default '7.0.15' */
   readonly version?: string;
+  /** Called with each request in the order in which they take effect, and the bytes of its answer. */
+  readonly observe?: (connection: number, request: readonly string[], reply: string) => void;
 }
 
 /** The data that is left after a restart: all, nothing, or what it was at an earlier time. */
@@ -147,13 +149,21 @@ export class SimulatedRedis {
 
   private execute(session: Session, request: readonly string[]): Reply {
     try {
+      const reply = this.answerTo(session, request);
+      if (reply !== NO_REPLY) this.parts.answered(session, reply);
+      return reply;
+    } finally {
+      for (const [db, keyspace] of this.databases)
+        if (keyspace.ready.size > 0) this.waiting.serve(db, keyspace);
+    }
+  }
+
+  private answerTo(session: Session, request: readonly string[]): Reply {
+    try {
       return executeRequest(this.contextOf(session, false), request);
     } catch (error) {
       if (error instanceof ErrorReply) return error;
       throw error;
-    } finally {
-      for (const [db, keyspace] of this.databases)
-        if (keyspace.ready.size > 0) this.waiting.serve(db, keyspace);
     }
   }
 
@@ -204,6 +214,8 @@ export class SimulatedRedis {
       nowUs: () => Math.floor(this.options.clock.now() * 1000),
       sessions: () => [...this.links.keys()],
       wait: (...args) => this.waiting.add(...args),
+      answered: (session, reply) =>
+        this.options.observe?.(session.id, session.lastRequest, session.write(reply)),
       flushAll: () => {
         for (const keyspace of this.databases.values()) keyspace.flush();
       },

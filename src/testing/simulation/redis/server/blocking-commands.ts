@@ -29,8 +29,10 @@ function serveOrWait(
   const { server, session } = context;
   const tryServe = (): boolean => {
     const reply = find();
-    if (reply !== undefined) session.push(reply);
-    return reply !== undefined;
+    if (reply === undefined) return false;
+    server.answered(session, reply);
+    session.push(reply);
+    return true;
   };
   server.wait(session, { keys, db: session.db, tryServe }, timeoutMs, () => session.push(NULL_ARRAY));
   return NO_REPLY;

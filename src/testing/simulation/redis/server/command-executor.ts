@@ -51,7 +51,7 @@ export const DISK_FAILED =
 export function executeRequest(context: ServerContext, request: readonly string[]): Reply {
   const { session } = context;
   const name = (request[0] ?? '').toLowerCase();
-  session.lastCommand = name;
+  session.lastRequest = request;
   try {
     const spec = specOf(request);
     refuse(spec, context.server.facts.faults);

@@ -155,10 +155,10 @@ function client(context: ServerContext, [name = '', ...args]: readonly string[])
 }
 
 function describe(session: Session): string {
-  const { channels, db, id, lastCommand, patterns, shardChannels, version } = session;
+  const { channels, db, id, lastRequest, patterns, shardChannels, version } = session;
   const counts = `sub=${channels.size} psub=${patterns.size} ssub=${shardChannels.size}`;
   const multi = session.transaction ? session.transaction.requests.length : -1;
-  return `id=${id} addr=simulated:${id} name=${session.name} db=${db} ${counts} multi=${multi} cmd=${lastCommand} resp=${version}\n`;
+  return `id=${id} addr=simulated:${id} name=${session.name} db=${db} ${counts} multi=${multi} cmd=${lastRequest[0]?.toLowerCase() ?? ''} resp=${version}\n`;
 }
 
 function kill({ server }: ServerContext, args: readonly string[]): Reply {

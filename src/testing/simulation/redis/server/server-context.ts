@@ -13,6 +13,8 @@ export interface ServerParts {
   readonly nowUs: () => number;
   sessions(): readonly Session[];
   wait(session: Session, waiting: Omit<Waiting, 'cancel'>, timeoutMs: number, onTimeout: () => void): void;
+  /** Called with the answer to the last request of a session, before it is sent. */
+  answered(session: Session, reply: Reply): void;
   flushAll(): void;
   loadScript(source: string): string;
   hasScript(sha: string): boolean;

@@ -23,7 +23,7 @@ export class Session {
   readonly channels = new Set<string>();
   readonly patterns = new Set<string>();
   readonly shardChannels = new Set<string>();
-  lastCommand = '';
+  lastRequest: readonly string[] = [];
 
   /** @param send writes bytes to the connection */
   constructor(
@@ -34,7 +34,12 @@ export class Session {
   ) {}
 
   push(reply: Reply): void {
-    this.send(writeReply(reply, { version: this.version, hasShortestDoubles: this.hasShortestDoubles }));
+    this.send(this.write(reply));
+  }
+
+  /** The bytes of a reply, in the version of the protocol that the session speaks. */
+  write(reply: Reply): string {
+    return writeReply(reply, { version: this.version, hasShortestDoubles: this.hasShortestDoubles });
   }
 
   get isSubscribed(): boolean {
