@@ -1,18 +1,25 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isNightly, propertyRuns } from '../../src/testing/property-runs.js';
 import { simulate } from './simulate.js';
 
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
-const TROUBLED_MS = 25_000;
+/** `SEED=7 RUNS=100` chooses others. */
+const { numRuns, seed: propertySeed } = propertyRuns({ gate: 8, nightly: 300 });
+const FIRST = process.env['SEED'] !== undefined || isNightly ? propertySeed : 1;
+const SEEDS = Array.from({ length: numRuns }, (_, index) => FIRST + index);
+const TROUBLED_MS = 20_000;
+let faults = 0;
+let checks = 0;
 
 describe('three replicas in a simulated cluster', () => {
+  afterAll(() => console.log(`${SEEDS.length} seeds from ${FIRST}: ${faults} faults, ${checks} checks`));
+
   it.each(SEEDS)('keep every promise under the faults of seed %i, twice in the same way', async (seed) => {
     const result = await simulate({ seed, troubledMs: TROUBLED_MS });
+    faults += result.faultCount;
+    checks += result.checks;
     expect(result.violations).toEqual([]);
     const again = await simulate({ seed, troubledMs: TROUBLED_MS });
     expect(again).toEqual(result);
-    console.log(
-      `seed ${seed}: trace ${result.traceHash}, ${result.faultCount} faults, ${result.checks} checks`,
-    );
   });
 
   it('differ from seed to seed', async () => {

@@ -8,7 +8,7 @@ export interface Timed {
 
 /** A binary heap: the earliest first, of one instant the lowest order. */
 export class CompletionHeap<T extends Timed> {
-  private readonly items: T[] = [];
+  private items: T[] = [];
 
   get size(): number {
     return this.items.length;
@@ -16,6 +16,12 @@ export class CompletionHeap<T extends Timed> {
 
   get first(): T | undefined {
     return this.items[0];
+  }
+
+  /** Removes all others. */
+  keep(isKept: (item: T) => boolean): void {
+    // What is sorted is a heap.
+    this.items = this.items.filter(isKept).sort((a, b) => (isBefore(a, b) ? -1 : 1));
   }
 
   push(item: T): void {

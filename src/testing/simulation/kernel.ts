@@ -24,6 +24,9 @@ interface Completion extends Timed {
   run: (() => void) | undefined;
 }
 
+/** Fewer cancelled completions are left among the others: most are time limits of requests. */
+const MOST_CANCELLED = 256;
+
 /** The options of a {@link Kernel}. */
 export interface KernelOptions {
   /** Decides every delay, order and chance. */
@@ -46,6 +49,8 @@ export class Kernel {
   /** How many completions have fired. */
   steps = 0;
   private order = 0;
+  /** How many of the completions were cancelled, about. */
+  private cancelled = 0;
   private readonly completions = new CompletionHeap<Completion>();
   private turns: (() => void)[] = [];
   private readonly restoreTurns: () => void;
@@ -73,7 +78,7 @@ export class Kernel {
       run,
     };
     this.completions.push(completion);
-    return { cancel: () => (completion.run = undefined) };
+    return { cancel: () => this.cancel(completion) };
   }
 
   /** Notes something in the trace. */
@@ -99,16 +104,27 @@ export class Kernel {
     this.restoreTurns();
   }
 
+  private cancel(completion: Completion): void {
+    if (!completion.run) return;
+    completion.run = undefined;
+    this.cancelled += 1;
+    if (this.cancelled < MOST_CANCELLED || this.cancelled < this.completions.size / 2) return;
+    this.completions.keep(({ run }) => run !== undefined);
+    this.cancelled = 0;
+  }
+
   private async step(): Promise<boolean> {
     const next = this.completions.pop();
     if (!next) return false;
     const { owner, run } = next;
+    if (!run) this.cancelled = Math.max(this.cancelled - 1, 0);
     if (!run || owner?.state === 'dead') return true;
     this.nowMs = next.atMs;
     if (owner?.state === 'paused') {
       owner.hold(() => next.run?.());
       return true;
     }
+    next.run = undefined;
     this.steps += 1;
     run();
     await this.settle();
