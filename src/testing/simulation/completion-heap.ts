@@ -20,7 +20,7 @@ export class CompletionHeap<T extends Timed> {
 
   /** Removes all others. */
   keep(isKept: (item: T) => boolean): void {
-    // What is sorted is a heap.
+    // A sorted array is a heap.
     this.items = this.items.filter(isKept).sort((a, b) => (isBefore(a, b) ? -1 : 1));
   }
 
