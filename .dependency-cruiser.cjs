@@ -33,7 +33,7 @@ module.exports = {
       ...room('runtime', 'client', 'machinery'),
       from: {
         path: '^src/runtime/',
-        pathNot: String.raw`\.(spec|fixture)\.ts$|^src/runtime/operator/create-manager\.ts$`,
+        pathNot: String.raw`\.(spec|fixture)\.ts$|^src/runtime/operator/manager/create-manager\.ts$`,
       },
     },
     room('redis', 'client', 'machinery', 'runtime'),

@@ -16,7 +16,7 @@ module.exports = {
         String.raw`\.(spec|fixture)\.ts$`,
         '^src/testing/',
         // Loads the adapter for Redis only where it is asked to: another may take its place.
-        String.raw`^src/runtime/operator/create-manager\.ts$`,
+        String.raw`^src/runtime/operator/manager/create-manager\.ts$`,
       ].join('|'),
     },
   },

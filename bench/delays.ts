@@ -3,7 +3,7 @@ import { silentLogger } from '../src/machinery/logging/index.js';
 import { createDeploymentController } from '../src/controllers/deployment/index.js';
 import { createReplicaSetController } from '../src/controllers/replicaset/index.js';
 import type { ChangeWaits } from '../src/controllers/shared/change-waits.js';
-import { memoryCoordination } from '../src/runtime/operator/memory-coordination.js';
+import { memoryCoordination } from '../src/runtime/operator/coordination/memory-coordination.js';
 import type { ControllerManager } from '../src/runtime/index.js';
 import { createManager } from '../src/runtime/index.js';
 import { waitFor } from '../src/testing/wait-for.js';

@@ -11,21 +11,21 @@ export type {
   CoordinationFactory,
   CoordinationParts,
   CoordinationReach,
-} from './operator/coordination.js';
-export type { CoordinationMode } from './operator/decide-coordination.js';
-export { ControllerManager } from './operator/controller-manager.js';
-export { createManager } from './operator/create-manager.js';
-export type { CreateManagerOptions } from './operator/create-manager.options.js';
-export { defineCustomKind, definitionOf, withRules } from './operator/custom-kind.js';
+} from './operator/coordination/coordination.js';
+export type { CoordinationMode } from './operator/manager/decide-coordination.js';
+export { ControllerManager } from './operator/manager/controller-manager.js';
+export { createManager } from './operator/manager/create-manager.js';
+export type { CreateManagerOptions } from './operator/manager/create-manager.options.js';
+export { defineCustomKind, definitionOf, withRules } from './operator/kinds/custom-kind.js';
 export type {
   CustomKind,
   CustomKindOptions,
   CustomObject,
   PrinterColumn,
   ValidationRule,
-} from './operator/custom-kind.js';
-export { defineController } from './operator/define-controller.js';
-export { indexBy, workOf } from './operator/controller-spec.js';
+} from './operator/kinds/custom-kind.js';
+export { defineController } from './operator/define/define-controller.js';
+export { indexBy, workOf } from './operator/define/controller-spec.js';
 export type {
   BehaviourOf,
   ControllerBehaviour,
@@ -39,14 +39,14 @@ export type {
   KindIndex,
   ReconcileContext,
   Reconciler,
-} from './operator/controller-spec.js';
-export { findAdopters, findOwner, ownerRefOf } from './operator/find-owners.js';
-export { withFinalizer } from './operator/finalizer.js';
-export type { FinalizerSteps } from './operator/finalizer.js';
-export { defineKind, partOf, typeMeta } from './operator/kinds.js';
+} from './operator/define/controller-spec.js';
+export { findAdopters, findOwner, ownerRefOf } from './operator/define/find-owners.js';
+export { withFinalizer } from './operator/objects/finalizer.js';
+export type { FinalizerSteps } from './operator/objects/finalizer.js';
+export { defineKind, partOf, typeMeta } from './operator/kinds/kinds.js';
 export * from '@rollkeeper/machinery/kubernetes/kinds';
-export type { CachedKind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
-export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
+export type { CachedKind, KindOptions, ObjectOf, PartialKind } from './operator/kinds/kinds.js';
+export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/objects/owners.js';
 export {
   allOf,
   annotationsChanged,
@@ -56,17 +56,17 @@ export {
   matching,
   not,
   resourceVersionChanged,
-} from './operator/predicates.js';
-export type { Predicate } from './operator/predicates.js';
+} from './operator/define/predicates.js';
+export type { Predicate } from './operator/define/predicates.js';
 export type {
   ExtendedManager,
   ManagerExtension,
   ManagerExtensionContext,
   ManagerExtensionFactory,
-} from './operator/manager-extension.js';
-export type { PlannedWrite, SyncPlan } from './operator/plan-sync.js';
-export type { ProbeServerOptions } from './operator/probe-server.js';
-export { stopSignal } from './operator/stop-signal.js';
+} from './operator/manager/manager-extension.js';
+export type { PlannedWrite, SyncPlan } from './operator/manager/plan-sync.js';
+export type { ProbeServerOptions } from './operator/manager/probe-server.js';
+export { stopSignal } from './operator/manager/stop-signal.js';
 export {
   POD_TEMPLATE_HASH,
   SELECTOR_INDEX,
@@ -74,9 +74,9 @@ export {
   selectorIndex,
   selectorIndexValue,
   selectorIndexValuesFor,
-} from './operator/selector-index.js';
-export type { LabelSelecting } from './operator/selector-index.js';
-export { own, usualUrgency, watch } from './operator/watched-events.js';
+} from './operator/define/selector-index.js';
+export type { LabelSelecting } from './operator/define/selector-index.js';
+export { own, usualUrgency, watch } from './operator/define/watched-events.js';
 export type {
   ListerOf,
   OwnOptions,
@@ -84,29 +84,29 @@ export type {
   OwnerRelation,
   Urgency,
   WatchedKind,
-} from './operator/watched-events.js';
+} from './operator/define/watched-events.js';
 export {
   createOrUpdate,
   patchStatus,
   retryOnConflict,
   serverSideApply,
   updateStatus,
-} from './operator/write-objects.js';
+} from './operator/objects/write-objects.js';
 export type {
   ApplyObject,
   ApplyOptions,
   Part,
   RetryOnConflictOptions,
   WrittenObject,
-} from './operator/write-objects.js';
-export { applyDependents, dependent } from './operator/dependents.js';
-export type { Dependent, DependentsOptions, DependentsOutcome } from './operator/dependents.js';
-export { PAUSED_ANNOTATION, isPaused } from './operator/paused.js';
-export { evict, readScale, scale } from './operator/subresources.js';
-export type { EvictOptions, Scale } from './operator/subresources.js';
+} from './operator/objects/write-objects.js';
+export { applyDependents, dependent } from './operator/objects/dependents.js';
+export type { Dependent, DependentsOptions, DependentsOutcome } from './operator/objects/dependents.js';
+export { PAUSED_ANNOTATION, isPaused } from './operator/define/paused.js';
+export { evict, readScale, scale } from './operator/kinds/subresources.js';
+export type { EvictOptions, Scale } from './operator/kinds/subresources.js';
 
 // Input and output of a reconciler.
-export type { ActResult, SyncSteps } from './operator/sync-steps.js';
+export type { ActResult, SyncSteps } from './operator/define/sync-steps.js';
 export type {
   BegunSync,
   BuiltController,
@@ -132,8 +132,8 @@ export type {
   WriteRight,
 } from './controller/index.js';
 export { RIGHTS, classifyFailure, noteCachesRead } from './controller/index.js';
-export { isCustomKind } from './operator/custom-kind.js';
-export type { PolicyRule } from './operator/declared-rights.js';
+export { isCustomKind } from './operator/kinds/custom-kind.js';
+export type { PolicyRule } from './operator/define/declared-rights.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from '@rollkeeper/client/events';
 
 // The API.

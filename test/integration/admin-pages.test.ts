@@ -16,7 +16,7 @@ import {
   typeMeta,
 } from '../../src/runtime/index.js';
 import type { KeyView } from '../../src/runtime/work-queue/index.js';
-import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
+import { memoryCoordination } from '../../src/runtime/operator/coordination/memory-coordination.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';

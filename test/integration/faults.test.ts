@@ -15,7 +15,7 @@ import {
   setControllerReference,
   silentLogger,
 } from '../../src/runtime/index.js';
-import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
+import { memoryCoordination } from '../../src/runtime/operator/coordination/memory-coordination.js';
 import type { ManifestObject, TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { Faults } from '../../src/testing/faults/index.js';

@@ -29,7 +29,7 @@ import { redisCoordination } from '../../src/redis/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
+import { memoryCoordination } from '../../src/runtime/operator/coordination/memory-coordination.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>

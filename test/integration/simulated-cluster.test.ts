@@ -11,7 +11,7 @@ import { MemoryStorage } from '../../src/apiserver/storage/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
 import { buildController } from '../../src/runtime/controller/index.js';
-import { decideUnobserved } from '../../src/runtime/operator/sync-steps.js';
+import { decideUnobserved } from '../../src/runtime/operator/define/sync-steps.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
 import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
 import { InformerFactory } from '../../src/client/informer/index.js';

@@ -1,4 +1,4 @@
-import { mayBeUnderPolicies } from './asks-for-policies.js';
+import { mayBeUnderPolicies } from './state/asks-for-policies.js';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
 import { playSyncs } from './kubernetes/sync-deployment.js';

@@ -52,7 +52,7 @@ import {
   watchSelectingServices,
 } from './policies/blue-green/selecting-services.js';
 import { servicesUsedBy } from './policies/services-used-by.js';
-import { namespaceDefaults, watchNamespaceDefaults } from './namespace-defaults.js';
+import { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
 import type { Turns } from './policies/turns/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';

@@ -78,7 +78,7 @@ export { readRevisionEntries, whoAsked, withNotedChange } from './policies/histo
 export { shownAgain, shownName, trustInNames } from './policies/common/requester.js';
 export type { NameTrust } from './policies/common/requester.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
-export { NAMESPACE_POLICIES } from './namespace-defaults.js';
+export { NAMESPACE_POLICIES } from './state/namespace-defaults.js';
 export type { LivePods } from './policies/resize/live-pods.js';
 export type { Standing, StandingCode } from './policies/common/outcome.js';
 export type { PolicyOutcome } from './policies/policies.js';

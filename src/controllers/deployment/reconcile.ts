@@ -15,7 +15,7 @@ import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { compilePolicy } from './policies/compile-policy.js';
-import { asksForPolicies } from './asks-for-policies.js';
+import { asksForPolicies } from './state/asks-for-policies.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
 import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
 import { decidePass, isEmptyPass } from './decide-pass.js';

@@ -5,7 +5,7 @@ import type { ControllerDefinition, ResourceEvent } from '@rollkeeper/runtime';
 import { defineController, indexBy, watch } from '@rollkeeper/runtime';
 import type { DeploymentApi } from './kubernetes/deployment-api.js';
 import { deploymentTypeOf } from './kubernetes/deployment-api.js';
-import { NAMESPACE_POLICIES, namespaceDefaults } from './namespace-defaults.js';
+import { NAMESPACE_POLICIES, namespaceDefaults } from './state/namespace-defaults.js';
 import { TURN } from './policies/turns/settings.js';
 import { annotationOf } from './policies/common/names.js';
 import type { QueuedRollout } from './policies/turns/turns.js';

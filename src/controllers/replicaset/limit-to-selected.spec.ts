@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { EnqueueRequest, SyncAccess } from '../../runtime/controller/index.js';
 import { buildController } from '../../runtime/controller/index.js';
-import { decideUnobserved } from '../../runtime/operator/sync-steps.js';
+import { decideUnobserved } from '../../runtime/operator/define/sync-steps.js';
 import { defineController } from '../../runtime/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';

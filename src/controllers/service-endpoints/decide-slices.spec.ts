@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod, EndpointSlice } from '../../machinery/kubernetes/index.js';
 import { cloneJson, Service } from '../../machinery/kubernetes/index.js';
-import { typeMeta } from '../../runtime/operator/kinds.js';
+import { typeMeta } from '../../runtime/operator/kinds/kinds.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideSlices } from './decide-slices.js';
 import { decideSubsets } from './decide-subsets.js';

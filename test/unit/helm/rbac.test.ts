@@ -54,7 +54,7 @@ const deployment = unique([
 ]);
 const replicaSet = unique([
   ...rightsNeededBy('controllers', 'replicaset'),
-  ...rightsNeededBy('controllers', 'shared', 'pod-control.ts'),
+  ...rightsNeededBy('controllers', 'shared', 'pods', 'pod-control.ts'),
   ...rightsToWatch(replicaSetController),
 ]);
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
@@ -74,7 +74,7 @@ const candidate = rightsNeededBy('runtime', 'leader-election').filter(
 );
 
 /** Of the namespace kube-system alone, by which a replica knows its cluster. */
-const identity = rightsNeededBy('runtime', 'operator', 'cluster-guard.ts');
+const identity = rightsNeededBy('runtime', 'operator', 'manager', 'cluster-guard.ts');
 
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the

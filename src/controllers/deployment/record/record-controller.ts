@@ -16,7 +16,7 @@ import { replicasOf } from '../kubernetes/limits.js';
 import { historyKeptForMs } from '../policies/history/settings.js';
 import { annotationOf } from '../policies/common/names.js';
 import { trustInNames } from '../policies/common/requester.js';
-import { namespaceDefaults, watchNamespaceDefaults } from '../namespace-defaults.js';
+import { namespaceDefaults, watchNamespaceDefaults } from '../state/namespace-defaults.js';
 import { compactRecord } from './compact-record.js';
 import type { RecordedView } from './decide-entries.js';
 import { decideEntries } from './decide-entries.js';

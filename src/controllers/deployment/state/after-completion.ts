@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { controllerOf, findCondition, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
-import { asksForPolicies } from '../asks-for-policies.js';
+import { asksForPolicies } from './asks-for-policies.js';
 import type { RolloutPolicy } from '../policies/policies.js';
 import { parseTimeMs } from '../../shared/index.js';
 import { isRollingUpdate, minAvailable, replicasOf } from '../kubernetes/limits.js';
