@@ -63,6 +63,7 @@ export const SIDEBAR = [
       of('Alternatives', '/docs/ALTERNATIVES'),
       of('Rollouts compared', '/docs/ROLLOUTS-COMPARED'),
       of('Architecture', '/ARCHITECTURE'),
+      of('Five walks through the code', '/docs/WALKS'),
       of('Glossary', '/docs/GLOSSARY'),
       of('Contributing', '/CONTRIBUTING'),
     ],
