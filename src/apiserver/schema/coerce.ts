@@ -1,35 +1,26 @@
-import {
-  toInt64,
-  QUANTITY_SYNTAX,
-  canonicalQuantity,
-  isJsonObject,
-  parseJsonWithFractions,
-  roundedUp,
-} from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJsonWithFractions, toInt64 } from '@rollkeeper/machinery/kubernetes';
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
-import type { FieldDecoder } from './field-decoder.js';
 import { Base64Error, canonicalBase64 } from './base64.js';
 import { noteEmptied } from './emptied-fields.js';
+import type { FieldDecoder } from './field-decoder.js';
+import type { FieldPath } from './field-path.js';
+import { goPath } from './field-path.js';
+import { FieldTypeError } from './field-type-error.js';
+import {
+  alternativeFor,
+  inOrder,
+  isEmpty,
+  isNumber,
+  jsonTypeOf,
+  quantity,
+  scalarTypeOf,
+  thousandths,
+  time,
+  wholeNumber,
+  zeroOf,
+} from './go-values.js';
 import type { FieldFinding } from './object-schema.js';
-import { isResourceField, pruned } from './structural-schema.js';
-import type { StructuralSchema } from './structural-schema.js';
-import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
-
-/** A value whose type is not allowed at its position; `message` in the words of Go's JSON decoder. */
-export class FieldTypeError extends Error {
-  /** @param found the value, and what it should have been; absent where another message says it in any case */
-  constructor(
-    message: string,
-    readonly found?: {
-      readonly value: unknown;
-      readonly field: FieldDecoder;
-      /** The error of a type that decodes itself. */
-      readonly alone?: string;
-    },
-  ) {
-    super(message);
-  }
-}
+import { UnknownFields, countOwnKeys } from './unknown-fields.js';
 
 export interface CoerceResult {
   readonly unknown: readonly FieldFinding[];
@@ -93,21 +84,12 @@ export type Empties = 'written' | 'absent';
 
 const NO_FRACTIONS: WrittenFractions = new Map();
 
-/** A key of a map, which Go has in the paths of unknown fields alone. */
-export interface MapKey {
-  readonly key: string;
-}
-
-type Path = (string | number | MapKey)[];
-type FieldPath = readonly (string | number | MapKey)[];
 const INT32_MAX = 2 ** 31 - 1;
 
+const RESOURCE_LIST = 'v1.ResourceList';
 const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
 
-class Coercer implements CoerceResult {
-  readonly unknown: FieldFinding[] = [];
-  keys = 0;
-  private readonly path: Path;
+class Coercer extends UnknownFields implements CoerceResult {
   private owner: string;
   /** The first value of a wrong type, which Go reports at the end, unless a type that decodes itself refuses its value. */
   private postponed: FieldTypeError | undefined;
@@ -119,7 +101,7 @@ class Coercer implements CoerceResult {
     private readonly from: 'json' | 'map',
     { owner = '', path = [] }: Partial<Pick<PlacedValue, 'owner' | 'path'>> = {},
   ) {
-    this.path = [...path];
+    super([...path]);
     this.owner = owner;
   }
 
@@ -161,65 +143,6 @@ class Coercer implements CoerceResult {
         if (value !== null && object[name] === undefined)
           object[name] = struct ? this.struct({}, struct) : value;
     return object;
-  }
-
-  /** A field as its user described it; its key has been counted. */
-  private structuralField(object: Record<string, unknown>, key: string, schema: StructuralSchema): void {
-    const below = pruned(schema, key);
-    if (below === 'unknown') return this.dropUnknown(object, key);
-    if (below === 'anything') {
-      this.keys += countOwnKeys(object[key]);
-      return;
-    }
-    this.path.push(key);
-    this.structural(object[key], below);
-    this.path.pop();
-  }
-
-  private structural(value: unknown, schema: StructuralSchema): void {
-    if (Array.isArray(value)) {
-      const { items } = schema;
-      if (!items || typeof items !== 'object') {
-        if (schema['x-kubernetes-preserve-unknown-fields']) this.keys += countOwnKeys(value);
-        else this.undescribed(value);
-      } else
-        for (let index = 0; index < value.length; index++) {
-          this.path.push(index);
-          this.structural(value[index], items);
-          this.path.pop();
-        }
-      return;
-    }
-    if (!isJsonObject(value)) return;
-    for (const key in value) {
-      this.keys++;
-      if (schema['x-kubernetes-embedded-resource'] && isResourceField(key)) {
-        this.keys += countOwnKeys(value[key]);
-      } else this.structuralField(value, key, schema);
-    }
-  }
-
-  /** No field of an object is known in a list that has no description. */
-  private undescribed(list: readonly unknown[]): void {
-    for (let index = 0; index < list.length; index++) {
-      const value = list[index];
-      this.path.push(index);
-      if (Array.isArray(value)) this.undescribed(value);
-      else if (isJsonObject(value))
-        for (const key in value) {
-          this.keys++;
-          this.dropUnknown(value, key);
-        }
-      this.path.pop();
-    }
-  }
-
-  private dropUnknown(object: Record<string, unknown>, key: string): void {
-    this.path.push(key);
-    this.unknown.push({ problem: 'unknown', path: showPath(this.path) });
-    this.path.pop();
-    this.keys += countOwnKeys(object[key]);
-    delete object[key];
   }
 
   private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
@@ -392,139 +315,4 @@ class Coercer implements CoerceResult {
     this.postponed ??= error;
     return undefined;
   }
-}
-
-/** The scalar that a type reads that decodes itself. */
-function scalarTypeOf({ kind }: FieldDecoder): string | undefined {
-  if (kind === 'int-or-string') return 'int32';
-  return kind === 'time' || kind === 'micro-time' ? 'string' : undefined;
-}
-
-/** A number without a fraction. Undefined beyond 64 bits, where the result of Go depends on the processor. */
-function wholeNumber(value: Int64): bigint | undefined {
-  const integer = toInt64(value);
-  return integer === undefined ? undefined : BigInt(integer);
-}
-
-function quantity(value: unknown): string {
-  const text = isNumber(value) ? String(value) : value;
-  const result = typeof text === 'string' ? canonicalQuantity(text) : undefined;
-  if (result === undefined) throw new FieldTypeError(QUANTITY_SYNTAX);
-  return result;
-}
-
-const RESOURCE_LIST = 'v1.ResourceList';
-
-/** Amounts of resources have no more than thousandths. Source: SetDefaults_ResourceList in pkg/apis/core/v1/defaults.go. */
-function thousandths(amount: unknown): unknown {
-  return typeof amount === 'string' ? roundedUp(amount) : amount;
-}
-
-function time(text: string, { kind }: FieldDecoder): string {
-  const isMicro = kind === 'micro-time';
-  const canonical = isMicro ? canonicalMicroTime(text) : canonicalTime(text);
-  if (canonical === undefined) throw new FieldTypeError(timeSyntax(text, isMicro));
-  return canonical;
-}
-
-function zeroOf(field: FieldDecoder): unknown {
-  switch (field.kind) {
-    case 'object':
-    case 'map':
-      return {};
-    case 'array':
-      return [];
-    case 'int32':
-    case 'int64':
-    case 'number':
-    case 'int-or-string':
-      return 0;
-    case 'boolean':
-      return false;
-    case 'quantity':
-      return '0';
-    case 'time':
-    case 'micro-time':
-    case 'any':
-    case 'union':
-      return null;
-    case 'string':
-    case 'bytes':
-      return '';
-  }
-}
-
-/** The alternative of a union that takes values of this JSON type. */
-function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDecoder | undefined {
-  const kind = Array.isArray(value) ? 'array' : typeof value;
-  return anyOf.find((alternative) => alternative.kind === kind);
-}
-
-/** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
-function isEmpty(value: unknown, field: FieldDecoder): boolean {
-  // A field that may be anything is held by a pointer: an empty text is a value.
-  if (field.omit === 'nothing' || field.kind === 'any') return false;
-  if (value === '') return true;
-  if (field.omit === 'zero') return value === 0 || value === false;
-  if (field.kind === 'array') return (value as unknown[]).length === 0;
-  if (field.kind !== 'map') return false;
-  for (const _key in value as object) return false;
-  return true;
-}
-
-/** The converter makes JSON of what may be anything, with its keys in order. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isJsonObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key])]));
-}
-
-export function countOwnKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let keys = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) keys += countOwnKeys(item);
-    return keys;
-  }
-  const fields = value as Record<string, unknown>;
-  for (const key in fields) keys += 1 + countOwnKeys(fields[key]);
-  return keys;
-}
-
-/**
- * The path in Go's errors: without list indexes, with embedded structs. Metadata of what users define is read by itself.
- */
-function goPath(path: Path, root: FieldDecoder): string {
-  const parts: string[] = [];
-  let decoder: FieldDecoder | undefined = root;
-  for (const part of path) {
-    if (typeof part === 'string') {
-      const inside: string | undefined = decoder?.inside[part];
-      parts.push(inside === undefined ? part : `${inside}.${part}`);
-      decoder = decoder?.properties.get(part);
-    }
-    while (decoder?.items) decoder = decoder.items;
-  }
-  return (root.structural ? parts.slice(1) : parts).join('.');
-}
-
-/** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
-export function showPath(path: FieldPath): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    const name = typeof part === 'string' ? part : part.key;
-    return text === '' ? name : `${text}.${name}`;
-  }, '');
-}
-
-function isNumber(value: unknown): value is Int64 {
-  return typeof value === 'number' || typeof value === 'bigint';
-}
-
-function jsonTypeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint') return 'number';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -1,5 +1,7 @@
-import { checkPlaced, showPath } from './coerce.js';
-import type { MapKey, PlacedValue } from './coerce.js';
+import { checkPlaced } from './coerce.js';
+import type { PlacedValue } from './coerce.js';
+import { showPath } from './field-path.js';
+import type { MapKey } from './field-path.js';
 import type { FieldDecoder } from './field-decoder.js';
 import { eachRepeatedKey, inspectJson } from './json-text.js';
 import type { WrittenEntry, WrittenJson } from './json-text.js';
