@@ -1,13 +1,48 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { bearerTokenCheck } from './bearer-token.js';
-import { userOfCertificate } from './client-certificate.js';
 import type { AuthenticatedToken, ServiceAccountTokens } from './service-account-tokens.js';
 import { ISSUER } from './service-account-tokens.js';
 import { userOfToken } from './token-users.js';
 import type { TokenUser } from './token-users.js';
-import { ADMIN, ANONYMOUS } from './user-info.js';
+import { ADMIN, ANONYMOUS, AUTHENTICATED } from './user-info.js';
 import type { UserInfo } from './user-info.js';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { DerError, readCertificateSubject } from '@rollkeeper/tls';
+import type { CertificateSubject } from '@rollkeeper/tls';
+
+const users = new WeakMap<Socket, UserInfo | null>();
+
+/**
+ * The user of a connection by its client certificate: the common name is the user, the organisations are the groups.
+ * @returns undefined without a certificate that our authority has signed, and for one whose subject may be read in two ways
+ */
+function userOfCertificate(socket: Socket): UserInfo | undefined {
+  let user = users.get(socket);
+  if (user === undefined) {
+    user = readUser(socket);
+    users.set(socket, user);
+  }
+  return user ?? undefined;
+}
+
+function readUser(socket: Socket): UserInfo | null {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
+  const subject = subjectOf(socket.getPeerCertificate().raw);
+  if (!subject || subject.commonName === '') return null;
+  return { username: subject.commonName, groups: [...subject.organizations, AUTHENTICATED] };
+}
+
+/** By the reader that requests are checked by: what that refuses, no authority of ours has to have signed today. */
+function subjectOf(certificate: Buffer): CertificateSubject | undefined {
+  try {
+    return readCertificateSubject(certificate);
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
+}
 
 /** For whom tokens are that say nothing else: kube-apiserver's default. */
 const API_AUDIENCES = [ISSUER];

@@ -11,7 +11,10 @@ import { INVALID_ANNOTATION, inKubernetesWords, tellProblem, type Problem } from
 import { compilePolicy, renderProblems, type CompiledPolicy } from './compile-policy.js';
 import { NO_POLICY, POLICIES, type PolicyOutcome, type RolloutPass, type Surroundings } from './policies.js';
 import type { LivePods } from './resize/live-pods.js';
-import { runInstead } from './run-instead.js';
+import { isCustomDeployment } from '../kubernetes/deployment-api.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { latestOf } from '../kubernetes/new-replica-set.js';
+import { withoutHash } from '../kubernetes/pod-template.js';
 
 /** The knowledge of a pass besides the draft. */
 export interface PolicyContext {
@@ -111,4 +114,23 @@ function problemOf(pass: RolloutPass, compiled: CompiledPolicy): Problem | undef
     if (problem) return problem;
   }
   return undefined;
+}
+
+/**
+ * Makes the steps run as if the Deployment asked for the template of `target`. No revision changes; of the pods that the Deployment asks
+ * for, the status counts those that there are.
+ * @returns puts back what the Deployment asks for, when the steps have been played
+ */
+function runInstead(draft: RolloutDraft, target: ReplicaSetDraft): () => void {
+  const { spec } = draft;
+  draft.spec = { ...spec, template: withoutHash(target.template) };
+  draft.keepsRevisions = true;
+  return () => {
+    draft.keepsRevisions = false;
+    draft.spec = spec;
+    const updated = latestOf(draft, draft.living)?.status.replicas ?? 0;
+    const { updatedReplicas: _played, ...status } = draft.status;
+    const isShown = updated > 0 || isCustomDeployment(draft.observed);
+    draft.setStatus(isShown ? { ...status, updatedReplicas: updated } : status);
+  };
 }

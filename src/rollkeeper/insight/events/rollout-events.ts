@@ -1,17 +1,59 @@
-import type { HttpSender, RequestSigner } from '@rollkeeper/controllers/deployment';
+import type { HttpSender, RequestSigner, RolloutView } from '@rollkeeper/controllers/deployment';
 import { TOLD } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import { isAborted, LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import type { RolloutEvent } from './decide-rollout-event.js';
 import { decideRolloutEvent } from './decide-rollout-event.js';
 import type { EventSink } from './event-sink.js';
-import { isTold, readTold, withTold } from './told-events.js';
+
+/** The events of a revision that each sink has, by {@link EventSink.id}: kept on its ReplicaSet. */
+interface ToldEvents {
+  readonly revision: string;
+  readonly sinks: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A rollout with many steps waits many times. */
+const MOST_KEPT = 60;
+
+/** None if nothing was reported of this revision, or nothing that can be read. */
+function readTold(
+  annotations: Readonly<Record<string, string>> | undefined,
+  revision: string,
+): ToldEvents {
+  const none: ToldEvents = { revision, sinks: {} };
+  const text = annotations?.[TOLD];
+  if (text === undefined) return none;
+  try {
+    const read: unknown = parseJson(text);
+    if (!isJsonObject(read) || read['revision'] !== revision || !isJsonObject(read['sinks'])) return none;
+    const sinks = Object.entries(read['sinks']).flatMap(([sink, events]) =>
+      Array.isArray(events) ? [[sink, events.filter((event) => typeof event === 'string')] as const] : [],
+    );
+    return { revision, sinks: Object.fromEntries(sinks) };
+  } catch {
+    return none;
+  }
+}
+
+function isTold({ sinks }: ToldEvents, sink: string, event: string): boolean {
+  return Object.hasOwn(sinks, sink) && sinks[sink]?.includes(event) === true;
+}
+
+/** The annotation, with an event that these sinks have as well. */
+function withTold({ revision, sinks }: ToldEvents, added: readonly string[], event: string): string {
+  const all = Object.fromEntries(
+    added.map((sink) => [
+      sink,
+      [...(sinks[sink] ?? []).filter((each) => each !== event), event].slice(-MOST_KEPT),
+    ]),
+  );
+  return stringifyJson({ revision, sinks: { ...sinks, ...all } });
+}
 
 /** `dropped`: there were too many to keep. */
 export type SendResult = 'sent' | 'failed' | 'dropped';

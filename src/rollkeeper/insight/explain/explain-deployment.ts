@@ -3,11 +3,10 @@ import { explainSizes } from './arithmetic.js';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { ended } from '../ended.js';
 import type { ExplainInput } from './explain-input.js';
-import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
+import type { CauseCode, Explanation, ExplanationState, Finding, Severity } from './explanation.js';
 import { limitFindings } from './limit-findings.js';
 import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
-import { policyFindings } from './policy-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { collectFacts } from './rollout-facts.js';
 import {
@@ -241,4 +240,16 @@ function withCommandsFor(
 
 function reworded(advice: string): string {
   return FOR_CUSTOM_RESOURCES.reduce((text, [kubectl, instead]) => text.replaceAll(kubectl, instead), advice);
+}
+
+/** Why the policies in the Deployment's annotations do not let the rollout simply continue. */
+function policyFindings({ standing }: RolloutFacts): Finding[] {
+  if (!standing) return [];
+  const { code, sentence, unblockedBy, endsByItself } = standing;
+  const isNote = code === 'rolled-back';
+  // A rollout that waits for an approval, or for a freeze to end, does what its policy asks for: it is not stuck.
+  const isStuck =
+    code === 'check-failed' || code === 'invalid-policy' || (code === 'failed-template' && !endsByItself);
+  const severity: Severity = isNote ? 'note' : isStuck ? 'blocked' : 'waits';
+  return [{ cause: code, severity, summary: sentence, unblockedBy: [...unblockedBy] }];
 }

@@ -1,14 +1,12 @@
-import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
-import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import { POD_TEMPLATE_HASH, isShortText, isTime, readJson } from '../../../shared/index.js';
+import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind, Lister } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, Service, partOf, watch, labelIndexValue } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, semanticEqual, compileLabelSelector, controllerOf, isPodActive, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH, isShortText, isTime, readJson, TEMPLATE_INDEX, selectedFrom } from '../../../shared/index.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import type { BlueGreen } from './settings.js';
 import { MANAGED_BY, SWITCHED } from './settings.js';
 import { annotationOf } from '../common/names.js';
-import type { Workloads } from './other-workloads.js';
-import { otherWorkload } from './other-workloads.js';
 
 /** The selector of a Service, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {
@@ -205,4 +203,59 @@ function keepSelector({ apiVersion, kind, metadata, spec }: Service): SelectingS
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, ...noted } },
     ...(spec.selector && { selector: spec.selector }),
   };
+}
+
+/** The caches that show whose pods a Service selects. */
+interface Workloads {
+  /** The Deployments of each API, with TEMPLATE_INDEX. */
+  readonly deployments: readonly Lister<Deployment>[];
+  readonly replicaSets: Lister<ReplicaSet>;
+  /** With LABEL_INDEX. */
+  readonly pods: Lister<Pod>;
+}
+
+/**
+ * Names a workload other than the Deployment whose pods have these labels: by its template, also while it has no pods, and by
+ * its pods. What is about to go with its owner does not count. Undefined: there is none.
+ */
+function otherWorkload(
+  { deployments, pods, replicaSets }: Workloads,
+  deployment: DeepReadonly<Deployment>,
+  labels: Readonly<Record<string, string>>,
+): string | undefined {
+  const { namespace = '', uid } = deployment.metadata;
+  const [first] = Object.entries(labels);
+  if (!first) return undefined;
+  const selector = { matchLabels: labels };
+  const matches = compileLabelSelector(selector);
+  const rival = deployments
+    .flatMap((lister) => lister.byIndex(TEMPLATE_INDEX, labelIndexValue(namespace, ...first)))
+    .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
+    .find(({ spec }) => matches(spec.template.metadata?.labels));
+  if (rival) return `Deployment "${rival.metadata.name}"`;
+  for (const pod of selectedFrom(pods, namespace, selector)) {
+    const owner = isPodActive(pod) ? otherOwner(pod) : undefined;
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+
+  function otherOwner(pod: DeepReadonly<Pod>): string | undefined {
+    const controller = controllerOf(pod);
+    if (!controller) return `pod "${pod.metadata.name}"`;
+    if (controller.kind !== 'ReplicaSet') return `${controller.kind} "${controller.name}"`;
+    const set = replicaSets.get(keyOf({ namespace, name: controller.name }));
+    if (set?.metadata.uid !== controller.uid) return undefined;
+    const of = controllerOf(set);
+    if (!of) return isAdoptable(set) ? undefined : `ReplicaSet "${set.metadata.name}"`;
+    if (of.uid === uid) return undefined;
+    const isGone =
+      of.kind === 'Deployment' &&
+      deployments.every((lister) => lister.get(keyOf({ namespace, name: of.name }))?.metadata.uid !== of.uid);
+    return isGone ? undefined : `${of.kind} "${of.name}"`;
+  }
+
+  /** The Deployment takes it over with this pass, or a later one. */
+  function isAdoptable({ metadata }: DeepReadonly<ReplicaSet>): boolean {
+    return compileLabelSelector(deployment.spec.selector)(metadata.labels);
+  }
 }
