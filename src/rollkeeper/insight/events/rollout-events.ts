@@ -21,10 +21,7 @@ interface ToldEvents {
 const MOST_KEPT = 60;
 
 /** None if nothing was reported of this revision, or nothing that can be read. */
-function readTold(
-  annotations: Readonly<Record<string, string>> | undefined,
-  revision: string,
-): ToldEvents {
+function readTold(annotations: Readonly<Record<string, string>> | undefined, revision: string): ToldEvents {
   const none: ToldEvents = { revision, sinks: {} };
   const text = annotations?.[TOLD];
   if (text === undefined) return none;

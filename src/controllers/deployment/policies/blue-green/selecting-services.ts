@@ -1,8 +1,35 @@
-import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind, Lister } from '@rollkeeper/runtime';
+import type {
+  InformerSource,
+  Kind,
+  PartialKind,
+  ResourceEvent,
+  WatchedKind,
+  Lister,
+} from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, Service, partOf, watch, labelIndexValue } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, semanticEqual, compileLabelSelector, controllerOf, isPodActive, keyOf } from '@rollkeeper/machinery/kubernetes';
-import { POD_TEMPLATE_HASH, isShortText, isTime, readJson, TEMPLATE_INDEX, selectedFrom } from '../../../shared/index.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  KubernetesObject,
+  Pod,
+  ReplicaSet,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  isJsonObject,
+  semanticEqual,
+  compileLabelSelector,
+  controllerOf,
+  isPodActive,
+  keyOf,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  POD_TEMPLATE_HASH,
+  isShortText,
+  isTime,
+  readJson,
+  TEMPLATE_INDEX,
+  selectedFrom,
+} from '../../../shared/index.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import type { BlueGreen } from './settings.js';
 import { MANAGED_BY, SWITCHED } from './settings.js';
