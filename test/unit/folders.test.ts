@@ -12,6 +12,7 @@ const CONTRACT_IN_PARENT = [
   'src/rollkeeper/insight/diagnose',
   'src/scheduler/plugins',
   'src/controllers/deployment/policies',
+  'src/controllers/deployment/policies/checks',
 ];
 
 /** The rooms of a package, from the top: each imports only from those after it. */
