@@ -174,7 +174,7 @@ describe('a pod that is not restarted always', () => {
     expect(stateOf(pod)?.restartCount).toBe(0);
   });
 
-  it('is started again where it shall be after a failure', () => {
+  it('is started again where it should be after a failure', () => {
     const failing = play(once('OnFailure', { [EXIT_CODE_ANNOTATION]: '3' }), 1_000).pod;
     expect(failing.status?.phase).toBe('Running');
     expect(stateOf(failing)).toMatchObject({

@@ -141,7 +141,7 @@ describe('a resize', () => {
     expect(play(wanted, 0, room('100m')).pod.status).toMatchObject({ resources: SMALL });
   });
 
-  it('is told in events', () => {
+  it('is reported in events', () => {
     const told = (pod: Pod, cpu: string): string[] => {
       let before = pod;
       return play(pod, 0, room(cpu)).written.flatMap(({ status }) => {

@@ -77,7 +77,7 @@ describe('a file of node profiles', () => {
 });
 
 describe('what cannot be read', () => {
-  it('in annotations of a pod is told, with what was wanted', () => {
+  it('in annotations of a pod is reported, with the expected form', () => {
     const annotations = {
       'node.rollkeeper.dev/ready-after': '5',
       'node.rollkeeper.dev/liveness-probe.web': 'dies',

@@ -228,7 +228,7 @@ export function runResourceLockContract(
         }
       });
 
-      it('gives nobody the lease of another', async () => {
+      it('gives no one the lease of another', async () => {
         await a.tryAcquireOrRenew(LONG_LEASE_MS);
         expect((await b.tryAcquireOrRenew(leaseMs, { epochAbove: 41 })).outcome).toBe('held');
       });

@@ -279,7 +279,7 @@ export function runStorageContract(
     });
 
     describe('the JSON of an object', () => {
-      it('says what the store has, whatever is done to the object', async () => {
+      it('returns what the store has, whatever is done to the object', async () => {
         const created = await storage.create(pod('a'), object('a', { value: { deep: 1 } }));
         const read = (await storage.get(pod('a')))!;
         const listed = (await storage.list(PODS)).items[0]!;
@@ -497,7 +497,7 @@ export function runStorageContract(
         expect(event).toEqual({ type: 'progress', revision: other.revision });
       });
 
-      it('tells no progress that nobody asked for', async () => {
+      it('reports no progress that was not requested', async () => {
         const seen = watch(await storage.currentRevision());
         await clock.advance(3_600_000);
         await storage.create(pod('a'), object('a'));

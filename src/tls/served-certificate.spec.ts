@@ -44,7 +44,7 @@ describe('a certificate that is served', () => {
     return { certificate, changes, clock, given, running, stop, warnings };
   }
 
-  it('is read anew every ten seconds, and known by both its fingerprints for the change', async () => {
+  it('is read again every ten seconds, and known by both its fingerprints for the change', async () => {
     const { certificate, changes, clock, given, running, stop } = await served();
     expect(certificate.fingerprints).toEqual([fingerprintOf(first.cert)]);
     await clock.advance(60_000);
@@ -59,7 +59,7 @@ describe('a certificate that is served', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('stays what it is while its files are half replaced, broken or gone, which is told once', async () => {
+  it('stays as it is while its files are half replaced, broken or gone, which is reported once', async () => {
     const { certificate, changes, clock, given, warnings } = await served();
     given.pair = { cert: second.cert, key: first.key };
     await clock.advance(30_000);

@@ -33,7 +33,7 @@ describe('certificates in a Secret', () => {
     expect(await source().look(true, a.ca)).toEqual(a);
   });
 
-  it('are made anew where the Secret holds something else', async () => {
+  it('are made again where the Secret holds something else', async () => {
     const first = await source().look(true, undefined);
     await cluster.patch(Secret, SECRET, { type: 'merge', body: { data: { 'tls.crt': 'bm90aGluZw==' } } });
     const second = await source().look(false, first.ca);

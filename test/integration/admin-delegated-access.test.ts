@@ -366,7 +366,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
     const reasonsFor = async (token: string): Promise<boolean> =>
       (await send('GET', '/readyz?verbose', { token })).body.includes('redis.internal');
 
-    it('is told to whoever may read /admin/status, and to nobody else', async () => {
+    it('is shown to everyone who may read /admin/status, and to no one else', async () => {
       expect(await reasonsFor('alices-token')).toBe(true);
       expect(await reasonsFor('bobs-token')).toBe(false);
       expect(await reasonsFor('guess')).toBe(false);

@@ -226,7 +226,7 @@ describe('a pod whose device has to be prepared', () => {
     await waitFor(async () => (await allocation()) === undefined, { what: 'the device to be given back' });
   });
 
-  it('is given devices anew where its driver cannot', async () => {
+  it('is given devices again where its driver cannot', async () => {
     await cluster.apply(pod('retried', { resourceClaims: [{ name: 'f', resourceClaimName: 'fabric' }] }));
     await waitFor(async () => (await allocation()) !== undefined, { what: 'the device to be allocated' });
     await report(FAILED);

@@ -103,7 +103,7 @@ describe('a Job', () => {
     expect(await statusOf('parts')).toMatchObject({ succeeded: 4, completedIndexes: '0-3' });
   });
 
-  it('lets its pods go while it is suspended, without counting them, and begins anew after that', async () => {
+  it('lets its pods go while it is suspended, without counting them, and begins again after that', async () => {
     await cluster.apply(job('paused', { parallelism: 2, completions: 2 }, { [ENDS_AFTER]: '1h' }));
     await cluster.settled(PATIENT);
     await cluster.patch('job/paused', { spec: { suspend: true } });
@@ -288,14 +288,14 @@ describe('a StatefulSet', () => {
     expect(revisions.map(({ revision }) => revision).sort()).toEqual([2, 3]);
   });
 
-  it('takes the claims of replicas that are too many with them, where it shall', async () => {
+  it('takes the claims of replicas that are too many with them, where it should', async () => {
     await cluster.patch('statefulset/db', { spec: { replicas: 1 } });
     await cluster.settled(PATIENT);
     expect(await namesOf('pods')).toEqual(['db-0']);
     expect(await namesOf('persistentvolumeclaims')).toEqual(['data-db-0']);
   });
 
-  it('goes with its pods and revisions, and leaves the claims that it shall leave', async () => {
+  it('goes with its pods and revisions, and leaves the claims that it should leave', async () => {
     await cluster.delete('statefulset/db');
     await cluster.settled(PATIENT);
     expect(await namesOf('pods')).toEqual([]);

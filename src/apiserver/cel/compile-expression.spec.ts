@@ -125,7 +125,7 @@ describe('expressions', () => {
     expect(outcomeOf(expression, variables, {})).toMatchObject({ value: false });
   });
 
-  it('tell which variables they use', () => {
+  it('name the variables that they use', () => {
     const { program } = compileExpression('a == 1 || [2].all(b, b == a)', {
       variables: { a: 'int', b: 'int', c: 'int' },
     });

@@ -78,7 +78,7 @@ describe('ByteBudget', () => {
     expect(gone).toEqual(['oldest', 'newest']);
   });
 
-  it('leaves alone whom nobody can hold up any longer', async () => {
+  it('leaves alone a request that no one can hold up any longer', async () => {
     const settled = await reserve(100, 'settled');
     settled.settle();
     let isServed = false;
@@ -89,7 +89,7 @@ describe('ByteBudget', () => {
     await wanting;
   });
 
-  it('ends who stands still for long, even if nobody waits', async () => {
+  it('ends a request that stands still for long, even if no one waits', async () => {
     await reserve(10, 'still');
     await clock.advance(29_000);
     expect(gone).toEqual([]);

@@ -48,7 +48,7 @@ function setUp(limits: { most?: number; mostUnknownPerAddress?: number } = {}) {
 
 const alive = (sockets: readonly FakeSocket[]): boolean[] => sockets.map(({ destroyed }) => !destroyed);
 
-describe('a connection that nobody known has sent a request on', () => {
+describe('a connection without a request of a known user', () => {
   it('lives for seconds after its last answer', async () => {
     const { answer, clock, connections, open } = setUp();
     const [first, second] = [open(), open()];
@@ -114,7 +114,7 @@ describe('a connection of somebody who is known', () => {
     expect(alive([known, other])).toEqual([true, true]);
   });
 
-  it('gives way, idle longest first, where its user has most and nobody unknown is idle', async () => {
+  it('gives way, idle longest first, if its user has most and no unknown connection is idle', async () => {
     const { answer, clock, connections, open } = setUp({ most: 4 });
     const [bob, first, second, busy] = [open(), open(), open(), open()];
     answer(bob, 'bob');

@@ -8,7 +8,7 @@ describe('warningHeaders', () => {
     expect(warningHeaders(['unknown field "a\\b"'])).toEqual(['299 - "unknown field \\"a\\\\b\\""']);
   });
 
-  it('tells a text once, and nothing that has a control character', () => {
+  it('sends a text once, and none that has a control character', () => {
     expect(warningHeaders(['a', 'a', '', 'b\nc', 'd\u0085', 'e'])).toEqual(['299 - "a"', '299 - "e"']);
   });
 

@@ -98,7 +98,7 @@ describe('what a genuine server of 1.36 refuses', () => {
     ]);
   });
 
-  it('is a CSI driver whose tokens nobody asks for, and one that is asked too often', () => {
+  it('is a CSI driver whose tokens no one requests, and one whose tokens are requested too often', () => {
     const spec = {
       fsGroupPolicy: 'File',
       serviceAccountTokenInSecrets: true,

@@ -30,7 +30,7 @@ function complaint(body: unknown): string {
 const UNREAD = "couldn't get version/kind; json parse error: ";
 
 describe('decodeObject', () => {
-  it('drops unknown fields and tells where they were', () => {
+  it('drops unknown fields and reports where they were', () => {
     const { object, findings } = decode({
       kind: 'Deployment',
       spec: { foo: { a: 1 }, template: { spec: { containers: [{ name: 'a' }, { name: 'b', bar: 1 }] } } },

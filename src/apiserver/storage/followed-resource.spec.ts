@@ -61,7 +61,7 @@ describe('A followed resource', () => {
     expect(roles.list('a')).toEqual([]);
   });
 
-  it('knows what was there, and what others write and remove, and tells nothing twice', async () => {
+  it('knows what was there, and what others write and remove, and reports nothing twice', async () => {
     await store.create(keyOf('old'), object('old'));
     follow();
     await storage.create(keyOf('own'), object('own'));
@@ -73,7 +73,7 @@ describe('A followed resource', () => {
     expect(roles.list('b')).toEqual([]);
   });
 
-  it('does not bring back what its process has removed when the watch tells late of how it was', async () => {
+  it('does not bring back what its process has removed when the watch reports its earlier state late', async () => {
     await followed.load();
     const { revision } = await storage.create(keyOf('r'), object('r'));
     await storage.delete(keyOf('r'), revision);
@@ -83,7 +83,7 @@ describe('A followed resource', () => {
     expect(told).toEqual(['r', '-r', 'last']);
   });
 
-  it('does not bring back what the watch has shown to be gone when somebody tells late of how it was', async () => {
+  it('does not bring back what the watch has shown to be gone when its earlier state is reported late', async () => {
     await followed.load();
     follow();
     const { object: before, revision } = await store.create(keyOf('r'), object('r'));
@@ -100,7 +100,7 @@ describe('A followed resource', () => {
     expect(valueOf('r')).toBe('new');
   });
 
-  it('keeps an object that was made again when the removal of the one before is told late', async () => {
+  it('keeps an object that was made again when the removal of the one before is reported late', async () => {
     const first = await storage.create(keyOf('r'), object('r', 'first'));
     const removed = await store.delete(keyOf('r'), first.revision);
     await storage.create(keyOf('r'), object('r', 'second'));
@@ -108,7 +108,7 @@ describe('A followed resource', () => {
     expect(valueOf('r')).toBe('second');
   });
 
-  it('forgets when it reads anew what is there no more', async () => {
+  it('forgets when it reads again what is there no more', async () => {
     const { revision } = await store.create(keyOf('r'), object('r'));
     await followed.load();
     expect(valueOf('r')).toBe('');
@@ -127,7 +127,7 @@ describe('A followed resource', () => {
     expect(valueOf('old')).toBeUndefined();
   });
 
-  it('is read anew when the store was replaced', async () => {
+  it('is read again when the store was replaced', async () => {
     await store.create(keyOf('before'), object('before'));
     await followed.load();
     follow();

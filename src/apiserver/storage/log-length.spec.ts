@@ -18,7 +18,7 @@ function entry(revision: number, length: number): LogEntry {
 }
 
 describe('LogLength', () => {
-  it('tells up to where the log is to be forgotten once it is too long', () => {
+  it('returns up to where the log is to be forgotten once it is too long', () => {
     const log = new LogLength({ maxEntries: 1000, maxLength: 100 });
     expect(log.add([entry(1, 40), entry(2, 40)])).toBeUndefined();
     expect(log.add([entry(3, 40)])).toBe(1);

@@ -23,7 +23,7 @@ describe('NewestTexts', () => {
     expect(texts.recall(pod('a'))).toEqual(at(3));
   });
 
-  it('forgets what was deleted, and keeps what was created anew since', () => {
+  it('forgets what was deleted, and keeps what was created again since', () => {
     const texts = make();
     texts.learn(pod('a'), at(2));
     texts.learn(pod('b'), at(5));
@@ -33,7 +33,7 @@ describe('NewestTexts', () => {
     expect(texts.recall(pod('b'))).toEqual(at(5));
   });
 
-  it('forgets whatever it was when somebody looked and found nothing', () => {
+  it('forgets an object when a read has found nothing', () => {
     const texts = make();
     texts.learn(pod('a'), at(2));
     texts.forget(pod('a'));

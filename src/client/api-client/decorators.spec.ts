@@ -75,7 +75,7 @@ describe('withWriteGuard', () => {
 });
 
 describe('withOwnWrites', () => {
-  it('tells the resourceVersion of every write under its type, status and scale included', async () => {
+  it('reports the resourceVersion of every write under its type, status and scale included', async () => {
     const record = vi.fn();
     const { client } = recordingClient(deployment('7'));
     const recording = withOwnWrites(client, record);
@@ -92,7 +92,7 @@ describe('withOwnWrites', () => {
     ]);
   });
 
-  it('has nothing to tell of a deletion that left nothing, of a Status, and of a failure', async () => {
+  it('reports nothing for a deletion that left nothing, for a Status, and for a failure', async () => {
     const record = vi.fn();
     const gone = withOwnWrites(recordingClient(undefined).client, record);
     expect(await gone.delete(Deployment, ref)).toEqual({});
@@ -103,7 +103,7 @@ describe('withOwnWrites', () => {
     expect(record).not.toHaveBeenCalled();
   });
 
-  it('tells of writes that may have been stored unknown to us, with the version they replace, and of no refusal', async () => {
+  it('reports writes that may have been stored without an answer, with the version they replace, and no refusal', async () => {
     const note = vi.fn();
     const withError = (error: Error) => withOwnWrites(recordingClient(error).client, vi.fn(), note);
     const silent = withError(new ApiConnectionError('broken'));

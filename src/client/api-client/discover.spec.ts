@@ -104,13 +104,13 @@ describe('discovery of a server that has the aggregated form', () => {
     expect(found.resources.map(({ namespaced }) => namespaced)).toEqual([true, false, true, true]);
   });
 
-  it('tells every version of a resource where that is asked for', async () => {
+  it('returns every version of a resource if all are requested', async () => {
     const { get } = aServer({ '/api': core, '/apis': groups });
     const found = await new Discovery().discover(get, { everyVersion: true });
     expect(names(found)).toEqual(['/v1/pods', '/v1/nodes', 'g/v2/both', 'g/v1/both', 'g/v1/old']);
   });
 
-  it('tells what else a resource is called, in either form', async () => {
+  it('returns the other names of a resource, in either form', async () => {
     const pods = { ...plural('pods'), singularResource: 'pod', shortNames: ['po'] };
     const nodes = { ...resource('nodes'), singularName: 'node', shortNames: ['no'] };
     const found = await new Discovery().discover(

@@ -119,7 +119,7 @@ describe('ApiEventRecorder', () => {
     expect(cluster.count('create')).toBe(27);
   });
 
-  it('creates the event anew when it expired on the server', async () => {
+  it('creates the event again when it expired on the server', async () => {
     const { recorder, start, clock, cluster, events } = aRecorder();
     void start();
     recorder.record(about, note());

@@ -101,7 +101,7 @@ describe('recorders with a ledger', () => {
     expect(new Set(cluster.requests.map(({ verb }) => verb))).toEqual(new Set(['create', 'patch']));
   });
 
-  it('writes the Event of another recorder that has expired anew, under its name', async () => {
+  it('writes an expired Event of another recorder again, under its name', async () => {
     const { clock, cluster, events, first, second } = twoRecorders();
     first.recorder.record(about, note());
     await clock.advance(0);

@@ -3,7 +3,7 @@ import { Backoff } from './backoff.js';
 
 const limits = { firstMs: 100, maxMs: 30_000 };
 
-it('doubles up to the maximum, spread over the upper half, and begins anew after a reset', () => {
+it('doubles up to the maximum, spread over the upper half, and begins again after a reset', () => {
   const delays = (chance: number, count: number) => {
     const backoff = new Backoff(limits, { next: () => chance });
     return { backoff, delays: Array.from({ length: count }, () => backoff.nextMs()) };

@@ -59,7 +59,7 @@ describe('a streamed list', () => {
     expect(harness.server.requests.slice(requests)).not.toContain('stream');
   });
 
-  it('is a list in pages on a server that takes no notice of the wish and never tells the end', async () => {
+  it('is a list in pages on a server that ignores the request and never announces the end', async () => {
     make('ignored');
     await harness.start();
     await harness.clock.advance(11_000);
@@ -67,7 +67,7 @@ describe('a streamed list', () => {
     expect(harness.cached()).toEqual(harness.stored());
   });
 
-  it('is a list in pages as soon as a bookmark shows that the end will not be told', async () => {
+  it('is a list in pages as soon as a bookmark shows that the end will not be announced', async () => {
     make('ignored');
     await harness.start();
     harness.server.bookmark();

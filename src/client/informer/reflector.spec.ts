@@ -144,7 +144,7 @@ describe('a Reflector in trouble', () => {
     expect(server.requests.length).toBeLessThan(40);
   });
 
-  it('tells of a refusal once, for as long as it goes on, and again after a time of health', async () => {
+  it('reports a refusal once while it goes on, and again after a time of health', async () => {
     const told: string[] = [];
     const tell = (level: string) => (message: string) => void told.push(`${level} ${message}`);
     const logger: Logger = {

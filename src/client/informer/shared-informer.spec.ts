@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('a SharedInformer and its handlers', () => {
-  it('lists, then watches from there, and tells its handlers in order', async () => {
+  it('lists, then watches from there, and calls its handlers in order', async () => {
     const { server, informer, clock } = make();
     server.put('a', 'x');
     const seen = harness.recordEvents();
@@ -99,7 +99,7 @@ describe('a SharedInformer and its handlers', () => {
     expect(calls).toBe(1);
   });
 
-  it('logs a handler that throws and tells the others all the same', async () => {
+  it('logs a handler that throws and still calls the others', async () => {
     const error = vi.fn();
     const logger = { ...silentLogger, error, child: () => logger };
     const { server, informer } = make({ logger });
@@ -177,7 +177,7 @@ describe('waiting for a SharedInformer', () => {
     expect(server.requests.filter((request) => request === 'list')).toHaveLength(2);
   });
 
-  it('has told its handlers before who waited goes on', async () => {
+  it('calls its handlers before a waiting caller goes on', async () => {
     const { informer, clock, server } = make();
     await harness.start();
     const order: string[] = [];

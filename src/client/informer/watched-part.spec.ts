@@ -84,7 +84,7 @@ describe('a wait that takes long', () => {
 });
 
 describe('a server that forgets', () => {
-  it('is listed anew when it comes back from an older backup, and not believed to be silent', async () => {
+  it('is listed again when it comes back from an older backup, and not believed to be silent', async () => {
     const { clock, server } = await start();
     server.put('a', 'x');
     await clock.advance(0);

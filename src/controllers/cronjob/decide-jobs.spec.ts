@@ -28,7 +28,7 @@ function aCronJob(active: readonly Job[], spec: Partial<CronJob['spec']> = {}): 
 describe('the list of active jobs', () => {
   const [runs, done, gone] = [aRun('runs'), aRun('done', 'Complete', 3), aRun('gone')];
 
-  it('keeps those that run alone, and tells of the others', () => {
+  it('leaves those that run alone, and reports the others', () => {
     const decision = decideJobs(aCronJob([runs, done, gone]), [runs, done]);
     expect(decision.active.map(({ name }) => name)).toEqual(['runs']);
     expect(decision.events.map(({ message, reason }) => `${reason}: ${message}`)).toEqual([

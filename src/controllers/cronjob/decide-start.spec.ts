@@ -32,7 +32,7 @@ describe('a start', () => {
     expect(decide(aCronJob(undefined))).toMatchObject({ kind: 'start', atMs: at('12:00:00') });
   });
 
-  it('is made up for once, however many were missed, and many are told', () => {
+  it('is made up for once, however many were missed, and many are reported', () => {
     expect(decide(aCronJob('2026-01-01T10:30:00Z'))).toMatchObject({
       atMs: at('12:00:00'),
       manyMissed: false,

@@ -46,7 +46,7 @@ describe('a schedule', () => {
   });
 });
 
-it('a time is told with the offset of its time zone', () => {
+it('a time is shown with the offset of its time zone', () => {
   const ms = Date.parse('2026-07-01T12:00:00Z');
   expect(inTimeZone(ms, 'UTC')).toBe('2026-07-01T12:00:00Z');
   expect(inTimeZone(ms, 'Asia/Kolkata')).toBe('2026-07-01T17:30:00+05:30');

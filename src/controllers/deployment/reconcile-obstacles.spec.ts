@@ -109,7 +109,7 @@ describe('what stands in the way', () => {
     expect(api.all(ReplicaSet).map(({ metadata }) => metadata.name)).toHaveLength(2);
   });
 
-  it('names that are taken again and again are told, and make the pass fail, so that it is tried more rarely', async () => {
+  it('names that are taken again and again are reported, and make the pass fail, so that it is tried more rarely', async () => {
     const everyNameIsTaken: InMemoryApi = new InMemoryApi(({ verb, type, ref }) => {
       const theirs = { app: 'other' };
       if (verb === 'create' && type === ReplicaSet) {
@@ -160,7 +160,7 @@ describe('what stands in the way', () => {
     expect(run.notes).toEqual([]);
   });
 
-  it('a ReplicaSet that cannot be created is told in the status and by an event, and tried again', async () => {
+  it('a ReplicaSet that cannot be created is reported in the status and by an event, and tried again', async () => {
     const api = new InMemoryApi(({ verb }) => {
       if (verb === 'create')
         throw new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'exceeded quota' });

@@ -57,7 +57,7 @@ function condition(world: RolloutWorld, type: string): string | undefined {
 }
 
 describe('a rolling update of 10 pods at 25 %/25 %', () => {
-  it('goes to 3 new, 8 old and 5 new in one pass, each size to be seen and told', async () => {
+  it('goes to 3 new, 8 old and 5 new in one pass, and reports each size', async () => {
     const { world, newWrites } = await rolledOut();
     world.change((deployment) => setImage(deployment, 'app:2'));
     await world.sync();

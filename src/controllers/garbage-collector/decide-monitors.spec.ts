@@ -34,7 +34,7 @@ describe('which types are followed', () => {
     expect(plan).toEqual({ start: [Deployment], stop: [WIDGETS] });
   });
 
-  it('is in the preferred version, and begins anew when that changes', () => {
+  it('is in the preferred version, and begins again when that changes', () => {
     const v2 = { ...WIDGETS, version: 'v2' };
     expect(decideMonitors([WIDGETS], found(served(v2)), ignored)).toEqual({ start: [v2], stop: [WIDGETS] });
   });

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => gc.stop());
 
-describe('what it decides is told, and from what', () => {
+describe('its decision is reported with its reasons', () => {
   const told = (summary: string) => gc.decisions.find((decision) => decision.summary === summary);
 
   it('with how the owners are, and how many dependents there are', async () => {
@@ -61,7 +61,7 @@ describe('what it decides is told, and from what', () => {
     });
   });
 
-  it('that nothing changes, and that it could not tell', async () => {
+  it('says that nothing changes, or that it could not find out', async () => {
     aTree(0);
     const ghost = { ...put(ReplicaSet, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
     put(Pod, 'strange', [ghost]);

@@ -320,7 +320,7 @@ describe('a kind that appears', () => {
 });
 
 describe('the leading work', () => {
-  it('leaves nothing running when it ends, and begins anew with the next lease', async () => {
+  it('leaves nothing running when it ends, and begins again with the next lease', async () => {
     put(Lease, 'lease', [put(Node, 'node')]);
     await start();
     await gc.stop();

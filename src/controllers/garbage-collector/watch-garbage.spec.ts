@@ -21,8 +21,8 @@ beforeEach(() => {
 
 afterEach(() => gc.stop());
 
-describe('what is told with each key', () => {
-  it('tells with each key which state has to be seen first, and of which type', async () => {
+describe('the causes of a key', () => {
+  it('passes with each key the state that has to be seen first, and its type', async () => {
     aTree(0);
     gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(Deployment, 'default/web');
@@ -63,7 +63,7 @@ describe('what is told with each key', () => {
     expect(seen(Pod)).toEqual(pods);
   });
 
-  it('tells what happened to which object, for the trace', async () => {
+  it('records what happened to which object, for the trace', async () => {
     aTree(0);
     gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Foreground');

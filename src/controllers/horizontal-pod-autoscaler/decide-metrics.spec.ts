@@ -60,7 +60,7 @@ const decide = (
 };
 
 describe('the number of pods that several metrics ask for', () => {
-  it('is the greatest, and each is told', () => {
+  it('is the greatest, and each is reported', () => {
     expect(decide([ofPod('memory', '64Mi'), ofPod('cpu', '100m'), ofContainer('web')])).toEqual({
       wanted: expect.objectContaining({ replicas: 5, metric: 'cpu resource' }) as unknown,
       failures: [],

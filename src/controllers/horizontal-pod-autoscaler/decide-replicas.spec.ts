@@ -122,7 +122,7 @@ describe('the number of pods that a metric asks for', () => {
     expect(decideReplicas(metric, unready)).toEqual({ replicas: 4, current: { averageMilli: 100 } });
   });
 
-  it('tells what was measured, pods taken for idle left out', () => {
+  it('reports what was measured, without pods taken for idle', () => {
     expect(decideReplicas(CPU, facts([200, undefined]))).toMatchObject({
       current: { averageUtilization: 200, averageMilli: 200 },
     });

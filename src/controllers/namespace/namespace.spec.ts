@@ -84,7 +84,7 @@ describe('the namespace controller', () => {
     expect(cluster.peek(Namespace, 'doomed')).toBeUndefined();
   });
 
-  it('tells what happened, and what it made of it', async () => {
+  it('reports what happened, and what it did about it', async () => {
     put(Deployment, 'web');
     put(Pod, 'pod', {}, { spec: { nodeName: 'node-0' } });
     await remove();

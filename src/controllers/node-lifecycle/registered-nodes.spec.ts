@@ -5,7 +5,7 @@ import { RegisteredNodes } from './registered-nodes.js';
 const aNode = (uid: string): Node => ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid } });
 
 describe('a node', () => {
-  it('is told of when it comes, once, and when it goes', () => {
+  it('is reported once when it comes, and when it goes', () => {
     const nodes = new RegisteredNodes();
     const told = [aNode('1'), aNode('1'), aNode('2'), undefined, undefined].map((node) => {
       const change = nodes.note('n', node);

@@ -125,7 +125,7 @@ describe('a ReplicaSet', () => {
     expect(harness.activePods).toHaveLength(12);
   });
 
-  it('deletes with the UID as a precondition and tells so', async () => {
+  it('deletes with the UID as a precondition and reports it', async () => {
     const harness = new ReplicaSetHarness(2);
     await harness.settle();
     const uids = harness.activePods.map(({ metadata }) => metadata.uid);

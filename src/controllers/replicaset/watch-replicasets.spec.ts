@@ -223,7 +223,7 @@ describe('what wakes a ReplicaSet', () => {
     expect(woken()).toEqual([]);
   });
 
-  it('needs no sync for a pod that appeared, or had ended before, once the status tells of it', async () => {
+  it('needs no sync for a pod that appeared, or had ended before, once the status counts it', async () => {
     const { built, change, cluster, owner, requests, seedPod } = start();
     const first = seedPod({ name: 'web-a' });
     seedPod({ name: 'web-b' });

@@ -77,7 +77,7 @@ describe('replicas in order', () => {
     expect(decide(set, [replica(0), unready(1)]).delete).toEqual(['db-1']);
   });
 
-  it('are made anew when they have ended, once they are gone', () => {
+  it('are made again when they have ended, once they are gone', () => {
     const ended = replica(0, 'new', { phase: 'Failed' });
     expect(decide(aSet(), [ended, replica(1)])).toMatchObject({ delete: ['db-0'], create: [] });
     expect(decide(aSet(), [leaving(0)]).create).toEqual([]);

@@ -17,7 +17,7 @@ runActorContract('MemoryActorRuntime', async (options) => {
 });
 
 describe('MemoryActorStore', () => {
-  it('drops what nobody touched for the idle time, and intents later', async () => {
+  it('drops entries that were not used for the idle time, and intents later', async () => {
     const clock = new FakeClock();
     const runtime = new MemoryActorRuntime({ clock, options: { idleTtlMs: 60_000, intentTtlMs: 120_000 } });
     const signal = new AbortController().signal;
@@ -53,7 +53,7 @@ describe('MemoryActorStore', () => {
     expect(await largestWhile(failing)).toBeLessThanOrEqual(92);
   });
 
-  it('creates no entry for a lock that nobody holds', async () => {
+  it('creates no entry for a lock without a holder', async () => {
     const store = new MemoryActorStore(new FakeClock());
     const id = { controller: 'job', key: 'ns/a' };
     const final = { ownWrites: {}, clearIntents: false, unanswered: [], settled: [], isSettled: false };

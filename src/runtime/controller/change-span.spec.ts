@@ -104,7 +104,7 @@ describe('the span of a change', () => {
     });
   });
 
-  it('begins anew at a removal at once, which leaves no mark, and links the write before it', () => {
+  it('begins again at a removal at once, which leaves no mark, and links the write before it', () => {
     const object = web(2, { annotations });
     const removed = spanOf({ ...request, change: { type: 'deleted', object, finalStateUnknown: false } });
     expect(removed?.parentSpanContext).toBeUndefined();

@@ -329,7 +329,7 @@ describe('LeaderElector', () => {
       await election.stopped(a);
     });
 
-    it('follows whoever has the lease now', async () => {
+    it('follows the current holder of the lease', async () => {
       const a = await election.leader();
       lease.acquireOrRenew('b', 60_000, { deposing: lease.record });
       a.endWork(new SupersededError('b leads', { epoch: 2 }));

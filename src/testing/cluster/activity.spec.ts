@@ -75,7 +75,7 @@ describe('a cluster', () => {
     expect(await isSettledWithin()).toBe(true);
   });
 
-  it('is not before a short pause is over, or nobody pauses any more; a long one is none of it', async () => {
+  it('waits until a short pause is over, and does not wait for a long one', async () => {
     const { activity, isSettledWithin, machine } = setUp();
     const clock = activity.clockOf(machine);
     clock.setTimeout(() => undefined, 60_000);

@@ -6,7 +6,7 @@ import { observedStorage } from './observed-storage.js';
 const keyOf = (resource: string) => ({ resource, namespace: 'default', name: 'a' });
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
 
-it('what is put in the place of everything is told of every resource that has objects before or after', async () => {
+it('a replacement of everything is reported for every resource that has objects before or after', async () => {
   const told: (readonly [string, number])[] = [];
   const storage = observedStorage(new MemoryStorage({ clock: new FakeClock() }), (...write) =>
     told.push(write),

@@ -21,7 +21,7 @@ describe('the options of a test cluster', () => {
     expect([namesOf([]), namesOf('')]).toEqual([[], []]);
   });
 
-  it('have no nodes where there shall be none', () => {
+  it('have no nodes where there should be none', () => {
     expect(compileTestClusterOptions({ nodes: 0 }).nodes).toBeUndefined();
     expect(compileTestClusterOptions({ nodes: { nodes: 5, cpus: 2 } }).nodes).toMatchObject({
       nodes: 5,

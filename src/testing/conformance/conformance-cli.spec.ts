@@ -68,7 +68,7 @@ describe('npm run conformance', () => {
     expect(err[0]).toContain(problem);
   });
 
-  it('a missing file, or none at all, is told', async () => {
+  it('a missing file, or none at all, is reported', async () => {
     expect((await cli([join(folder, 'none')])).err[0]).toContain('cannot be read');
     expect((await cli([])).err[0]).toMatch(/^usage: npm run conformance/);
   });

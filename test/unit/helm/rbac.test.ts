@@ -503,7 +503,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(roleOf({})).toEqual(['ClusterRole/rk-rollkeeper']);
   });
 
-  it('to impersonate are there only where an identity provider signs people in and that is asked for, and for those alone who are named', () => {
+  it('to impersonate exist only if an identity provider signs people in and impersonation is enabled, and only for the users named', () => {
     const rulesOf = (oidc: Values) =>
       new Chart({
         admin: { auth: 'delegated', consoleUrl: 'https://a', oidc: { clientId: 'a', ...oidc } },

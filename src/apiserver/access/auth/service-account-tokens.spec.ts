@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 describe('a token of a service account', () => {
-  it('tells whose it is', async () => {
+  it('names its owner', async () => {
     const token = await issue();
     expect(await tokens.authenticate(token, [ISSUER])).toEqual({
       audiences: [ISSUER],
@@ -63,7 +63,7 @@ describe('a token of a service account', () => {
     expect((await tokens.authenticate(token, [ISSUER, 'vault']))?.audiences).toEqual(['vault']);
   });
 
-  it('of another key, or changed, or no token at all, is nobody’s', async () => {
+  it('of another key, or changed, or no token at all, belongs to no one', async () => {
     const token = await issue();
     const others = new ServiceAccountTokens(createSigningKey(), storage, clock);
     expect(await others.authenticate(token, [ISSUER])).toBeUndefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isImpersonating, readImpersonation } from './impersonation.js';
 
 describe('impersonation', () => {
-  it('is asked for by headers that nearly nobody sends', () => {
+  it('is requested by headers that almost no one sends', () => {
     expect(isImpersonating({ authorization: 'x' })).toBe(false);
     expect(isImpersonating({ 'impersonate-extra-a': 'x' })).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('impersonation', () => {
     ]);
   });
 
-  it('of nobody is among the unauthenticated', () => {
+  it('without a user belongs to the unauthenticated', () => {
     const found = readImpersonation({ 'impersonate-user': ['system:anonymous'] });
     expect(found?.user.groups).toEqual(['system:unauthenticated']);
   });

@@ -67,7 +67,7 @@ describe('literals of objects', () => {
       expect(withObjectLiterals(text)).toBe(text);
   });
 
-  it('tell their type, so that what is none is refused before it runs', () => {
+  it('declare their type, so that another one is refused before it runs', () => {
     const typeOf = (expression: string) =>
       compileExpression(expression, { variables: {}, hasLiterals: true }).program?.resultType;
     expect(typeOf('Object{}')).toBe('Object');

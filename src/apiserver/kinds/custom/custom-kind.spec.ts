@@ -82,7 +82,7 @@ function kindOf(definition: Definition = aDefinition()) {
 }
 
 describe('an object of a kind that a user has defined', () => {
-  it('keeps the fields that its schema has, and tells the others', () => {
+  it('keeps the fields that its schema has, and reports the others', () => {
     const { read } = kindOf();
     const { object, findings } = read(
       {

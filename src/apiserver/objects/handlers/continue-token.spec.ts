@@ -16,7 +16,7 @@ describe('a continue token', () => {
     );
   });
 
-  it('tells its holder no name', () => {
+  it('reveals no name to its holder', () => {
     const bytes = Buffer.from(
       encodeContinueToken(SECRET, SCOPE, { ...POSITION, name: 'hidden' }),
       'base64url',

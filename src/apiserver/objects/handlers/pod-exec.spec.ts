@@ -31,7 +31,7 @@ describe('a command in a container', () => {
     expect(run(aPod('ls: all'), 'constructor')).toEqual({ type: 'unknown command', command: 'constructor' });
   });
 
-  it('is nobody’s where the pod says nothing', () => {
+  it('has no owner if the pod names none', () => {
     expect(run(aPod(), 'ls')).toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe('the protocol of remote commands', () => {
     });
   });
 
-  it('has one stream on a terminal, and none that nobody wants', () => {
+  it('has one stream on a terminal, and no unrequested one', () => {
     expect(messagesOf('stdout=1&tty=1').messages.slice(0, 2)).toEqual([
       [1, 'out'],
       [1, 'err'],

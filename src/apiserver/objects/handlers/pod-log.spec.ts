@@ -92,7 +92,7 @@ describe('the log of a container', () => {
     );
   });
 
-  it('goes on with what the annotation grows by, and begins anew where it is another', () => {
+  it('goes on with what the annotation grows by, and begins again where it is another', () => {
     expect(addedText(pod({ log: 'a\n' }), pod({ log: 'a\nb\n' }), 'web')).toBe('b\n');
     expect(addedText(pod({ log: 'a\n' }), pod({ log: 'a\n' }), 'web')).toBe('');
     expect(addedText(pod({ log: 'a\n' }), pod({ log: 'c\n' }), 'web')).toBe('c\n');

@@ -30,7 +30,7 @@ function aBudget(
 const ready = aPod({ readySince: '2026-01-01T00:00:00Z' });
 const unready = aPod();
 
-describe('a pod that shall be evicted', () => {
+describe('a pod that is to be evicted', () => {
   it.each([
     { name: 'is counted while it is ready', pod: ready, budget: aBudget(), rule: 'counted' },
     { name: 'is free without a budget', pod: ready, budget: undefined, rule: 'free' },
@@ -70,7 +70,7 @@ describe('a pod that shall be evicted', () => {
 });
 
 describe('a budget', () => {
-  it('notes whom it has let go, and that nobody may follow', () => {
+  it('records the pod that it let go, and that no other may follow', () => {
     expect(takeFromBudget(aBudget(), 'web-1', nowMs).status).toMatchObject({
       disruptionsAllowed: 0,
       disruptedPods: { 'web-1': '2026-01-01T00:00:00Z' },

@@ -164,7 +164,7 @@ describe('An update', () => {
     expect((await annotate('mine', 'yes')).metadata.annotations).toEqual({ mine: 'yes' });
   });
 
-  it('of which nobody knows whether it was written is not written again', async () => {
+  it('with an unknown result is not written again', async () => {
     storage.failure = new StorageUnavailableError('no answer');
     await expect(annotate('mine', 'yes')).rejects.toMatchObject({ status: { code: 503 } });
     expect(storage.updates).toBe(1);

@@ -35,13 +35,13 @@ describe('a review', () => {
     expect(await decide('SubjectAccessReview', eve)).toEqual({ allowed: false });
   });
 
-  it('tells whose a token is', async () => {
+  it('names the owner of a token', async () => {
     const status = { authenticated: true, user: ADMIN, audiences: [AUDIENCE] };
     expect(await decide('TokenReview', { spec: { token: 'right' } })).toEqual(status);
     expect(await decide('TokenReview', { spec: { token: 'wrong' } })).not.toHaveProperty('authenticated');
   });
 
-  it('tells who asks who they are', async () => {
+  it('tells users who they are', async () => {
     expect(await decide('SelfSubjectReview', {}, true, ANONYMOUS)).toEqual({
       userInfo: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
     });

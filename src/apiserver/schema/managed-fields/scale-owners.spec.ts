@@ -39,7 +39,7 @@ describe('the owners of a Scale', () => {
     ]);
   });
 
-  it('stay as they are where nobody takes it', () => {
+  it('stay as they are if no one takes the field', () => {
     const place = { replicas: REPLICAS, apiVersion: 'apps/v1' };
     const after = ownersAfterScale(owners, ownersOfScale(owners, REPLICAS), place);
     expect(writeOwners(after)).toEqual(writeOwners(owners));

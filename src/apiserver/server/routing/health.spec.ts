@@ -70,13 +70,13 @@ describe('the health of the server', () => {
     expect(text).toMatch(/\nhealthz check passed\n$/);
   });
 
-  it('tells how many objects cannot be understood, and not which', async () => {
+  it('says how many objects cannot be understood, and not which', async () => {
     const { text } = await probe('/readyz?verbose', { unreadable: ['secrets a/b'] });
     expect(text).toContain('[!]objects: 1 in the store cannot be understood, the log names them\n');
     expect(text).not.toContain('a/b');
   });
 
-  it('is written down check by check, until that is begun anew', async () => {
+  it('is written down check by check, until that is begun again', async () => {
     await probe('/readyz');
     await probe('/readyz', { hasStore: false });
     const text = slis.serialize();

@@ -62,7 +62,7 @@ describe('a custom Deployment', () => {
     expect(world.replicaSets()).toHaveLength(2);
   });
 
-  it('tells the counts that are zero, and its selector as text', async () => {
+  it('shows the counts that are zero, and its selector as text', async () => {
     const world = started();
     await world.run.toRest(WEB);
     expect(world.deployment().status).toMatchObject({ readyReplicas: 0, selector: 'app=web' });

@@ -84,7 +84,7 @@ describe('the progress deadline', () => {
     expect(progressCheckAfterMs(draft)).toBeUndefined();
   });
 
-  it('terminating pods are told where ReplicaSets tell of them', () => {
+  it('terminating pods are counted where ReplicaSets report them', () => {
     const deployment = aDeployment({ replicas: 2 });
     const replicaSet = itsReplicaSet(deployment);
     replicaSet.status = { replicas: 2, observedGeneration: 1, terminatingReplicas: 3 };

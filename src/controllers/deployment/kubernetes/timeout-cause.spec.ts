@@ -209,7 +209,7 @@ describe('once the deadline has been reported', () => {
     expect(netPlan(draft, []).status).toBeUndefined();
   });
 
-  it('a status that is written for another reason tells the cause of now', () => {
+  it('a status that is written for another reason names the current cause', () => {
     const pods = [waiting('a', 'CrashLoopBackOff', 'new')];
     const draft = decide({ progressing: exceeded(told), pods, replicas: 2, told: 3 });
     expect(progressingOf(draft)).toEqual({

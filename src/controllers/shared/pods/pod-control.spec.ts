@@ -24,7 +24,7 @@ describe('slowStartBatch', () => {
     expect((await run(10)).batches).toEqual([1, 2, 4, 3]);
   });
 
-  it('stops after the batch with a failure and tells what was not tried', async () => {
+  it('stops after the batch with a failure and reports what was not tried', async () => {
     expect(await run(10, 4)).toEqual({ batches: [1, 2, 4], tried: 7, untried: [7, 8, 9] });
     expect(await run(3, 0)).toEqual({ batches: [1], tried: 1, untried: [1, 2] });
   });

@@ -77,7 +77,7 @@ function leading(definition: ControllerDefinition, cluster: FakeCluster) {
 }
 
 describe('selectors that take the same pods', () => {
-  it('are told on both Deployments when the second one comes', async () => {
+  it('are reported on both Deployments when the second one comes', async () => {
     const cluster = new FakeCluster();
     const { told } = leading(deploymentController, cluster);
     await cluster.create(Deployment, deployment('wide', { app: 'web' }));
@@ -88,7 +88,7 @@ describe('selectors that take the same pods', () => {
     expect(told()).toEqual([]);
   });
 
-  it('are told also when the one that selects more comes last', async () => {
+  it('are reported also when the one that selects more comes last', async () => {
     const cluster = new FakeCluster();
     const { told } = leading(deploymentController, cluster);
     await cluster.create(Deployment, deployment('narrow', { app: 'web', tier: 'front' }));
@@ -97,7 +97,7 @@ describe('selectors that take the same pods', () => {
     expect(told()).toEqual(['narrow: Deployment "wide"', 'wide: Deployment "narrow"']);
   });
 
-  it('are told again only when something about them changes', async () => {
+  it('are reported again only when something about them changes', async () => {
     const cluster = new FakeCluster();
     cluster.seed(Deployment, deployment('a', { app: 'web' }));
     const b = cluster.seed(Deployment, deployment('b', { app: 'web', tier: 'front' }));
@@ -113,7 +113,7 @@ describe('selectors that take the same pods', () => {
     expect(told()).toEqual([]);
   });
 
-  it('are told on Deployments of two APIs, but not while one goes from the one to the other', async () => {
+  it('are reported on Deployments of two APIs, but not while one goes from the one to the other', async () => {
     const cluster = new FakeCluster();
     const custom = (name: string, paused?: boolean): Deployment => {
       const base = deployment(name, { app: 'web' });
@@ -143,7 +143,7 @@ describe('selectors that take the same pods', () => {
     expect([ours?.(), theirs?.()]).toEqual([[], []]);
   });
 
-  it('are named three at a time, and no more are told of a newcomer', async () => {
+  it('are named three at a time, and no more are reported of a newcomer', async () => {
     const cluster = new FakeCluster();
     for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.seed(Deployment, deployment(name, { app: 'web' }));
     const { told } = leading(deploymentController, cluster);
@@ -154,7 +154,7 @@ describe('selectors that take the same pods', () => {
     expect(lines.at(-1)).toBe('z: Deployment "a", Deployment "b", Deployment "c" and 2 more');
   });
 
-  it('are not told of what does nothing: an empty selector, what is being deleted, itself', () => {
+  it('are not reported of what does nothing: an empty selector, what is being deleted, itself', () => {
     const web = deployment('web', { app: 'web' });
     const deleted = deployment('old', { app: 'web' });
     deleted.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -165,7 +165,7 @@ describe('selectors that take the same pods', () => {
     expect(selectorsOverlap(web, deployment('wrong', { app: 'x' }, wrong))).toBe(false);
   });
 
-  it('are told on ReplicaSets, but for two of which Deployments take care', async () => {
+  it('are reported on ReplicaSets, but for two of which Deployments take care', async () => {
     const cluster = new FakeCluster();
     const owned = (name: string): ReplicaSet => {
       const set = replicaSet(name, { app: 'web', 'pod-template-hash': name });

@@ -187,7 +187,7 @@ describe('before anything is changed', () => {
     );
   });
 
-  it('a server without the definition is told of', async () => {
+  it('a server without the definition is reported', async () => {
     const missing = (): never => {
       throw new ApiStatusError({ code: 404, reason: 'NotFound', message: 'not found' });
     };

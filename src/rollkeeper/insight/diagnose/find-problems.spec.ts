@@ -73,7 +73,7 @@ describe('problems', () => {
     expect(notes[0]).toContain('nodes');
   });
 
-  it('of the cluster come before those of namespaces, and a pod is told by its owner', async () => {
+  it('of the cluster come before those of namespaces, and a pod is named by its owner', async () => {
     const cluster = new FakeCluster(clock);
     setWithBadImage(cluster, 'db');
     seed(cluster, Node, 'n1', '', {
@@ -93,7 +93,7 @@ describe('problems', () => {
     );
   });
 
-  it('with images of one registry are told once more as one of that registry', async () => {
+  it('with images of one registry are reported once more as a problem of that registry', async () => {
     const cluster = new FakeCluster(clock);
     for (const name of ['a', 'b', 'c']) setWithBadImage(cluster, name);
     const { problems } = await findProblems(cluster, { nowMs: clock.now() });

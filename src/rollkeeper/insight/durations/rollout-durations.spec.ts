@@ -105,7 +105,7 @@ describe('the duration of a rollout', () => {
     expect(rollouts.size).toBe(0);
   });
 
-  it('is told once, whatever the status says later', () => {
+  it('is reported once, whatever the status says later', () => {
     done(1);
     watch();
     web({ generation: 2 });
@@ -141,7 +141,7 @@ describe('the duration of a rollout', () => {
     expect(rollouts.size).toBe(1);
   });
 
-  it('is told by the leader alone, but known to everybody', async () => {
+  it('is reported by the leader alone, but known to every replica', async () => {
     watch();
     leads = false;
     web({ generation: 1, observed: 0 });
@@ -188,7 +188,7 @@ describe('the first write of a rollout', () => {
     expect(firstWrites()).toEqual([]);
   });
 
-  it('is told once for each change', async () => {
+  it('is reported once for each change', async () => {
     replicaSet('new', 1);
     await clock.advance(10);
     replicaSet('old', 2);
@@ -278,7 +278,7 @@ describe('the overhead of a rollout', () => {
     expect(overheads()).toEqual([expected]);
   });
 
-  it('is told of complete rollouts alone', () => {
+  it('is reported for complete rollouts alone', () => {
     done(1);
     watch();
     web({ generation: 2 });

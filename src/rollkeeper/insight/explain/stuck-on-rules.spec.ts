@@ -285,6 +285,6 @@ const CASES: readonly StuckCase[] = [
   },
 ];
 
-describe('a rollout that waits for limits, rules, or whoever works on it', () => {
+describe('a rollout that waits for limits, rules, or the replica that works on it', () => {
   itNamesTheCauseOf(CASES);
 });

@@ -72,7 +72,7 @@ describe('a problem', () => {
     expect(all.map(({ appeared }) => appeared.length)).toEqual([0, 1, 0, 0, 0, 1]);
   });
 
-  it('of another cause, or of an object that was made anew, is another one', () => {
+  it('of another cause, or of an object that was made again, is another one', () => {
     const other = diagnosis('a', 'claim-pending');
     const again = diagnosis('a', 'claim-lost', { uid: 'another' });
     const all = looks([broken], [broken], [other], [other], [again], [again]);

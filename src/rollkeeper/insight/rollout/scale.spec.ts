@@ -72,7 +72,7 @@ describe('rollkeeper scale', () => {
     expect(lab.deployment.spec.replicas).toBe(5);
   });
 
-  it('decides anew where something was written in between, and refuses then what does not hold any more', async () => {
+  it('decides again where something was written in between, and refuses then what does not hold any more', async () => {
     const lab = await PolicyLab.rolledOut({}, { replicas: 5 });
     const [first = ''] = lab.world.availablePods.map(nameOf);
     const { api } = lab.world;

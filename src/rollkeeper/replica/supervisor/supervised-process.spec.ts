@@ -42,7 +42,7 @@ function deaf(ready: object, clock: FakeClock): SupervisedProcess {
   });
 }
 
-describe('a process that is told to stop and does not', () => {
+describe('a process that is asked to stop and does not', () => {
   it.each([
     { name: 'is killed after ten seconds', ready: {}, afterMs: 10_000 },
     { name: 'has the time that it said it may take', ready: { stopsWithinMs: 61_200 }, afterMs: 63_200 },

@@ -72,7 +72,7 @@ describe('a controller that observes, decides and acts', () => {
     expect([syncs, errors.size, running.decisions]).toEqual([1, 0, []]);
   });
 
-  it('decides anew from what acting has found', async () => {
+  it('decides again from what acting has found', async () => {
     const attempts: number[] = [];
     const controller = defineController({
       name: 'anew',

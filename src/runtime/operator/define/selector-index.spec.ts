@@ -6,7 +6,7 @@ import { aReplicaSet } from '../../../testing/replicaset-harness.js';
 import { selectorIndex, selectorIndexValuesFor } from './selector-index.js';
 
 describe('selectorIndex', () => {
-  it('whoever selects an object is found under one of its values', () => {
+  it('each selector of an object is found under one of its values', () => {
     const labels = fc.dictionary(fc.constantFrom('a', 'b', 'pod-template-hash'), fc.constantFrom('1', '2'));
     const expressions = fc.array(
       fc.record({ key: fc.constantFrom('a', 'b'), operator: fc.constantFrom('Exists', 'DoesNotExist') }),

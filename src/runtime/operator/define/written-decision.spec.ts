@@ -38,7 +38,7 @@ describe('the decision of a sync that decides as it goes', () => {
     expect(writtenDecision([aWrite({ subresource: 'status' }), aWrite()], 'default').changes).toBe(true);
   });
 
-  it('is told when the sync has to end, although it goes on, and once for each write', async () => {
+  it('is reported when the sync has to end, although it goes on, and once for each write', async () => {
     const cluster = new FakeCluster();
     const stop = new AbortController();
     const told: Decision[] = [];

@@ -28,7 +28,7 @@ describe('writing an object', () => {
       expect([cluster.count('create'), cluster.count('update')]).toEqual([1, 1]);
     });
 
-    it('loses against whoever writes in between', async () => {
+    it('loses against a writer in between', async () => {
       await write({ a: '1' });
       const racing = createOrUpdate(cluster, ConfigMap, REF, async (object) => {
         await write({ b: '2' });

@@ -29,7 +29,7 @@ describe('NamespaceLifecycle', () => {
     );
   });
 
-  it('lets nobody delete the namespaces that must stay', async () => {
+  it('lets no one delete the namespaces that must stay', async () => {
     const { followed } = await followedOf<Namespace>('namespaces');
     const deletion = (name: string) => ({
       operation: 'DELETE' as const,

@@ -52,7 +52,7 @@ describe('the records of rollouts on a ReplicaSet', () => {
     ]);
   });
 
-  it('are written by whoever may write the status of Deployments', () => {
+  it('are written by everyone who may write the status of Deployments', () => {
     const attributes = write('controller', replicaSet(forged), replicaSet({}));
     keepRecords(attributes, access);
     expect(attributes.object.metadata.annotations).toEqual(forged);

@@ -155,7 +155,7 @@ describe('the row of a pod', () => {
     expect(POD_KIND.toRow(pod, NOW).slice(1, 1 + cells.length)).toEqual(cells);
   });
 
-  it('tells how far the init containers are', () => {
+  it('shows how far the init containers are', () => {
     const pod = aPod((p) => {
       p.spec.initContainers = [
         { name: 'i1', image: 'x' },

@@ -194,7 +194,7 @@ describe('restart-on: config', () => {
     expect(rollouts(lab)).toBe(2);
   });
 
-  it('takes a Secret that was made anew for changed, since digests cannot be compared across UIDs', async () => {
+  it('takes a Secret that was made again for changed, since digests cannot be compared across UIDs', async () => {
     const lab = await watching();
     await change(lab, 'secret/key', { data: { key: 'c2VjcmV0' }, uid: 'another' });
     expect(rollouts(lab)).toBe(2);
@@ -398,7 +398,7 @@ describe('a controller that does not watch configuration', () => {
 });
 
 describe('the content of a Secret', () => {
-  it('is in nothing that is written or told', async () => {
+  it('is in nothing that is written or reported', async () => {
     const lab = await watching();
     await change(lab, 'secret/key', { data: { key: 'bm90IHRvIGJlIHNlZW4=' } });
     expect(causes(lab).at(-1)).toContain('secret/key changed');

@@ -146,7 +146,7 @@ describe('pods that are replaced once they have ended', () => {
     expect(lab.world.availablePods).toHaveLength(4);
   });
 
-  it('are told to the ReplicaSets, and no more once the policy has gone', async () => {
+  it('are passed to the ReplicaSets, and no longer once the policy has gone', async () => {
     const lab = await PolicyLab.rolledOut(AFTER_END, ONE_BY_ONE);
     expect(replacesAfterEnd(lab.replicaSet('app:1'))).toBe(true);
     await lab.annotate('pod-replacement', undefined);

@@ -308,7 +308,7 @@ describe('checks of a rollout', () => {
     expect(lab.condition('RolloutPolicy')).toContain('there is no ConfigMap others');
   });
 
-  it('that are measured all the way through hold the move of a blue-green Service, and an approval is first about them', async () => {
+  it('that are measured all the way through hold the move of a blue-green Service, and an approval applies to them first', async () => {
     const policies = { strategy: 'blue-green', 'active-service': 'web', checks: 'slo' };
     const strategy = {
       type: 'RollingUpdate' as const,

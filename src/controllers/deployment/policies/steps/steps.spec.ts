@@ -40,7 +40,7 @@ describe('steps', () => {
     expect(lab.sizes).toEqual({ 'app:1': 10 });
   });
 
-  it('begin anew with another template', async () => {
+  it('begin again with another template', async () => {
     const lab = await atFirst();
     await lab.pass(5 * MINUTE_MS);
     await lab.image('app:3');

@@ -95,7 +95,7 @@ describe('the queue of rollouts', () => {
     expect(names(decideTurns(queue, limits(5, 1)))).toEqual(['b/1']);
   });
 
-  it('tells the place of each, by the limit that it is under', () => {
+  it('returns the place of each, by the limit that it is under', () => {
     const queue = [queued('a/1', { granted: GRANTED }), queued('b/1'), queued('a/2', { round: 2 })];
     expect(placeInQueue({ namespace: 'a', name: '2' }, queue, true)).toEqual({
       waitingBefore: 1,
@@ -107,7 +107,7 @@ describe('the queue of rollouts', () => {
     });
   });
 
-  it('asks anew where another hand has written what cannot be read', () => {
+  it('asks again where another hand has written what cannot be read', () => {
     const { turn } = queued('a/1');
     expect(readTurn({ [`${P}turn`]: renderTurn(turn) })).toEqual(turn);
     for (const text of ['', '{', '7', '{"template":"h"}'])
