@@ -46,7 +46,11 @@ export type { FinalizerSteps } from './operator/objects/finalizer.js';
 export { defineKind, partOf, typeMeta } from './operator/kinds/kinds.js';
 export * from '@rollkeeper/machinery/kubernetes/kinds';
 export type { CachedKind, KindOptions, ObjectOf, PartialKind } from './operator/kinds/kinds.js';
-export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/objects/owners.js';
+export {
+  removeOwnerReference,
+  setControllerReference,
+  setOwnerReference,
+} from './operator/objects/owners.js';
 export {
   allOf,
   annotationsChanged,

@@ -23,5 +23,7 @@ it('a minimal operator without a Redis loads no client of Redis, no Nest, and no
   expect(loaded.filter((url) => url.includes('/@opentelemetry/sdk-metrics/build/')).length).toBeGreaterThan(
     0,
   );
-  expect(loaded.some((url) => url.endsWith('/src/runtime/operator/coordination/lease-coordination.ts'))).toBe(true);
+  expect(loaded.some((url) => url.endsWith('/src/runtime/operator/coordination/lease-coordination.ts'))).toBe(
+    true,
+  );
 });

@@ -74,7 +74,13 @@ export {
 } from './kept-parts.js';
 export { KEEP_SPREAD, SCALE_DOWN, SCALE_DOWN_OF_OWNER, spreadsOf } from './pods/keep-spread.js';
 export { podsToDelete, rankForDeletion } from './pods/pods-to-delete.js';
-export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selectors/selector-index.js';
+export {
+  LABEL_INDEX,
+  TEMPLATE_INDEX,
+  labelIndex,
+  selectedFrom,
+  templateIndex,
+} from './selectors/selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selectors/selector-overlap.js';
 export { isCount, isShortText, isTime, readJson } from './read-json.js';
 export { shortenedTo } from './pods/shortened.js';
