@@ -78,7 +78,6 @@ export const NEWER_MERGE_FACTS = {
   },
   'io.k8s.api.core.v1.PodStatus': {
     hostIPs: { patchStrategy: 'merge', patchMergeKey: 'ip' },
-    nodeAllocatableResourceClaimStatuses: mergedBy('resourceClaimName'),
     resourceClaimStatuses: { ...mergedBy('name'), patchStrategy: 'merge,retainKeys' },
   },
   'io.k8s.api.core.v1.ResourceRequirements': {

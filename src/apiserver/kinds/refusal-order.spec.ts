@@ -53,6 +53,19 @@ describe('a Service', () => {
   const OUT_OF_RANGE =
     'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767';
 
+  it('keeps its address where only the list of addresses is written, and the list has to begin with it', () => {
+    const before = service({});
+    const after = { spec: { ports: [{ port: 80 }], clusterIPs: ['10.96.9.9'], type: 'Other' } };
+    expect(changed(['v1', 'Service'], [before, after])[0]).toBe(
+      'spec.clusterIPs: Invalid value: ["10.96.9.9"]: first value must match `clusterIP`',
+    );
+  });
+
+  it('that is a name for something outside has no policy for traffic within', () => {
+    const spec = { type: 'ExternalName', externalName: 'shop.example.org', internalTrafficPolicy: 'Local' };
+    expect(read(kindOf('v1', 'Service'), { spec })).not.toHaveProperty('spec.internalTrafficPolicy');
+  });
+
   it('has ports of nodes in their range only where they are allocated', () => {
     const ports = [{ port: 80, nodePort: 80 }];
     expect(created('v1', 'Service', service({ ports, type: 'NodePort' }))).toEqual([OUT_OF_RANGE]);
@@ -342,5 +355,13 @@ describe('a ResourceSlice', () => {
       devices: [{ taints: [{ timeAdded: '2026-01-01T00:00:00Z' }], attributes: { a: { string: 'x' } } }],
     });
     expect(JSON.stringify(slice.spec)).not.toContain('strings');
+  });
+});
+
+describe('an update of a Pod', () => {
+  it('asks for a missing image twice, as every container has one and an update may change only that', () => {
+    const pod = (container: Fields) => ({ spec: { containers: [{ name: 'c', ...container }] } });
+    const said = changed(['v1', 'Pod'], [pod({ image: 'app:1' }), pod({})]);
+    expect(said.filter((text) => text === 'spec.containers[0].image: Required value')).toHaveLength(2);
   });
 });

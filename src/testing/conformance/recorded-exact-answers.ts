@@ -208,10 +208,15 @@ const UNLISTED =
 function lineOf(line: string): string {
   const { object, type } = parseJson(line) as { type: string; object: JsonObject };
   const annotations = isJsonObject(object.metadata) ? object.metadata.annotations : undefined;
-  const shownAnnotations = annotations === undefined ? '' : stringifyJson(annotations);
+  const shownAnnotations = isJsonObject(annotations) ? stringifyJson(inOrder(annotations)) : '';
   const { code = '', kind, message = '' } = object;
   const parts = [type, kind, nameOf(object), code, message, shownAnnotations];
   return parts.map((part) => normalText(shown(part))).join(' ');
+}
+
+/** A genuine server writes the keys of maps in order. The order has no meaning. */
+function inOrder(map: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function statusLine({ code, message, reason }: JsonObject): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeContinueToken, encodeContinueToken } from './continue-token.js';
+import { decodeContinueToken, encodeContinueToken, positionOfGenuineToken } from './continue-token.js';
 
 const SECRET = Buffer.alloc(32, 1);
 const SCOPE = { resource: 'secrets', namespace: 'shop' };
@@ -63,5 +63,37 @@ describe('a continue token', () => {
     ],
   ])('that no server has made, %s, is refused in the words of a genuine server', (token, says) => {
     expect(() => decodeContinueToken(SECRET, SCOPE, token)).toThrow(`invalid continue token: ${says}`);
+  });
+});
+
+describe('a continue token of a genuine server', () => {
+  const positionOf = (content: unknown) =>
+    positionOfGenuineToken(Buffer.from(JSON.stringify(content)).toString('base64url'));
+
+  it('has the position of the page that it would have begun', () => {
+    expect(positionOf({ v: 'meta.k8s.io/v1', rv: 1, start: 'a' })).toEqual({ namespace: '', name: 'a' });
+    expect(positionOf({ v: 'meta.k8s.io/v1', rv: -1, start: 'shop/db\0' })).toEqual({
+      namespace: 'shop',
+      name: 'db',
+    });
+  });
+
+  it.each([
+    { v: 'meta.k8s.io/v2', rv: 1, start: 'a' },
+    { v: 'meta.k8s.io/v1', rv: 0, start: 'a' },
+    { v: 'meta.k8s.io/v1', rv: 'x', start: 'a' },
+    { v: 'meta.k8s.io/v1', rv: 1, start: '' },
+    { v: 'meta.k8s.io/v1', rv: 1, start: '../a' },
+    { v: 'meta.k8s.io/v1', rv: 1, start: 'a/b/c' },
+    { v: 'meta.k8s.io/v1', rv: 1 },
+    null,
+    'a',
+  ])('is none: %j', (content) => {
+    expect(positionOf(content)).toBeUndefined();
+  });
+
+  it('is not ours', () => {
+    expect(positionOfGenuineToken(encodeContinueToken(SECRET, SCOPE, POSITION))).toBeUndefined();
+    expect(positionOfGenuineToken('a/b')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { goQuoteChar, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { goQuoteChar, isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../../schema/errors/index.js';
 import type { StatusError } from '../../schema/errors/index.js';
 
@@ -67,6 +67,28 @@ export function decodeContinueToken(secret: Buffer, scope: ListScope, token: str
   } catch {
     // Made by another store or for another list, or tampered with.
     throw invalidToken();
+  }
+}
+
+/**
+ * The position in a token of a genuine server, which a client may have had from the server before a move. Its revision
+ * is of another store, so the list has expired, and only its rest can be read. The position is the client's to choose:
+ * it selects nothing beyond the list's scope.
+ */
+export function positionOfGenuineToken(token: string): ListPosition | undefined {
+  const content = jsonOf(Buffer.from(token, 'base64url').toString('utf8'));
+  if (!isJsonObject(content) || content['v'] !== 'meta.k8s.io/v1') return undefined;
+  const { rv, start } = content;
+  if (!Number.isSafeInteger(rv) || rv === 0 || typeof start !== 'string') return undefined;
+  const found = /^(?:([a-z0-9-]+)\/)?([^/\0]+)\0?$/.exec(start);
+  return found?.[2] === undefined ? undefined : { namespace: found[1] ?? '', name: found[2] };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
   }
 }
 

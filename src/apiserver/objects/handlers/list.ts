@@ -5,7 +5,7 @@ import type { RegistryContext } from '../registry/index.js';
 import { translateStoreFailure } from '../registry/index.js';
 import { parseSelection } from '../../kinds/selectors/index.js';
 import type { StorageCursor } from '../../storage/index.js';
-import { decodeContinueToken, encodeContinueToken } from './continue-token.js';
+import { decodeContinueToken, encodeContinueToken, positionOfGenuineToken } from './continue-token.js';
 import type { ListPosition, ListScope } from './continue-token.js';
 import type { ResourceCall } from './handler.js';
 import { checkListOptions, parseLimit, parseVersion } from './list-options.js';
@@ -72,6 +72,8 @@ async function startOf(
 ): Promise<ListStart> {
   const token = query.get('continue');
   if (token && tokens) {
+    const foreign = positionOfGenuineToken(token);
+    if (foreign) throw expired(INCONSISTENT, tokens.encode(foreign));
     const position = tokens.decode(token);
     if ((query.get('resourceVersion') ?? '0') !== '0')
       throw badRequest('specifying resource version is not allowed when using continue');

@@ -6,7 +6,7 @@ import { validatePodStatus } from './pod-status.validation.js';
 import { resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
-import { forbidden, invalid } from '../../validation/field-errors.js';
+import { forbidden, invalid, required } from '../../validation/field-errors.js';
 import { internalNodeSelectorTerm } from '../../validation/node-selectors.js';
 
 const ONLY_THESE =
@@ -78,6 +78,10 @@ export function validatePodUpdate(
       errors.push(forbidden(`spec.${list}`, 'pod updates may not add or remove containers'));
       return;
     }
+    // Said once more than for a creation, as in ValidateContainerUpdates.
+    spec[list]?.forEach(({ image }, index) => {
+      if (!image) errors.push(required(`spec.${list}[${index}].image`));
+    });
   }
   const before = errors.length;
   validateDeadline(spec, oldSpec, errors);

@@ -6,7 +6,7 @@ const AFFINITY_SECONDS = 10_800;
 
 /** Whether a service of this type has an address within the cluster, if it wants one. */
 export function hasClusterIp({ type }: Decoded<ServiceSpec>): boolean {
-  return type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer';
+  return type !== 'ExternalName';
 }
 
 export function isExternal({ type, externalIPs }: Decoded<ServiceSpec>): boolean {
@@ -25,6 +25,7 @@ export function defaultService(spec: Decoded<ServiceSpec>): void {
   for (const port of spec.ports ?? []) defaultPort(port);
   if (isExternal(spec)) spec.externalTrafficPolicy ||= 'Cluster';
   if (hasClusterIp(spec)) spec.internalTrafficPolicy ??= 'Cluster';
+  else delete spec.internalTrafficPolicy;
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
 }
 
@@ -53,10 +54,9 @@ export function withPlainAddresses(spec: Decoded<ServiceSpec>): void {
  */
 export function keepAllocated(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {
   if (hasClusterIp(spec) && hasClusterIp(old)) {
-    if (!spec.clusterIP && !spec.clusterIPs?.length) {
-      if (old.clusterIP) spec.clusterIP = old.clusterIP;
-      if (old.clusterIPs) spec.clusterIPs = [...old.clusterIPs];
-    }
+    if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
+    if (!spec.clusterIPs?.length && old.clusterIPs && spec.clusterIP === old.clusterIP)
+      spec.clusterIPs = [...old.clusterIPs];
     if (!spec.ipFamilies?.length && old.ipFamilies) spec.ipFamilies = [...old.ipFamilies];
     spec.ipFamilyPolicy ??= old.ipFamilyPolicy;
   }
