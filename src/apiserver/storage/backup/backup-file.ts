@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
-import { openNamedFile } from '@rollkeeper/machinery/files';
+import { UnreadableFileError, openNamedFile } from '@rollkeeper/machinery/files';
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StorageRecord } from '../index.js';
 import { linesIn } from './lines-in.js';
@@ -176,6 +176,7 @@ async function openBackup(path: string): Promise<FileHandle> {
 
 function describeFailure(path: string, error: NodeJS.ErrnoException): Error {
   const { code } = error;
+  if (error instanceof UnreadableFileError) return new BackupFileError(error.message);
   if (error instanceof RangeError) return broken(path, error.message);
   if (code === 'Z_BUF_ERROR') return broken(path, 'its end is missing');
   if (code === 'Z_DATA_ERROR')

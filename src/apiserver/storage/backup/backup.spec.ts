@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -207,6 +207,14 @@ describe('a backup', () => {
         message: 'nothing was changed',
       })),
       { name: 'that is empty', spoil: () => writeFileSync(file, gzipSync('')), message: 'it is empty' },
+      {
+        name: 'that is a folder',
+        spoil: () => {
+          rmSync(file);
+          mkdirSync(file);
+        },
+        message: `is a folder, not a regular file`,
+      },
       { name: 'that is not there', spoil: () => rmSync(file), message: 'cannot be read: ENOENT' },
     ])('from a file $name changes nothing', async ({ message, spoil }) => {
       spoil();
