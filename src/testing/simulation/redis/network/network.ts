@@ -1,3 +1,5 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+
 /** One message that travels between a client and the simulated server. */
 export interface Transmission {
   /** Number of the connection, from 1 on in the order in which they were made. */
@@ -22,3 +24,21 @@ export const promptNetwork: Network = {
     queueMicrotask(arrive);
   },
 };
+
+/** The options of {@link delayingNetwork}. */
+export interface DelayingNetworkOptions {
+  /** Runs something after simulated milliseconds: a kernel's or a process's `after`, or a clock's timer. */
+  readonly after: (delayMs: number, run: () => void) => unknown;
+  readonly random: RandomSource;
+  /** Each transmission takes up to so many milliseconds. */
+  readonly longestMs: number;
+}
+
+/** A network whose delays are chances. */
+export function delayingNetwork({ after, longestMs, random }: DelayingNetworkOptions): Network {
+  return {
+    deliver(_transmission, arrive) {
+      after(random.next() * longestMs, arrive);
+    },
+  };
+}
