@@ -1,5 +1,6 @@
-import type { StreamEntry, StreamId } from '../data/stream.js';
-import { Stream, compareIds, formatId } from '../data/stream.js';
+import type { StreamEntry, StreamId } from '../data/stream-entry.js';
+import { compareIds, formatId } from '../data/stream-entry.js';
+import { Stream } from '../data/stream.js';
 import type { DataCommands, DataContext } from './command.js';
 import { parseInteger, wrongCount } from './command.js';
 import type { Reply } from '../resp/reply.js';

@@ -1,4 +1,4 @@
-import type { StreamEntry } from './stream.js';
+import type { StreamEntry } from './stream-entry.js';
 
 const MOST_ENTRIES = 100;
 const MOST_BYTES = 4096;

@@ -1,22 +1,6 @@
+import type { StreamEntry, StreamId } from './stream-entry.js';
+import { compareIds } from './stream-entry.js';
 import { StreamNode } from './stream-nodes.js';
-
-export interface StreamId {
-  readonly ms: number;
-  readonly seq: number;
-}
-
-export interface StreamEntry extends StreamId {
-  /** Fields and values in turn. */
-  readonly fields: readonly string[];
-}
-
-export function compareIds(a: StreamId, b: StreamId): number {
-  return a.ms - b.ms || a.seq - b.seq;
-}
-
-export function formatId({ ms, seq }: StreamId): string {
-  return `${ms}-${seq}`;
-}
 
 /** A log of entries in the order of their ids. */
 export class Stream {

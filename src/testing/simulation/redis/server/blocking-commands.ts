@@ -2,7 +2,7 @@ import type { CommandTable } from '../commands/command.js';
 import { parseDouble, parseInteger } from '../commands/command.js';
 import { entriesReply, parseId } from '../commands/stream-commands.js';
 import { SortedSet } from '../data/sorted-set.js';
-import type { StreamId } from '../data/stream.js';
+import type { StreamId } from '../data/stream-entry.js';
 import { Stream } from '../data/stream.js';
 import type { Reply } from '../resp/reply.js';
 import { DoubleReply, ErrorReply, MapReply, NULL_ARRAY, SYNTAX_ERROR } from '../resp/reply.js';
