@@ -13,7 +13,7 @@ export interface PlantedBug {
 
 /** A bug that a model of test/simulation/model finds. */
 export interface ModelBug extends PlantedBug {
-  readonly model: 'lease' | 'lock' | 'queue' | 'intents';
+  readonly model: 'lease' | 'lock' | 'queue' | 'intents' | 'unanswered';
   /** The number of faults with which it must be found. */
   readonly withinFaults: number;
 }
@@ -22,6 +22,8 @@ export interface ModelBug extends PlantedBug {
 export interface WorldBug extends PlantedBug {
   /** The number of seeds within which it must be found, from the first on. */
   readonly withinSeeds: number;
+  /** Whether the gate looks for it as well; each night, for all of them. */
+  readonly isInGate: boolean;
 }
 
 /**
