@@ -1,6 +1,6 @@
 import { FakeClock } from '../../../src/machinery/clock/fake-clock.js';
 import type { Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import { isPodActive, newestOfEach } from '../../../src/machinery/kubernetes/index.js';
+import { isPodActive } from '../../../src/machinery/kubernetes/index.js';
 import type { FinalState, LockProof } from '../../../src/runtime/activation/actor-store.js';
 import type { StoredLock } from '../../../src/runtime/activation/stored-lock.js';
 import {
@@ -329,7 +329,7 @@ function stepOfRelease(state: IntentsState, index: number, sync: Sync): Step<Int
   const isLess =
     open.creates.length !== intents.creates.length || open.deletes.length !== intents.deletes.length;
   const kept =
-    !final.clearIntents && isLess ? stateWithIntents(released, open, newestOfEach({}, {})) : released;
+    !final.clearIntents && isLess ? stateWithIntents(released, open, {}) : released;
   return { says, to: { ...to, actor: kept, lock: releasedLock(lock) } };
 }
 
