@@ -328,8 +328,7 @@ function stepOfRelease(state: IntentsState, index: number, sync: Sync): Step<Int
   const released = stateAfterRelease(actor, final);
   const isLess =
     open.creates.length !== intents.creates.length || open.deletes.length !== intents.deletes.length;
-  const kept =
-    !final.clearIntents && isLess ? stateWithIntents(released, open, {}) : released;
+  const kept = !final.clearIntents && isLess ? stateWithIntents(released, open, {}) : released;
   return { says, to: { ...to, actor: kept, lock: releasedLock(lock) } };
 }
 
