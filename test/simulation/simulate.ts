@@ -67,6 +67,8 @@ const REST_WITHIN_MS = 400_000;
 const LEASE_MS = 2500;
 /** A replica that is told to stop has ended within this time, milliseconds. */
 const STOPS_WITHIN_MS = 60_000;
+/** More than there can be. */
+const MOST_TIMERS = 1000;
 const LOOK_EVERY_MS = 1000;
 /** For so long nothing may change any more, milliseconds. */
 const STAYS_MS = 5000;
@@ -194,7 +196,10 @@ class Simulation {
   private async unrest(): Promise<string[]> {
     const queues = await Promise.all(
       this.queues().map(async (queue) => {
-        const { active, delayed, parked, waiting } = await queue.counts();
+        const { active, parked, waiting } = await queue.counts();
+        const { delayed: timers } = await queue.inspect(MOST_TIMERS);
+        // A Deployment that was deleted in the middle of a rollout leaves the timer of its deadline.
+        const delayed = timers.filter(({ key }) => !this.store.isOfDeleted(queue.name, key)).length;
         return active + delayed + parked + waiting === 0
           ? []
           : [
@@ -213,7 +218,7 @@ class Simulation {
   }
 
   /** Of the store; where there are none, those in the memory of the leader. */
-  private queues(): readonly Pick<ControllerQueue, 'name' | 'counts'>[] {
+  private queues(): readonly Pick<ControllerQueue, 'name' | 'counts' | 'inspect'>[] {
     const { replicas, store } = this.world;
     if (this.plan.coordination === 'store') return store.queues.map(({ queue }) => queue);
     const leader = replicas.find(({ manager }) => manager.isLeader);

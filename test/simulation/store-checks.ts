@@ -49,6 +49,14 @@ export class StoreChecks {
     });
   }
 
+  /** Whether the key of a controller names an object that no longer exists. */
+  isOfDeleted(controller: string, key: string): boolean {
+    const { deployments, replicaSets } = this.replay;
+    const objects = { deployment: deployments, replicaset: replicaSets }[controller];
+    if (!objects) return false;
+    return ![...objects.values()].some(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  }
+
   private sizes(event: HistoryEvent): Violation[] {
     const deployment = this.replay.deploymentOf(event);
     const uid = deployment?.metadata.uid ?? '';

@@ -75,10 +75,7 @@ export class PoliciesChecker {
 
   /** Whether there is a ReplicaSet of what it asks for. */
   private goesBack({ metadata, spec }: Deployment): boolean {
-    const wanted = JSON.stringify(spec.template.spec);
-    return this.replay
-      .replicaSetsOf(metadata.uid ?? '')
-      .some((set) => JSON.stringify(set.spec.template?.spec) === wanted);
+    return this.replay.replicaSetsOf(metadata.uid ?? '').some((set) => isOfTemplate({ spec }, set.spec));
   }
 
   private stepsOf(deployment: Deployment, { metadata: set, spec }: ReplicaSet): string | undefined {
@@ -94,6 +91,8 @@ export class PoliciesChecker {
     if (revision !== set.annotations?.[REVISION] || done >= steps.length) return undefined;
     // The note of an older version, after a way back for example: it gets the pods that the steps of the newest leave.
     if (Number(revision) < this.newestRevision(deployment)) return undefined;
+    // Another version is wanted by now, and may not have its revision yet: this one gets the pods that the steps of that one leave.
+    if (!isOfTemplate(deployment, spec)) return undefined;
     // What replaces nothing takes no steps.
     if (!this.replay.replicaSetsOf(deployment.metadata.uid ?? '').some((other) => hasPods(other, set.uid)))
       return undefined;
@@ -123,6 +122,11 @@ export class PoliciesChecker {
       );
     return failed.includes(set.name) && isGoodLeft ? `${set.name} has failed, and grows` : undefined;
   }
+}
+
+function isOfTemplate({ spec }: Pick<Deployment, 'spec'>, { template }: ReplicaSet['spec']): boolean {
+  const wanted: Pick<ReplicaSet['spec'], 'template'> = spec;
+  return JSON.stringify(template?.spec) === JSON.stringify(wanted.template?.spec);
 }
 
 function hasPods({ metadata, spec }: ReplicaSet, otherThan: string | undefined): boolean {

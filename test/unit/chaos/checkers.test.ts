@@ -318,6 +318,18 @@ describe('the check of policies', () => {
     expect(looked(steps, [sized('new', 1, step(1, 0)), back, sized('new', 4, step(1, 0))])).toEqual([]);
   });
 
+  it('does not judge a version by its steps once another one is wanted', () => {
+    const annotations = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    const template = { spec: { containers: [{ name: 'web', image: 'web:other' }] } };
+    const undone = change('Deployment', 'web', {
+      metadata: { annotations },
+      spec: { replicas: 10, template },
+    });
+    const larger = sized('new', 2, step(1, 0));
+    expect(looked(annotations, [larger])).toHaveLength(1);
+    expect(looked(annotations, [undone, larger])).toEqual([]);
+  });
+
   it('does not judge a version by steps that its controller may not have seen yet', () => {
     const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
     const deployment = (generation: number, observedGeneration: number, annotations: object) =>
