@@ -17,6 +17,8 @@ export class Faults {
   private readonly weathers = new Map<string, Partial<Weather>>();
   /** When the store last lost the lease, simulated milliseconds. */
   lostLeaseAtMs = -Infinity;
+  /** Ends the jumps of wall clocks: with one that is behind, a pod is not available before its time. */
+  private readonly setRight: (() => void)[] = [];
   private isOver = false;
 
   constructor(private readonly world: World) {
@@ -46,6 +48,7 @@ export class Faults {
     this.doomed = undefined;
     const { api, apiNetwork, network, replicas, store } = this.world;
     network.clear();
+    for (const undo of this.setRight) undo();
     apiNetwork.trouble = { refused: 0, failedAfter: 0 };
     for (const process of [api.process, store.process, ...replicas.map((replica) => replica.process)])
       process.resume();
@@ -91,7 +94,9 @@ export class Faults {
       const { api, replicas, store } = this.world;
       const processes = [...replicas.map((replica) => replica.process), store.process, api.process];
       const process = processes[Math.floor(which * processes.length)]!;
-      process.clock.jumpWallClock((way < 0.5 ? -1 : 1) * 30 * MINUTE_MS * far ** 3);
+      const ms = (way < 0.5 ? -1 : 1) * 30 * MINUTE_MS * far ** 3;
+      process.clock.jumpWallClock(ms);
+      this.setRight.push(() => process.clock.jumpWallClock(-ms));
     },
     'watches are cut': ([which]) => this.watches(which, 'cut'),
     'watches fall silent': ([which]) => this.watches(which, 'silent'),
