@@ -3,7 +3,7 @@ import { isNightly, propertyRuns } from '../../src/testing/property-runs.js';
 import { simulate } from './simulate.js';
 
 /** `SEED=7 RUNS=100` chooses others. */
-const { numRuns, seed: propertySeed } = propertyRuns({ gate: 8, nightly: 300 });
+const { numRuns, seed: propertySeed } = propertyRuns({ gate: 8, nightly: 100 });
 const FIRST = process.env['SEED'] !== undefined || isNightly ? propertySeed : 1;
 const SEEDS = Array.from({ length: numRuns }, (_, index) => FIRST + index);
 const TROUBLED_MS = 20_000;
