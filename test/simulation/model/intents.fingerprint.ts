@@ -1,5 +1,5 @@
 import type { PodIntents } from '../../../src/controllers/replicaset/pod-intents.js';
-import type { IntentsState, SyncingReplica } from './intents.model.js';
+import type { IntentsState, SyncingReplica } from './intents.state.js';
 
 /**
  * States that differ in nothing but names and numbers have one text: changes that every cache shows are the pods that they

@@ -1,8 +1,7 @@
 import { FakeClock } from '../../../src/machinery/clock/fake-clock.js';
 import type { Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import { isPodActive } from '../../../src/machinery/kubernetes/index.js';
-import type { FinalState, LockProof } from '../../../src/runtime/activation/actor-store.js';
-import type { StoredLock } from '../../../src/runtime/activation/stored-lock.js';
+import type { FinalState } from '../../../src/runtime/activation/actor-store.js';
 import {
   acquiredLock,
   isProvenBy,
@@ -14,7 +13,6 @@ import {
 } from '../../../src/runtime/activation/stored-lock.js';
 import type { PodPlan } from '../../../src/controllers/replicaset/decide-pods.js';
 import { decidePods } from '../../../src/controllers/replicaset/decide-pods.js';
-import type { PodIntents } from '../../../src/controllers/replicaset/pod-intents.js';
 import {
   decideFromIntents,
   isEmptyIntents,
@@ -26,6 +24,7 @@ import { aReplicaSet } from '../../../src/testing/replicaset-harness.js';
 import { aPod } from '../../../src/testing/pod-builder.js';
 import type { Model, Step } from './explorer.js';
 import { intentsFingerprint } from './intents.fingerprint.js';
+import type { Effect, IntentsState, PodEvent, Sync, SyncingReplica } from './intents.state.js';
 
 /*
  * One ReplicaSet, the API server with its pods, the stored state of the key, and two replicas, each with a cache that
@@ -38,57 +37,6 @@ const UID = 'uid-web';
 const PODS = 'pods';
 const OPTIONS = compileReplicaSetControllerOptions();
 const CLOCK = new FakeClock();
-
-/** A change of a pod at the server. `isReady` decides which pods are deleted first. */
-export interface PodEvent {
-  readonly name: string;
-  readonly uid: string;
-  readonly isGone: boolean;
-  readonly isReady: boolean;
-}
-
-/** A sync that was begun, and its next effects. */
-export interface Sync {
-  readonly proof: LockProof;
-  readonly stored: PodIntents;
-  /** Absent until it has decided. */
-  readonly plan: PodPlan | undefined;
-  readonly hasStored: boolean;
-  readonly creates: readonly string[];
-  readonly deletes: PodPlan['deletes'];
-  readonly unanswered: readonly string[];
-  readonly ownWrite: number;
-  /** Its intents could not be stored: it ends there. */
-  readonly isBroken: boolean;
-}
-
-export interface SyncingReplica {
-  readonly identity: string;
-  /** The number of events that its cache shows. */
-  readonly seen: number;
-  readonly sync: Sync | undefined;
-}
-
-type Effect =
-  | {
-      readonly do: 'store';
-      readonly proof: LockProof;
-      readonly intents: PodIntents;
-      readonly ownWrite: number;
-    }
-  | { readonly do: 'create'; readonly name: string }
-  | { readonly do: 'delete'; readonly name: string; readonly uid: string };
-
-export interface IntentsState {
-  readonly events: readonly PodEvent[];
-  readonly replicas: readonly [SyncingReplica, SyncingReplica];
-  readonly lock: StoredLock;
-  readonly actor: Parameters<typeof stateAfterRelease>[0];
-  readonly activations: number;
-  /** An effect of a killed process that still travels. */
-  readonly late: Effect | undefined;
-  readonly faultsLeft: number;
-}
 
 /** @param before the names of the pods that run already */
 export function intentsModel(faults: number, before: readonly string[] = []): Model<IntentsState> {

@@ -1,4 +1,4 @@
-import type { LeaseState, Replica } from './lease.model.js';
+import type { LeaseState, Replica } from './lease.state.js';
 
 /** Larger gaps between two epochs make no difference: each step adds one. */
 const WIDEST_GAP = 3;

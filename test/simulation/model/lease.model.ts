@@ -10,6 +10,7 @@ import type { LeaderTerm } from '../../../src/runtime/work-queue/index.js';
 import { isCurrent, mayBegin } from '../../../src/runtime/work-queue/term-fence.js';
 import type { Model, Step } from './explorer.js';
 import { leaseFingerprint } from './lease.fingerprint.js';
+import type { Answer, LeaseState, Replica, Request } from './lease.state.js';
 
 /*
  * Two replicas, the store of their lease, and a queue that accepts the adds of one term. Each has a clock of its own, and
@@ -26,44 +27,6 @@ const OPTIONS = compileLeaderElectionOptions({
 });
 /** Times before this make no difference. */
 const LONG_AGO = -5 * SECOND;
-
-/** A request whose answer has not arrived: it, or its answer, was lost, or its sender is paused. */
-interface Request {
-  readonly sentAtMs: number;
-  readonly timeoutMs: number;
-  readonly answer: Answer | undefined;
-}
-
-type Answer = LeaseAttempt & { readonly isAfterInterruption: boolean };
-
-export interface Replica {
-  readonly identity: string;
-  readonly term: HeldTerm | undefined;
-  readonly last: FinishedAttempt | undefined;
-  readonly epochAbove: number;
-  readonly request: Request | undefined;
-  /** The leading work, which may outlast its term. */
-  readonly work: (LeaderTerm & { readonly hasBegun: boolean }) | undefined;
-  readonly isPaused: boolean;
-  readonly isSlow: boolean;
-  /** Since its term began, the lease was not that of the term for a while. */
-  readonly wasInterrupted: boolean;
-}
-
-export interface LeaseState {
-  readonly replicas: readonly [Replica, Replica];
-  readonly held: HeldLease | undefined;
-  /** The lease before it was acquired the last time: a store that goes back has it again. */
-  readonly before: HeldLease | undefined;
-  readonly acquisitions: number;
-  /** A request that its sender has given up on, and that still travels. */
-  readonly late: { readonly identity: string; readonly epochAbove: number } | undefined;
-  readonly queueTerm: LeaderTerm | undefined;
-  /** The store has lost something: two may believe that they lead until the next renewal. */
-  readonly hasLost: boolean;
-  readonly faultsLeft: number;
-  readonly wrong: string | undefined;
-}
 
 export function leaseModel(faults: number): Model<LeaseState> {
   return {
