@@ -2,17 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
 
 /*
  * Loaded into a measured process with `--import`. When the file `ask` of the folder HEAP_DIR holds another word, it
- * collects the garbage and writes the heap that is left, in bytes, to the file of its process id.
+ * collects the garbage and writes the heap that is left, in bytes, to the file of its process id. Threads of the process,
+ * which are loaded with it as well, say nothing: each has a heap of its own.
  */
 const folder = process.env.HEAP_DIR ?? '.';
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
 let answered = '';
 
-setInterval(() => {
+function answer() {
   const asked = read();
   if (asked === answered || asked === '') return;
   answered = asked;
@@ -20,7 +22,9 @@ setInterval(() => {
   gc();
   gc();
   writeFileSync(join(folder, String(process.pid)), `${asked} ${process.memoryUsage().heapUsed}`);
-}, 500).unref();
+}
+
+if (isMainThread) setInterval(answer, 500).unref();
 
 function read() {
   try {
