@@ -22,6 +22,7 @@ export const BIT_FUNCTIONS: Readonly<Record<string, (...values: number[]) => num
 
 /** A number of Lua as 32 bits with a sign: rounded to the nearest integer, of two the even one. */
 export function toBits(value: number): number {
+  if (!Number.isFinite(value)) return 0;
   const floor = Math.floor(value);
   const rest = value - floor;
   const isUp = rest > 0.5 || (rest === 0.5 && floor % 2 !== 0);

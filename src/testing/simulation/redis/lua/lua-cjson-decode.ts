@@ -32,6 +32,8 @@ const LITERALS: readonly (readonly [string, (stack: LuaStack) => void])[] = [
 
 /** `cjson.decode` as lua-cjson 2.1 does it: pushes what the text holds. Null becomes a value, not nil. */
 export function decodeJson(stack: LuaStack, text: string): void {
+  if (text.length >= 2 && text.slice(0, 2).includes('\0'))
+    throw new LuaError('JSON parser does not support UTF-16 or UTF-32');
   const reader = new JsonReader(stack, text);
   reader.pushValue('value', 0);
   reader.expectEnd();
@@ -162,7 +164,7 @@ class JsonReader {
 
   private tokenName(): string {
     const sign = this.text[this.at];
-    if (sign === undefined) return 'T_END';
+    if (sign === undefined || sign === '\0') return 'T_END';
     const word = LITERALS.find(([each]) => this.text.startsWith(each, this.at));
     if (word) return word[0] === 'null' ? 'T_NULL' : 'T_BOOLEAN';
     NUMBER.lastIndex = this.at;

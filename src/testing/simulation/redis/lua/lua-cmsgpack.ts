@@ -159,7 +159,6 @@ class MessageReader {
     if (kind === 0xcb) return stack.pushNumber(this.take(8).readDoubleBE());
     if (kind >= 0xcc && kind <= 0xd3) return stack.pushNumber(this.readInteger(kind));
     if (kind >= 0xd9 && kind <= 0xdb) return this.pushText(this.readLength(2 ** (kind - 0xd9)));
-    if (kind >= 0xc4 && kind <= 0xc6) return this.pushText(this.readLength(2 ** (kind - 0xc4)));
     if (kind === 0xdc || kind === 0xdd) return this.pushArray(this.readLength(kind === 0xdc ? 2 : 4));
     if (kind === 0xde || kind === 0xdf) return this.pushMap(this.readLength(kind === 0xde ? 2 : 4));
     throw new LuaError('Bad data format in input.');

@@ -3,7 +3,7 @@ import { BIT_FUNCTIONS, toBits } from './lua-bit.js';
 import { decodeJson } from './lua-cjson-decode.js';
 import { encodeJson } from './lua-cjson-encode.js';
 import { packMessage, unpackMessages } from './lua-cmsgpack.js';
-import { pushError } from './lua-replies.js';
+import { asInC, pushError } from './lua-replies.js';
 import type { LuaStack } from './lua-stack.js';
 import { LUA_TYPE, LuaError } from './lua-stack.js';
 
@@ -112,8 +112,17 @@ export function ofRedis(message: string): LuaError {
 
 /** The first word is the code; a text of one word has none. */
 function errorOf(text: string): string {
-  const bare = (text.startsWith('-') ? text.slice(1) : text).trimEnd();
+  const bare = withoutLineEnds(asInC(text.startsWith('-') ? text.slice(1) : text));
   return bare.includes(' ') ? bare : `ERR ${bare}`;
+}
+
+/** Without carriage returns and line feeds at both ends. */
+function withoutLineEnds(text: string): string {
+  const isEnd = (sign: string | undefined): boolean => sign === '\r' || sign === '\n';
+  let [from, to] = [0, text.length];
+  while (from < to && isEnd(text[from])) from += 1;
+  while (to > from && isEnd(text[to - 1])) to -= 1;
+  return text.slice(from, to);
 }
 
 function bitLibrary(): Functions {

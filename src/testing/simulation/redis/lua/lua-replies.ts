@@ -77,7 +77,7 @@ export function readResult(stack: LuaStack, at: number): Reply {
 function readTable(stack: LuaStack, table: number): Reply {
   stack.ensure(4);
   const err = textField(stack, table, 'err');
-  if (err !== undefined) return new ErrorReply(err);
+  if (err !== undefined) return new ErrorReply(asInC(err));
   const ok = textField(stack, table, 'ok');
   if (ok !== undefined) return new StatusReply(ok.replace(/[\r\n]/g, ' '));
   const items: Reply[] = [];
@@ -98,6 +98,12 @@ export function textField(stack: LuaStack, table: number, name: string): string 
   const text = stack.typeOf(-1) === LUA_TYPE.string ? stack.textAt(-1) : undefined;
   stack.pop();
   return text;
+}
+
+/** A text as C reads it: up to a zero byte. */
+export function asInC(text: string): string {
+  const end = text.indexOf('\0');
+  return end < 0 ? text : text.slice(0, end);
 }
 
 /** As C turns a double into a `long long`. */

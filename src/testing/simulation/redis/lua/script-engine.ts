@@ -2,7 +2,7 @@ import type { Reply } from '../resp/reply.js';
 import { ErrorReply } from '../resp/reply.js';
 import { formatGeneral } from '../resp/format-number.js';
 import { REDIS_FUNCTIONS, install, installLibraries, ofRedis } from './lua-library.js';
-import { pushError, pushReply, readResult, textField } from './lua-replies.js';
+import { asInC, pushError, pushReply, readResult, textField } from './lua-replies.js';
 import { LUA_TYPE, LuaError, LuaStack } from './lua-stack.js';
 
 export interface ScriptCall {
@@ -16,9 +16,16 @@ export interface ScriptCall {
 const SCRIPTS = 1;
 const HANDLER = 2;
 
-/** Adds to an error where it happened, as Redis' own handler does. */
+/** As in Redis, an error that a script catches is its text, and one that ends the script says where it happened. */
 const ERROR_HANDLER = `
-local dbg = debug
+local dbg, plain = debug, pcall
+local function results(isWell, err, ...)
+  if isWell or type(err) ~= 'table' then return isWell, err, ... end
+  local kind = type(err.err)
+  if kind == 'string' or kind == 'number' then err = err.err end
+  return false, err
+end
+function pcall(...) return results(plain(...)) end
 return function(err)
   local i = dbg.getinfo(2, 'nSl')
   if i and i.what == 'C' then i = dbg.getinfo(3, 'nSl') end
@@ -139,7 +146,7 @@ export class ScriptEngine {
     if (stack.typeOf(-1) !== LUA_TYPE.table)
       return new ErrorReply(`ERR Error running script ${sha}, ${stack.textAt(-1) ?? 'execution failure'}`);
     const table = stack.top;
-    const message = textField(stack, table, 'err') ?? 'ERR unknown error';
+    const message = asInC(textField(stack, table, 'err') ?? 'ERR unknown error');
     const source = textField(stack, table, 'source');
     stack.pushField(table, 'line');
     const line = stack.textAt(-1);
