@@ -1,7 +1,7 @@
-import type { LockProof } from '../../../src/runtime/activation/actor-store.js';
-import type { StoredLock, stateAfterRelease } from '../../../src/runtime/activation/stored-lock.js';
 import type { PodPlan } from '../../../src/controllers/replicaset/decide-pods.js';
 import type { PodIntents } from '../../../src/controllers/replicaset/pod-intents.js';
+import type { LockProof } from '../../../src/runtime/activation/actor-store.js';
+import type { StoredLock, stateAfterRelease } from '../../../src/runtime/activation/stored-lock.js';
 
 /** A change of a pod at the server. `isReady` decides which pods are deleted first. */
 export interface PodEvent {

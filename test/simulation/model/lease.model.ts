@@ -3,7 +3,6 @@ import { decideLeaseStep, leadsUntilMs } from '../../../src/runtime/leader-elect
 import type { HeldTerm } from '../../../src/runtime/leader-election/decide-term.js';
 import { epochAboveAfter, termAfter, termWonBy } from '../../../src/runtime/leader-election/decide-term.js';
 import { compileLeaderElectionOptions } from '../../../src/runtime/leader-election/leader-election.options.js';
-import type { HeldLease } from '../../../src/runtime/leader-election/memory-resource-lock.js';
 import { answerAttempt } from '../../../src/runtime/leader-election/memory-resource-lock.js';
 import type { LeaseAttempt } from '../../../src/runtime/leader-election/resource-lock.js';
 import type { LeaderTerm } from '../../../src/runtime/work-queue/index.js';
@@ -11,22 +10,21 @@ import { isCurrent, mayBegin } from '../../../src/runtime/work-queue/term-fence.
 import type { Model, Step } from './explorer.js';
 import { leaseFingerprint } from './lease.fingerprint.js';
 import type { Answer, LeaseState, Replica, Request } from './lease.state.js';
+import { SECOND, interrupt, newReplica, passed, spend, withReplica } from './lease.state.js';
 
 /*
  * Two replicas, the store of their lease, and a queue that accepts the adds of one term. Each has a clock of its own, and
- * every time in a state is relative to its owner's: now is 0. A replica that is not paused does what it has to before the next second, and a message arrives
- * within its second, unless a fault says otherwise. The steps are those of the product: `decideLeaseStep`, `termWonBy`, `termAfter`,
- * `epochAboveAfter` on a replica, `answerAttempt` in the store, `mayBegin` and `isCurrent` in the queue.
+ * every time in a state is relative to its owner's: now is 0. A replica that is not paused does what it has to before the
+ * next second, and a message arrives within its second, unless a fault says otherwise. The steps are those of the product:
+ * `decideLeaseStep`, `termWonBy`, `termAfter` and `epochAboveAfter` on a replica, `answerAttempt` in the store, `mayBegin`
+ * and `isCurrent` in the queue.
  */
 
-const SECOND = 1000;
 /** A slow clock may lose a second: as much as the lease outlasts the renew deadline. */
 const OPTIONS = compileLeaderElectionOptions({
   ...{ leaseDurationMs: 4 * SECOND, renewDeadlineMs: 3 * SECOND, retryPeriodMs: SECOND, jitterFactor: 1.2 },
   takeover: 'expiry',
 });
-/** Times before this make no difference. */
-const LONG_AGO = -5 * SECOND;
 
 export function leaseModel(faults: number): Model<LeaseState> {
   return {
@@ -58,13 +56,6 @@ export function leaseModel(faults: number): Model<LeaseState> {
       isReached: ({ queueTerm, replicas }) =>
         replicas.some(({ term, work }) => isLeading(term) && work?.hasBegun && isCurrent(queueTerm, work)),
     },
-  };
-}
-
-function newReplica(identity: string): Replica {
-  return {
-    ...{ identity, term: undefined, last: undefined, epochAbove: 0, request: undefined, work: undefined },
-    ...{ isPaused: false, isSlow: false, wasInterrupted: false },
   };
 }
 
@@ -299,33 +290,6 @@ function timePasses(state: LeaseState, own: readonly ReplicaStep[]): Step<LeaseS
   return isBusy ? [] : [{ says: 'A second passes', to: passed(state) }];
 }
 
-/** @param slow the index of a replica whose clock does not notice */
-function passed(state: LeaseState, slow?: number): LeaseState {
-  const [first, second] = state.replicas;
-  const age = (held: HeldLease | undefined): HeldLease | undefined =>
-    held && { ...held, expiresAtMs: Math.max(held.expiresAtMs - SECOND, 0) };
-  return interrupt({
-    ...state,
-    replicas: [
-      slow === 0 ? { ...first, isSlow: true } : older(first),
-      slow === 1 ? { ...second, isSlow: true } : older(second),
-    ],
-    held: age(state.held),
-    before: age(state.before),
-  });
-}
-
-function older(replica: Replica): Replica {
-  const { last, request, term } = replica;
-  const earlier = (ms: number): number => Math.max(ms - SECOND, LONG_AGO);
-  return {
-    ...replica,
-    term: term && { ...term, renewedAtMs: earlier(term.renewedAtMs) },
-    last: last && { ...last, sentAtMs: earlier(last.sentAtMs), endedAtMs: earlier(last.endedAtMs) },
-    request: request && { ...request, sentAtMs: earlier(request.sentAtMs) },
-  };
-}
-
 /** Faults of processes, clocks and the store. One has been paid for. */
 function faultsOf(state: LeaseState): Step<LeaseState>[] {
   const steps: Step<LeaseState>[] = [];
@@ -359,30 +323,4 @@ function faultsOf(state: LeaseState): Step<LeaseState>[] {
     steps.push({ says: 'The store goes back to before the last acquisition', to: back, isFault: true });
   }
   return steps;
-}
-
-/** Notes which terms are not those of the lease any more. */
-function interrupt(state: LeaseState): LeaseState {
-  const { held } = state;
-  const [first, second] = state.replicas.map((replica) => {
-    const { identity, term } = replica;
-    if (!term || replica.wasInterrupted) return replica;
-    const isOurs =
-      held?.record.holderIdentity === identity &&
-      held.record.acquireTime === term.acquireTime &&
-      held.expiresAtMs > 0;
-    return isOurs ? replica : { ...replica, wasInterrupted: true };
-  }) as [Replica, Replica];
-  return { ...state, replicas: [first, second] };
-}
-
-function spend(state: LeaseState): LeaseState {
-  return { ...state, faultsLeft: state.faultsLeft - 1 };
-}
-
-function withReplica(state: LeaseState, index: number, change: Partial<Replica>): LeaseState {
-  const [first, second] = state.replicas;
-  return index === 0
-    ? { ...state, replicas: [{ ...first, ...change }, second] }
-    : { ...state, replicas: [first, { ...second, ...change }] };
 }

@@ -41,3 +41,67 @@ export interface LeaseState {
   readonly faultsLeft: number;
   readonly wrong: string | undefined;
 }
+
+export const SECOND = 1000;
+/** Times before this make no difference. */
+const LONG_AGO = -5 * SECOND;
+
+export function newReplica(identity: string): Replica {
+  return {
+    ...{ identity, term: undefined, last: undefined, epochAbove: 0, request: undefined, work: undefined },
+    ...{ isPaused: false, isSlow: false, wasInterrupted: false },
+  };
+}
+
+/** @param slow the index of a replica whose clock does not notice */
+export function passed(state: LeaseState, slow?: number): LeaseState {
+  const [first, second] = state.replicas;
+  const age = (held: HeldLease | undefined): HeldLease | undefined =>
+    held && { ...held, expiresAtMs: Math.max(held.expiresAtMs - SECOND, 0) };
+  return interrupt({
+    ...state,
+    replicas: [
+      slow === 0 ? { ...first, isSlow: true } : older(first),
+      slow === 1 ? { ...second, isSlow: true } : older(second),
+    ],
+    held: age(state.held),
+    before: age(state.before),
+  });
+}
+
+function older(replica: Replica): Replica {
+  const { last, request, term } = replica;
+  const earlier = (ms: number): number => Math.max(ms - SECOND, LONG_AGO);
+  return {
+    ...replica,
+    term: term && { ...term, renewedAtMs: earlier(term.renewedAtMs) },
+    last: last && { ...last, sentAtMs: earlier(last.sentAtMs), endedAtMs: earlier(last.endedAtMs) },
+    request: request && { ...request, sentAtMs: earlier(request.sentAtMs) },
+  };
+}
+
+/** Notes which terms are not those of the lease any more. */
+export function interrupt(state: LeaseState): LeaseState {
+  const { held } = state;
+  const [first, second] = state.replicas.map((replica) => {
+    const { identity, term } = replica;
+    if (!term || replica.wasInterrupted) return replica;
+    const isOurs =
+      held?.record.holderIdentity === identity &&
+      held.record.acquireTime === term.acquireTime &&
+      held.expiresAtMs > 0;
+    return isOurs ? replica : { ...replica, wasInterrupted: true };
+  }) as [Replica, Replica];
+  return { ...state, replicas: [first, second] };
+}
+
+export function spend(state: LeaseState): LeaseState {
+  return { ...state, faultsLeft: state.faultsLeft - 1 };
+}
+
+export function withReplica(state: LeaseState, index: number, change: Partial<Replica>): LeaseState {
+  const [first, second] = state.replicas;
+  return index === 0
+    ? { ...state, replicas: [{ ...first, ...change }, second] }
+    : { ...state, replicas: [first, { ...second, ...change }] };
+}

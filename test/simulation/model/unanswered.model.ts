@@ -130,9 +130,9 @@ async function settled(state: UnansweredState): Promise<Step<UnansweredState>[]>
       now: () => 0,
     },
   );
-  const error: unknown = await asking.then(
+  const error = await asking.then(
     () => undefined,
-    (failure: unknown) => failure,
+    (failure: Error) => failure,
   );
   if (error !== undefined && (isNotFound(error) || !hasCode(error, 'WRITE_UNDER_WAY'))) throw error;
   const isLong = next !== undefined && askedForMs >= UNDER_WAY_MS;
