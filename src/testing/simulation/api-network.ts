@@ -1,3 +1,4 @@
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { ApiConnections, RequestDispatcher } from '@rollkeeper/client/api-client';
 import { NotStartedError } from '@rollkeeper/client/api-client';
 import type { DirectAnswer, DirectRequest } from '@rollkeeper/apiserver';
@@ -44,10 +45,17 @@ export class ApiNetwork {
 
   /** The connections of one process. */
   connectionsOf(process: SimulatedProcess): ApiConnections {
-    const dispatcher: RequestDispatcher = { request: (asked) => this.request(process, asked) };
+    const closed = new AbortController();
+    const dispatcher: RequestDispatcher = {
+      request: (asked) => this.request(process, asked, closed.signal),
+    };
     process.onKilled(() => this.endWatches(({ owner }) => owner === process));
     const both = { requests: dispatcher, streams: dispatcher };
-    return { current: () => both, suspect: () => undefined, close: () => Promise.resolve() };
+    const close = async (): Promise<void> => {
+      closed.abort(new ConnectionBrokenError('closed'));
+      this.endWatches(({ owner }) => owner === process);
+    };
+    return { current: () => both, suspect: () => undefined, close };
   }
 
   get openWatches(): number {
@@ -75,7 +83,7 @@ export class ApiNetwork {
     }
   }
 
-  private async request(process: SimulatedProcess, asked: Asked): Promise<Sent> {
+  private async request(process: SimulatedProcess, asked: Asked, closed: AbortSignal): Promise<Sent> {
     const { body, method, path } = asked;
     const signal = asked.signal as AbortSignal | undefined;
     askBeforeStart(asked);
@@ -86,8 +94,9 @@ export class ApiNetwork {
       ...{ method, url: path, headers: asked.headers as DirectRequest['headers'], signal: left.signal },
       ...(typeof body === 'string' && { body }),
     };
-    const answer = await this.network.call({
-      ...{ from: process, to: this.api.process, text, signal },
+    const either = new LinkedAbort(closed, ...(signal ? [signal] : []));
+    const called = this.network.call({
+      ...{ from: process, to: this.api.process, text, signal: either.signal },
       effect: async () => {
         const refusal = this.refusal(method);
         if (refusal) return refusal;
@@ -95,6 +104,7 @@ export class ApiNetwork {
         return isWrite && this.chance('failedAfter') ? statusOf(500, 'InternalError') : done;
       },
     });
+    const answer = await called.finally(() => either.close());
     return {
       statusCode: answer.status,
       headers: answer.headers,

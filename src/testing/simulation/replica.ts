@@ -56,13 +56,15 @@ export class Replica {
   }
 
   private run(): void {
-    this.manager.run(this.stopper.signal).then(
-      () => (this.hasEnded = true),
-      (error: unknown) => {
-        this.failure = error;
-        this.hasEnded = true;
-      },
-    );
+    this.manager
+      .run(this.stopper.signal)
+      .catch((error: unknown) => (this.failure = error))
+      // As a manager does with a client of its own.
+      .then(() => this.client.close())
+      .then(
+        () => (this.hasEnded = true),
+        () => (this.hasEnded = true),
+      );
   }
 }
 
