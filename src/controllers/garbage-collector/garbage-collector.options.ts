@@ -17,7 +17,7 @@ export interface GarbageCollectorOptions {
    * object that merely leaves the selection looks deleted there. @default true
    */
   trustDeletions?: boolean;
-  /** Number of absent owners remembered. @default 20000 */
+  /** Number of absent owners remembered. @default 4096 */
   absentOwnerCapacity?: number;
   /** Delay before checking an owner that is not cached when its dependent is, milliseconds. @default 1000 */
   unseenOwnerDelayMs?: number;
@@ -38,7 +38,7 @@ const schema = z.strictObject({
     .transform((names): ReadonlySet<string> => new Set(names)),
   discoveryIntervalMs: z.number().positive().default(30_000),
   trustDeletions: z.boolean().default(true),
-  absentOwnerCapacity: z.int().positive().default(20_000),
+  absentOwnerCapacity: z.int().positive().default(4096),
   unseenOwnerDelayMs: z.number().nonnegative().default(1_000),
   unmonitoredRecheckMs: z.number().positive().default(120_000),
   fillingRecheckMs: z.number().positive().default(500),
