@@ -21,6 +21,7 @@ export const SIDEBAR = [
       of('Answer an alert', '/docs/ALERTS'),
       of('Secure it', '/docs/SECURITY'),
       of('Upgrade', '/docs/UPGRADING'),
+      of('Security advisories', '/docs/ADVISORIES'),
       of('Change the scheduler', '/docs/SCHEDULER'),
       of('Let pods fail', '/docs/SIMULATED-NODES'),
       {
