@@ -46,7 +46,7 @@ const READINGS: Readonly<Record<string, (reply: unknown) => unknown>> = {
   // How many lines were moved: the second attempt finds none.
   'work-queue rebase-turns': () => undefined,
   // How long ago each replica was seen.
-  'admin-pages list-replicas': (reply) => (reply as unknown[]).filter((_, index) => index % 2 === 0),
+  'pages list-replicas': (reply) => (reply as unknown[]).filter((_, index) => index % 2 === 0),
   'leader-election acquire': (reply) => (reply as unknown[]).slice(0, 4),
 };
 
@@ -241,7 +241,7 @@ describe('a command that is sent twice', () => {
     const stop = new AbortController();
     const running = registry.run(stop.signal);
     const witnesses = redisWitnesses(inject('redisUrl'), `${keyPrefix}:`);
-    await waitFor(() => sentTwice.has('admin-pages announce'));
+    await waitFor(() => sentTwice.has('pages announce'));
     expect(await registry.peers()).toHaveLength(1);
     await witnesses.witness('a').look('a', 'nowhere', stop.signal);
     expect(differences).toEqual([]);
