@@ -1,2 +1,2 @@
 /** The release, as in package.json. */
-export const VERSION = '0.2.1';
+export const VERSION = '0.2.2';
