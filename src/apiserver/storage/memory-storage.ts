@@ -37,7 +37,7 @@ interface MemoryStorageOptions {
   maxLogEntries?: number;
   /** How long the watch log keeps them, milliseconds. @default five minutes, after which etcd is compacted, too */
   maxLogAgeMs?: number;
-  /** Of {@link Storage.secret}. @default random */
+  /** The value of {@link Storage.secret}. @default random */
   secret?: Buffer;
 }
 
