@@ -126,7 +126,7 @@ export function runQuotaContract(
       await expect(pod('second')).rejects.toThrow(/exceeded quota: q/);
     });
 
-    it('count again before they refuse anybody', async () => {
+    it('count again before they refuse a request', async () => {
       await createQuota({ configmaps: '1' });
       const key = { resource: 'resourcequotas', namespace: NAMESPACE, name: 'q' };
       const { object, revision } = (await context.storage.get(key))!;

@@ -279,7 +279,7 @@ export function runStorageContract(
     });
 
     describe('the JSON of an object', () => {
-      it('returns what the store has, whatever is done to the object', async () => {
+      it('returns what the store has, even if a caller changes the object', async () => {
         const created = await storage.create(pod('a'), object('a', { value: { deep: 1 } }));
         const read = (await storage.get(pod('a')))!;
         const listed = (await storage.list(PODS)).items[0]!;

@@ -101,7 +101,7 @@ describe.each(STORES)('who may list the secrets of one namespace, %s,', (_name, 
     }
   });
 
-  it('sees nothing more by a token as a genuine server makes them, whose position anybody can choose', async () => {
+  it('gets no other objects by a token in the form of a genuine server, although the client can choose its position', async () => {
     const { body, status } = await ask(`continue=${madeUp('alice/a', revision)}`);
     expect({ status, reason: body.reason }).toEqual({ status: 410, reason: 'Expired' });
     const rest = await ask(`continue=${body.metadata.continue}`);

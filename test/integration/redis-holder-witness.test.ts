@@ -36,7 +36,7 @@ describe('RedisHolderWitness', () => {
     await server.stop();
   });
 
-  it('knows nothing of anybody after the server was started again', async () => {
+  it('knows no holder after the server was started again', async () => {
     const server = await startTestRedisServer();
     const { witness, stop } = redisWitnesses(server.url, 'test:');
     const over = new AbortController();

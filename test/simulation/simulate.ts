@@ -23,7 +23,7 @@ export interface SimulateOptions {
   readonly troubledMs?: number;
   /** What is done to the world. @default the seed's plan */
   readonly plan?: Plan;
-  /** Ends the run after so many steps of the kernel, whatever it has shown until then. @default when it is over */
+  /** Ends the run after so many steps of the kernel, even if nothing was found until then. @default when it is over */
   readonly steps?: number;
   /** How many of the last lines of the trace are kept. @default 0 */
   readonly keepTrace?: number;

@@ -61,7 +61,7 @@ describe('a Service', () => {
     );
   });
 
-  it('that is a name for something outside has no policy for traffic within', () => {
+  it('keeps no policy for traffic within the cluster if it is the name of an external host', () => {
     const spec = { type: 'ExternalName', externalName: 'shop.example.org', internalTrafficPolicy: 'Local' };
     expect(read(kindOf('v1', 'Service'), { spec })).not.toHaveProperty('spec.internalTrafficPolicy');
   });

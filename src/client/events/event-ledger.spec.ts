@@ -73,7 +73,7 @@ describe('recorders with a ledger', () => {
     expect(messages.at(-1)).toBe('3 (combined from similar events): Created pod: 12');
   });
 
-  it('writes a series that one of them has combined to the same Event, whoever records it', async () => {
+  it('writes a series that one recorder has combined to the same Event, even if another recorder continues it', async () => {
     const { clock, cluster, events, first, ledger, second } = twoRecorders();
     for (let pod = 1; pod <= 10; pod++) {
       (pod % 2 === 0 ? first : second).recorder.record(about, note(`Created pod: ${pod}`));

@@ -63,7 +63,7 @@ describe('a token of a service account', () => {
     expect((await tokens.authenticate(token, [ISSUER, 'vault']))?.audiences).toEqual(['vault']);
   });
 
-  it('of another key, or changed, or no token at all, belongs to no one', async () => {
+  it('has no user if another key signed it, if it was changed, or if it is not a token at all', async () => {
     const token = await issue();
     const others = new ServiceAccountTokens(createSigningKey(), storage, clock);
     expect(await others.authenticate(token, [ISSUER])).toBeUndefined();

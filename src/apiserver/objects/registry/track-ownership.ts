@@ -9,9 +9,9 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 const NOBODY: Owners = new Map();
 
 /**
- * The record that `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds
- * whose ownership is kept from creation. A status that creations lose is not a part of it. It is undefined for kinds
- * that keep no record.
+ * The record of a new object: `manager` owns all fields that it has sent and all that defaults derive from them, but no
+ * field of a status that creations lose.
+ * @returns undefined for kinds whose ownership is not recorded from their creation
  */
 export async function ownersOfNew(
   context: RegistryContext,

@@ -105,7 +105,7 @@ describe('the duration of a rollout', () => {
     expect(rollouts.size).toBe(0);
   });
 
-  it('is reported once, whatever the status says later', () => {
+  it('is reported once, even if the status changes later', () => {
     done(1);
     watch();
     web({ generation: 2 });

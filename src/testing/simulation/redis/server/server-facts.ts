@@ -1,4 +1,4 @@
-/** The facts that the server tells of itself, and the faults for which it refuses commands. */
+/** The facts that the server reports about itself, and the faults for which it refuses commands. */
 export interface ServerFacts {
   readonly version: string;
   /** A new one for each life of the server: 40 hexadecimal digits. */
