@@ -12,7 +12,7 @@ import { isNamespaceTerminating, noteCachesRead, unlessGone } from '@rollkeeper/
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
-import { counted } from '../shared/index.js';
+import { countAttributes } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { compilePolicy } from './policies/compile-policy.js';
 import { asksForPolicies } from './state/asks-for-policies.js';
@@ -46,7 +46,7 @@ export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly kinds?: readonly Kind<Deployment>[];
 }
 
-/** Soon enough for the user, late enough for the cache to show the counted collision. */
+/** Soon enough for the user, late enough for the cache to show the countAttributes collision. */
 const AFTER_COLLISION_MS = 5;
 
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'signal'>;
@@ -264,7 +264,7 @@ function readAttributes({ claims, deployment }: ObservedPass): Record<string, st
     'k8s.resource': 'replicasets.apps',
     'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
     'rollkeeper.replica_sets.owned': claims.owned.length,
-    ...counted({
+    ...countAttributes({
       'rollkeeper.replica_sets.adopted': claims.adopt,
       'rollkeeper.replica_sets.released': claims.release,
     }),

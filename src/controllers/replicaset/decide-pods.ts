@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -5,7 +6,7 @@ import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod, NodeLabels } from '../shared/index.js';
 import {
   choosePodNames,
-  counted,
+  countAttributes,
   podNamePrefix,
   podsToDelete,
   readFirstToGo,
@@ -183,8 +184,8 @@ interface Described {
 export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
   const { active, creates, deletes, freeNames, pendingDeletes } = decided;
   const parts = [
-    ...(creates.length > 0 ? [`create ${pods(creates)}`] : []),
-    ...(deletes.length > 0 ? [`delete ${pods(deletes)}`] : []),
+    ...(creates.length > 0 ? [`create ${counted(creates.length, 'pod')}`] : []),
+    ...(deletes.length > 0 ? [`delete ${counted(deletes.length, 'pod')}`] : []),
   ];
   return {
     branch: branchOf(decided),
@@ -194,7 +195,7 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
-      ...counted({
+      ...countAttributes({
         'rollkeeper.pods.create': creates,
         'rollkeeper.pods.delete': deletes,
         'rollkeeper.intents.create': freeNames,
@@ -208,8 +209,4 @@ function branchOf({ creates, deletes, heldBack }: Described): string {
   if (heldBack) return 'hold-creations';
   if (creates.length > 0) return 'create-pods';
   return deletes.length > 0 ? 'delete-pods' : 'rest';
-}
-
-function pods({ length }: readonly unknown[]): string {
-  return `${length} pod${length === 1 ? '' : 's'}`;
 }

@@ -32,7 +32,7 @@ import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
-import { counted } from '../shared/index.js';
+import { countAttributes } from '../shared/index.js';
 import type { FollowUp, ManageFailure } from './status.js';
 import { decideFollowUp } from './status.js';
 
@@ -240,6 +240,6 @@ function readAttributes(
     // Before applying the stored intents, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
     'rollkeeper.pods.ready': active.filter(isPodReady).length,
-    ...counted({ 'rollkeeper.pods.terminating': terminating }),
+    ...countAttributes({ 'rollkeeper.pods.terminating': terminating }),
   };
 }

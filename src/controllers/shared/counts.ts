@@ -19,7 +19,7 @@ export function scaledValue(
 }
 
 /** Counts as span attributes; zero counts are omitted, because an attribute costs the same for any value. */
-export function counted(of: Readonly<Record<string, readonly unknown[]>>): Record<string, number> {
+export function countAttributes(of: Readonly<Record<string, readonly unknown[]>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, { length }] of Object.entries(of)) if (length > 0) counts[name] = length;
   return counts;

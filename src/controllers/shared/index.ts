@@ -13,7 +13,7 @@ export {
 export type { ClaimDecision } from './ownership/claim-decision.js';
 export { byPodName, classifyPod } from './pods/classify-pod.js';
 export type { ClassifiedPod, PodState } from './pods/classify-pod.js';
-export { counted, scaledValue } from './counts.js';
+export { countAttributes, scaledValue } from './counts.js';
 export { FIRST_TO_GO, firstToGo, isNamed, readFirstToGo, renderFirstToGo } from './pods/first-to-go.js';
 export type { FirstToGo } from './pods/first-to-go.js';
 export { isRoomFreed, watchFreedRoom } from './freed-quota.js';

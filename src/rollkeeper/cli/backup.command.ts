@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Command } from 'commander';
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SystemClock } from '@rollkeeper/machinery/clock';
@@ -30,7 +31,9 @@ export function registerBackupCommand(program: Command): void {
         const { objects, revision } = await withStorage(flags, { create: false, signal }, (storage) =>
           backUp(storage, file, options),
         );
-        print(`${objects} objects at resourceVersion ${revision} are in ${file}`);
+        print(
+          `${counted(objects, 'object')} at resourceVersion ${revision} ${objects === 1 ? 'is' : 'are'} in ${file}`,
+        );
       }),
     );
 }
@@ -57,7 +60,9 @@ export function registerRestoreCommand(program: Command): void {
             return restored;
           },
         );
-        print(`${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`);
+        print(
+          `${counted(objects, 'object')} ${objects === 1 ? 'is' : 'are'} restored from ${file}; the store is at resourceVersion ${revision}`,
+        );
       }),
     );
 }

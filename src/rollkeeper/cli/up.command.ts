@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { Command } from 'commander';
 import { SystemClock } from '@rollkeeper/machinery/clock';
@@ -58,7 +59,7 @@ function readyMessage(
   seconds: number,
 ): string {
   return [
-    `Rollkeeper is ready (${seconds.toFixed(1)} s): ${replicas} controller replicas, ${nodes} nodes, API server at ${apiServerUrl}`,
+    `Rollkeeper is ready (${seconds.toFixed(1)} s): ${counted(replicas, 'controller replica')}, ${counted(nodes, 'node')}, API server at ${apiServerUrl}`,
     '',
     'Next, in another terminal:',
     `  export KUBECONFIG=${kubeconfig}`,

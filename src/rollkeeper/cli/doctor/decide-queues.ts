@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { QueueAnswer } from '../../admin/server/index.js';
 import { FREE_QUOTA, isOfQuota } from '../../insight/explain/index.js';
 import type { Asked, Finding } from './finding.js';
@@ -31,7 +32,7 @@ function decideParked({ controller, counts, parked = [] }: QueueFacts): readonly
   return [
     warning(
       'queues',
-      `${counts.parked} ${counts.parked === 1 ? 'key' : 'keys'} of ${controller} ${counts.parked === 1 ? 'is' : 'are'} parked: ${keys}`,
+      `${counted(counts.parked, 'key')} of ${controller} ${counts.parked === 1 ? 'is' : 'are'} parked: ${keys}`,
       remedyOf(controller, parked),
     ),
   ];

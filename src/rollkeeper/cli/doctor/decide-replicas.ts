@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { ClusterSnapshot, ReplicaView } from '../../admin/server/index.js';
 import { ENDS_SOON_MS } from './decide-certificates.js';
 import type { Asked, Finding } from './finding.js';
@@ -15,7 +16,7 @@ export function decideReplicas(asked: Asked<ClusterSnapshot>, nowMs: number): re
   const reached = replicas.filter(({ reachable }) => reachable);
   const calm = ok(
     'replicas',
-    `${reached.length} replicas answer, all of version ${reached[0]?.version ?? '?'}`,
+    `${counted(reached.length, 'replica')} ${reached.length === 1 ? 'answers' : 'answer'}, all of version ${reached[0]?.version ?? '?'}`,
   );
   return orElse(
     [

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Asked, Finding } from './finding.js';
 import { failure, isForbidden, ok, orElse, skipped, someOf, warning } from './finding.js';
 
@@ -44,7 +45,7 @@ function decideWriters({ sinceMs, writers }: RivalFacts): readonly Finding[] {
   return [...Map.groupBy(foreign, ({ manager }) => manager)].map(([manager, of]) =>
     failure(
       'rivals',
-      `${manager} writes the status of ${of.length} ${of.length === 1 ? 'Deployment' : 'Deployments'} too, since the replicas started: ${someOf(
+      `${manager} writes the status of ${counted(of.length, 'Deployment')} too, since the replicas started: ${someOf(
         of.map(({ key }) => key),
         3,
       )}`,

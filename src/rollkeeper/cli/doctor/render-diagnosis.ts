@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Style } from '../../terminal/index.js';
 import type { Diagnosis, Finding, Level } from './finding.js';
 import { CHECKS } from './finding.js';
@@ -30,13 +31,9 @@ function sumOf(findings: readonly Finding[]): string {
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
   const [failures, warnings, left] = [count('failure'), count('warning'), count('skipped')];
   const said = [
-    ...(failures > 0 ? [plural(failures, 'failure')] : []),
-    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+    ...(failures > 0 ? [counted(failures, 'failure')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  const unseen = left === 0 ? '' : `; ${plural(left, 'check')} skipped`;
+  const unseen = left === 0 ? '' : `; ${counted(left, 'check')} skipped`;
   return `${said.length === 0 ? 'Nothing is wrong' : said.join(', ')}${unseen}.`;
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Style } from '../../terminal/index.js';
 import { renderTable } from '../../terminal/index.js';
 import type { TopRollout, TopState, TopView } from './top-view.js';
@@ -12,7 +13,7 @@ export function renderTop(view: TopView, style: Style): string {
     return count === 0 ? [] : [colours[state](`${count} ${state}`)];
   });
   const parts = [
-    `${at}  ${total} ${total === 1 ? 'Deployment' : 'Deployments'}${sum.length === 0 ? ', nothing moves' : `: ${sum.join(', ')}`}`,
+    `${at}  ${counted(total, 'Deployment')}${sum.length === 0 ? ', nothing moves' : `: ${sum.join(', ')}`}`,
     ...(rollouts.length > 0 ? [rolloutTable(rollouts, style)] : []),
     ...(queues ? [queueTable(queues, style)] : []),
     ...(replicas ? [replicaTable(replicas, style)] : []),

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { EndpointSlice } from '@rollkeeper/runtime';
 import { SERVICE_NAME_LABEL, classifyPod, describeReason, parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
@@ -11,14 +12,9 @@ import type { Snapshot } from './snapshot.js';
 
 type Readable<T> = DeepReadonly<T>;
 
-/** `1 pod`, `3 pods`. */
-export function count(number: number, word: string, plural = `${word}s`): string {
-  return `${number} ${number === 1 ? word : plural}`;
-}
-
 /** `1 pod is`, `3 pods are`. */
 export function countIs(number: number, word: string): string {
-  return `${count(number, word)} ${number === 1 ? 'is' : 'are'}`;
+  return `${counted(number, word)} ${number === 1 ? 'is' : 'are'}`;
 }
 
 /** At most ten, and how many more. */
@@ -176,7 +172,7 @@ export function deletionFindings(
     {
       cause: 'finalizers',
       severity: 'blocked',
-      summary: `it is being deleted${waits}, and held by ${count(others.length, 'finalizer')}: ${listed(others)}`,
+      summary: `it is being deleted${waits}, and held by ${counted(others.length, 'finalizer')}: ${listed(others)}`,
       since,
       unblockedBy: others.map((name) => `the controller that owns ${name} must remove it: does it run?`),
     },

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { Diagnosis, DiagnosisFinding } from './diagnosis.js';
 import type { Problems } from './find-problems.js';
 
@@ -40,8 +41,8 @@ export function renderProblems(
 function headOf(problems: number, looked: number): string {
   if (looked === 0) return 'There are no objects to check: does the namespace exist?';
   return problems === 0
-    ? `Nothing is wrong with the ${looked} objects that were checked.`
-    : `${problems} of ${looked} objects:`;
+    ? `Nothing is wrong with the ${counted(looked, 'object')} that ${looked === 1 ? 'was' : 'were'} checked.`
+    : `${problems} of ${counted(looked, 'object')}:`;
 }
 
 /** `StatefulSet shop/db`. */

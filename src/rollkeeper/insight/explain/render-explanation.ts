@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Explanation } from './explanation.js';
 
@@ -19,7 +20,7 @@ export function renderExplanation(explanation: Explanation): string {
 
 function limitLines({ counts, deadline, limits }: Explanation): string[] {
   if (!limits) return [];
-  const pods = `${counts.total} pods: ${counts.updated} new, ${counts.ready} ready, ${counts.available} available`;
+  const pods = `${counted(counts.total, 'pod')}: ${counts.updated} new, ${counts.ready} ready, ${counts.available} available`;
   const range = `at least ${limits.floor} available, at most ${limits.ceiling} in all`;
   return [
     '',

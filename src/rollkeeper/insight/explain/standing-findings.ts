@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { findCondition, isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { isObserved, validateDeployment } from '@rollkeeper/controllers/deployment';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
@@ -34,7 +35,7 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
   const summary = [
     `it is being deleted`,
     foreground
-      ? `, dependents first: ${replicaSets.length} ReplicaSets and ${pods.length} pods are left`
+      ? `, dependents first: ${counted(replicaSets.length, 'ReplicaSet')} and ${counted(pods.length, 'pod')} are left`
       : '',
     others.length > 0 ? `; finalizers ${others.join(', ')} block it` : '',
   ].join('');

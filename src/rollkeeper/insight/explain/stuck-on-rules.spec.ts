@@ -260,7 +260,7 @@ const CASES: readonly StuckCase[] = [
     input: done({ metadata: { deletionTimestamp: secondsAgo(1), finalizers: ['foregroundDeletion'] } }),
     state: 'deleting',
     cause: 'deleting',
-    says: 'dependents first: 1 ReplicaSets and 4 pods are left',
+    says: 'dependents first: 1 ReplicaSet and 4 pods are left',
   },
   {
     name: 'a deletion that a finalizer holds',

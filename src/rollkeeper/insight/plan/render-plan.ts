@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { RolloutPlan } from './simulate-rollout.js';
 
 /** The plan as a table for people. */
@@ -18,11 +19,7 @@ export function renderPlan(plan: RolloutPlan): string {
   const table = rows.map((row) =>
     row.map((cell, column) => (column < 7 ? cell.padStart(widths[column] ?? 0) : cell)).join('  '),
   );
-  const summary = `${counted(steps.length, 'step')}; at most ${mostPods} pods, at least ${fewestAvailable} available.`;
+  const summary = `${counted(steps.length, 'step')}; at most ${counted(mostPods, 'pod')}, at least ${fewestAvailable} available.`;
   const rest = plan.completes ? '' : ' It would rest there, not complete.';
   return [title, '', ...table, '', `${summary}${rest} Assumes that every new pod becomes ready.`].join('\n');
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

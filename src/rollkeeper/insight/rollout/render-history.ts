@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { renderDuration } from '@rollkeeper/machinery/clock';
 import { renderTable } from '../../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
@@ -40,7 +41,7 @@ export function renderRevision(report: RevisionReport): string {
   } = report;
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['Revision', `${report.revision}${report.isCurrent ? ' (current)' : ''}`],
-    ['ReplicaSet', `${replicaSet}, ${pods} ${pods === 1 ? 'pod' : 'pods'}`],
+    ['ReplicaSet', `${replicaSet}, ${counted(pods, 'pod')}`],
     ['Images', images.join(', ')],
     ['Started', startedAt],
     ['By', askedBy(report)],
@@ -61,7 +62,7 @@ export function renderRevision(report: RevisionReport): string {
       ({ check, state, step, taken, why: problem }) =>
         [
           'Check',
-          `${check}${step === undefined ? '' : ` at step ${step}`} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
+          `${check}${step === undefined ? '' : ` at step ${step}`} ${state}, measured ${counted(taken, 'time')}${problem === undefined ? '' : `: ${problem}`}`,
         ] as const,
     ),
     ...approvals.map(({ at, by, step }) => ['Approved', `step ${step} at ${at}: ${by}`] as const),

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
@@ -171,11 +172,7 @@ function limitsOf({ draft, policy, turns }: TurnPass): readonly string[] {
   return [
     ...(policy.maxRollouts === undefined
       ? []
-      : [`${rollouts(policy.maxRollouts)} at once in namespace ${namespace}`]),
-    ...(cluster === undefined ? [] : [`${rollouts(cluster)} at once in the cluster`]),
+      : [`${counted(policy.maxRollouts, 'rollout')} at once in namespace ${namespace}`]),
+    ...(cluster === undefined ? [] : [`${counted(cluster, 'rollout')} at once in the cluster`]),
   ];
-}
-
-function rollouts(count: number): string {
-  return `${count} ${count === 1 ? 'rollout' : 'rollouts'}`;
 }

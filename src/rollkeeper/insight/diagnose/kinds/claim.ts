@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
@@ -12,7 +13,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { describeReason } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
+import { deletionFindings, listed, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -194,7 +195,7 @@ function deletionOf(claim: ReadableClaim, snapshot: Snapshot): DiagnosisFinding[
     {
       cause: 'claim-in-use',
       severity: 'blocked',
-      summary: `it is being deleted, and ${count(users.length, 'pod')} use it: ${listed(names)}`,
+      summary: `it is being deleted, and ${counted(users.length, 'pod')} use it: ${listed(names)}`,
       since,
       objects: names.map((name) => ({
         kind: 'Pod',

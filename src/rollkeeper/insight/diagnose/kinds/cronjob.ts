@@ -1,10 +1,11 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { CronJob, Job } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { compileSchedule } from '@rollkeeper/controllers/cronjob/schedule';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { Event, isControlledBy, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
+import { deletionFindings, listed, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -32,7 +33,7 @@ export const cronJobDiagnosis: KindDiagnosis<CronJob> = {
     const last = lastScheduleTime === undefined ? 'not started yet' : `last started ${lastScheduleTime}`;
     const good = {
       state: 'healthy',
-      sentence: `${when}, ${last}, ${count(active.length, 'Job')} running`,
+      sentence: `${when}, ${last}, ${counted(active.length, 'Job')} running`,
     } as const;
     const deletion = deletionFindings(cronJob, 'its Jobs');
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };

@@ -1,8 +1,9 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { CustomResourceDefinition } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { authorityFindings } from '../authority-findings.js';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings } from '../findings.js';
+import { deletionFindings } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { SERVER_NEEDS, serverProblem } from '../server-problem.js';
 import type { Snapshot } from '../snapshot.js';
@@ -19,7 +20,7 @@ export const definitionDiagnosis: KindDiagnosis<CustomResourceDefinition> = {
     const served = definition.spec.versions.filter((version) => version.served);
     const good = {
       state: 'healthy',
-      sentence: `${kind} is served in ${count(served.length, 'version')}`,
+      sentence: `${kind} is served in ${counted(served.length, 'version')}`,
     } as const;
     const deletion = deletionFindings(definition, 'its objects');
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };

@@ -1,9 +1,9 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { DaemonSet } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { Event, Node, Pod, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
-  count,
   countIs,
   creationFindings,
   deletionFindings,
@@ -26,9 +26,9 @@ export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
     const ready = pods.filter((pod) => isPodReady(pod)).length;
     const good = {
       state: 'complete',
-      sentence: wanted === 0 ? 'no node is selected' : `a ready pod on ${count(wanted, 'node')}`,
+      sentence: wanted === 0 ? 'no node is selected' : `a ready pod on ${counted(wanted, 'node')}`,
     } as const;
-    const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
+    const deletion = deletionFindings(set, `its ${counted(pods.length, 'pod')}`);
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
     const findings = [
       ...unobservedFindings(set, observedGeneration, 'DaemonSet', nowMs),
@@ -37,7 +37,7 @@ export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
       ...selectionFindings(set),
       ...updateFindings(set),
     ];
-    const progress = `${ready} of ${count(wanted, 'node')} with a ready pod`;
+    const progress = `${ready} of ${counted(wanted, 'node')} with a ready pod`;
     return {
       findings,
       good,
@@ -64,7 +64,7 @@ function selectionFindings({ spec, status }: DeepReadonly<DaemonSet>): Diagnosis
     findings.push({
       cause: 'misscheduled',
       severity: 'note',
-      summary: `its pods run on ${count(numberMisscheduled, 'node')} that should have none`,
+      summary: `its pods run on ${counted(numberMisscheduled, 'node')} that should have none`,
       unblockedBy: ['the DaemonSet controller deletes them'],
     });
   return findings;
@@ -79,7 +79,7 @@ function updateFindings({ spec, status }: DeepReadonly<DaemonSet>): DiagnosisFin
       {
         cause: 'on-delete',
         severity: 'note',
-        summary: `${count(old, 'pod')} of an older template stay until they are deleted (updateStrategy OnDelete)`,
+        summary: `${counted(old, 'pod')} of an older template stay until they are deleted (updateStrategy OnDelete)`,
         unblockedBy: ['kubectl delete pod, one after the other'],
       },
     ];

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
@@ -9,7 +10,7 @@ import {
   tryCompileLabelSelector,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings, listed } from '../findings.js';
+import { deletionFindings, listed } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -24,7 +25,7 @@ export const budgetDiagnosis: KindDiagnosis<PodDisruptionBudget> = {
   needs: (namespace) => [...inNamespace([Pod, PodDisruptionBudget], namespace), { type: Node }],
   judge(budget, snapshot, nowMs): Verdict {
     const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0 } = budget.status ?? {};
-    const allowed = `${count(disruptionsAllowed, 'disruption')} allowed: ${currentHealthy} healthy, ${desiredHealthy} needed`;
+    const allowed = `${counted(disruptionsAllowed, 'disruption')} allowed: ${currentHealthy} healthy, ${desiredHealthy} needed`;
     const deletion = deletionFindings(budget);
     const good = { state: 'healthy', sentence: allowed } as const;
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
@@ -91,7 +92,7 @@ export function whyBudgetRefuses(
     })),
     unblockedBy: [
       sick.length > 0
-        ? `${count(sick.length, 'pod')} becoming ready: rollkeeper explain pod ${budget.metadata.namespace}/${sick[0]?.metadata.name}`
+        ? `${counted(sick.length, 'pod')} becoming ready: rollkeeper explain pod ${budget.metadata.namespace}/${sick[0]?.metadata.name}`
         : 'make more pods ready',
     ],
   };

@@ -1,16 +1,10 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { Job } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { Event, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import {
-  count,
-  creationFindings,
-  deletionFindings,
-  findingsOfPods,
-  podsOf,
-  warningsAbout,
-} from '../findings.js';
+import { creationFindings, deletionFindings, findingsOfPods, podsOf, warningsAbout } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -27,7 +21,7 @@ export const jobDiagnosis: KindDiagnosis<Job> = {
     const { active = 0, succeeded = 0 } = job.status ?? {};
     const done = `${succeeded}${completions === undefined ? '' : ` of ${completions}`} completed`;
     const deletion = deletionFindings(job, 'its pods');
-    const good = { state: 'progressing', sentence: `${done}, ${count(active, 'pod')} running` } as const;
+    const good = { state: 'progressing', sentence: `${done}, ${counted(active, 'pod')} running` } as const;
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
     if (endOf(job, 'Complete')) return { findings: [], good: { state: 'complete', sentence: `${done}` } };
     const failed = failureOf(job);
@@ -66,7 +60,7 @@ function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
   return {
     cause: 'job-failed',
     severity: 'blocked',
-    summary: `it failed: ${reason}${message === '' ? '' : ` (${message})`}, after ${count(job.status?.failed ?? 0, 'failed pod')}`,
+    summary: `it failed: ${reason}${message === '' ? '' : ` (${message})`}, after ${counted(job.status?.failed ?? 0, 'failed pod')}`,
     ...(since !== undefined && { since }),
     unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then recreate it'],
   };
@@ -96,7 +90,7 @@ function retryFinding({ spec, status }: ReadableJob): DiagnosisFinding[] {
     {
       cause: 'job-retrying',
       severity: 'waits',
-      summary: `${count(failed, 'pod')} failed; the Job fails after ${limit + 1} (backoffLimit ${limit}), and the back-off doubles each time`,
+      summary: `${counted(failed, 'pod')} failed; the Job fails after ${limit + 1} (backoffLimit ${limit}), and the back-off doubles each time`,
       unblockedBy: ['correct the cause: see kubectl logs of the failed pods'],
     },
   ];

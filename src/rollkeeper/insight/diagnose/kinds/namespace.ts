@@ -1,8 +1,9 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { ResourceQuota } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject, Amount } from '@rollkeeper/machinery/kubernetes';
 import { Namespace, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, NamedObject, Verdict } from '../diagnosis.js';
-import { count, countIs, listed } from '../findings.js';
+import { countIs, listed } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import { CONTENT } from '../snapshot.js';
@@ -125,7 +126,7 @@ function ownFinalizers(
     {
       cause: 'finalizers',
       severity: 'blocked',
-      summary: `it is being deleted, and held by ${count(others.length, 'finalizer')} of its own: ${listed(others)}`,
+      summary: `it is being deleted, and held by ${counted(others.length, 'finalizer')} of its own: ${listed(others)}`,
       ...since,
       unblockedBy: others.map((name) => `the controller that owns ${name} must remove it: does it run?`),
     },

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
@@ -9,7 +10,7 @@ import {
   readyConditionOf,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, NamedObject, Verdict } from '../diagnosis.js';
-import { count, countIs, deletionFindings, listed } from '../findings.js';
+import { countIs, deletionFindings, listed } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 import { isMovedByDrain } from '../../drained-pods.js';
@@ -25,7 +26,7 @@ export const nodeDiagnosis: KindDiagnosis<Node> = {
   needs: () => [{ type: Pod }, { type: PodDisruptionBudget }],
   judge(node, snapshot, nowMs): Verdict {
     const pods = podsOn(node, snapshot);
-    const running = `${count(pods.length, 'pod')} on it`;
+    const running = `${counted(pods.length, 'pod')} on it`;
     const good = { state: 'healthy', sentence: `Ready, ${running}` } as const;
     return {
       good,

@@ -1,15 +1,9 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { Event, Node, Pod, ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { describeReason } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import {
-  count,
-  deletionFindings,
-  findingsOfPods,
-  podsOf,
-  refusalOf,
-  unobservedFindings,
-} from '../findings.js';
+import { deletionFindings, findingsOfPods, podsOf, refusalOf, unobservedFindings } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 
@@ -25,12 +19,12 @@ export const replicaSetDiagnosis: KindDiagnosis<ReplicaSet> = {
     const good =
       replicas === 0
         ? ({ state: 'scaled-to-zero', sentence: 'no pods are requested' } as const)
-        : ({ state: 'complete', sentence: `${count(replicas, 'pod')} ready` } as const);
-    const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
+        : ({ state: 'complete', sentence: `${counted(replicas, 'pod')} ready` } as const);
+    const deletion = deletionFindings(set, `its ${counted(pods.length, 'pod')}`);
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
     return {
       good,
-      progress: `${ready} of ${count(replicas, 'pod')} ready`,
+      progress: `${ready} of ${counted(replicas, 'pod')} ready`,
       findings: [
         ...unobservedFindings(set, set.status?.observedGeneration, 'ReplicaSet', nowMs),
         ...failureFindings(set),

@@ -1,8 +1,9 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { EndpointSlice, Service } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { Node, Pod, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings, findingsOfPods, listed, readyEndpoints } from '../findings.js';
+import { deletionFindings, findingsOfPods, listed, readyEndpoints } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -35,7 +36,7 @@ export const serviceDiagnosis: KindDiagnosis<Service> = {
 
 function sentenceOf(service: ReadableService, snapshot: Snapshot): string {
   if (service.spec.type === 'ExternalName') return `an alias of ${service.spec.externalName ?? ''}`;
-  return `${count(readyEndpoints(snapshot, service.metadata), 'ready endpoint')}`;
+  return `${counted(readyEndpoints(snapshot, service.metadata), 'ready endpoint')}`;
 }
 
 function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
@@ -66,7 +67,7 @@ function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: n
       {
         cause: 'no-endpoints',
         severity: 'blocked',
-        summary: `it has no ready endpoints: none of its ${count(pods.length, 'pod')} is ready`,
+        summary: `it has no ready endpoints: none of its ${counted(pods.length, 'pod')} is ready`,
         unblockedBy: ['its pods becoming ready'],
       },
       ...findingsOfPods(pods, { snapshot, nowMs }),

@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -10,7 +11,6 @@ import { Event, Node, Pod, isPodReady, isPodTerminating } from '@rollkeeper/mach
 import { REVISION_LABEL } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
-  count,
   creationFindings,
   deletionFindings,
   findingsOfPods,
@@ -43,7 +43,7 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
   const wanted = set.spec.replicas ?? 1;
   const pods = podsOf(snapshot, set);
   const ready = pods.filter((pod) => isPodReady(pod)).length;
-  const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
+  const deletion = deletionFindings(set, `its ${counted(pods.length, 'pod')}`);
   if (deletion.length > 0) return { ...healthy(wanted), findings: deletion, bad: 'deleting' };
   const short = pods.length < wanted;
   const trouble = findingsOfPods(pods, { snapshot, nowMs, minReadySeconds: set.spec.minReadySeconds });
@@ -60,14 +60,14 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
   return {
     ...healthy(wanted),
     findings: settled(findings, ready >= wanted && pods.length <= wanted),
-    progress: `${ready} of ${count(wanted, 'pod')} ready`,
+    progress: `${ready} of ${counted(wanted, 'pod')} ready`,
     ...(ready > 0 && ready < wanted && !isUpdating(set) && { bad: 'degraded' as const }),
   };
 }
 
 function healthy(wanted: number): Pick<Verdict, 'good'> {
   if (wanted === 0) return { good: { state: 'scaled-to-zero', sentence: 'no pods are requested' } };
-  return { good: { state: 'complete', sentence: `${count(wanted, 'pod')} ready` } };
+  return { good: { state: 'complete', sentence: `${counted(wanted, 'pod')} ready` } };
 }
 
 /** With all its pods ready nothing is in the way. */
@@ -138,7 +138,7 @@ function revisionFindings({ spec, status }: ReadableSet, pods: readonly Readable
       {
         cause: 'on-delete',
         severity: 'note',
-        summary: `${count(old.length, 'pod')} of an older template stay until they are deleted (updateStrategy OnDelete)`,
+        summary: `${counted(old.length, 'pod')} of an older template stay until they are deleted (updateStrategy OnDelete)`,
         unblockedBy: ['kubectl delete pod, one after the other'],
       },
     ];
@@ -149,7 +149,7 @@ function revisionFindings({ spec, status }: ReadableSet, pods: readonly Readable
     {
       cause: 'partition',
       severity: 'note',
-      summary: `${count(held.length, 'pod')} with an ordinal below ${partition} keep the older template (partition)`,
+      summary: `${counted(held.length, 'pod')} with an ordinal below ${partition} keep the older template (partition)`,
       unblockedBy: ['set a smaller spec.updateStrategy.rollingUpdate.partition'],
     },
   ];

@@ -1,10 +1,11 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type * as admissionV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Kind } from '@rollkeeper/runtime';
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration, untyped } from '@rollkeeper/runtime';
 import { authorityFindings } from '../authority-findings.js';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count } from '../findings.js';
+import {} from '../findings.js';
 import { SERVER_NEEDS, serverProblem } from '../server-problem.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
@@ -27,7 +28,7 @@ function webhookDiagnosis(kind: Kind): KindDiagnosis<Configuration> {
         ...authorityFindingsOf(webhook, nowMs),
       ]);
       return {
-        good: { state: 'healthy', sentence: `${count(webhooks.length, 'webhook')}` },
+        good: { state: 'healthy', sentence: `${counted(webhooks.length, 'webhook')}` },
         findings,
         // A certificate that will end has not ended yet.
         bad: findings.every(isToCome) ? 'degraded' : 'blocked',
