@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type {
   ApiClient,
   Decided,
@@ -114,7 +115,11 @@ function describeDecision(name: string, content: DeletedContent, next: NextStep)
 
 function summaryOf(name: string, { asked, objects }: DeletedContent, { action }: NextStep): string {
   const parts = [
-    ...(asked > 0 ? [`asked ${asked} objects to go, ${objects.length} are left`] : []),
+    ...(asked > 0
+      ? [
+          `asked ${counted(asked, 'object')} to go, ${objects.length} ${objects.length === 1 ? 'is' : 'are'} left`,
+        ]
+      : []),
     ...(action === 'finalize' ? ['let it go, it is empty'] : []),
   ];
   return parts.length > 0 ? `namespace ${name}: ${parts.join('; ')}` : '';

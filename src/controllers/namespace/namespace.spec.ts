@@ -99,7 +99,7 @@ describe('the namespace controller', () => {
       {
         branch: 'wait',
         changes: true,
-        summary: 'namespace doomed: asked 1 objects to go, 1 are left',
+        summary: 'namespace doomed: asked 1 object to go, 1 is left',
         inputs: {
           'rollkeeper.content.asked_to_go': 1,
           'rollkeeper.content.remaining': 1,
@@ -112,7 +112,7 @@ describe('the namespace controller', () => {
       expect.objectContaining({
         branch: 'finalize',
         changes: true,
-        summary: 'namespace doomed: asked 1 objects to go, 0 are left; let it go, it is empty',
+        summary: 'namespace doomed: asked 1 object to go, 0 are left; let it go, it is empty',
       }),
     ]);
   });
@@ -124,7 +124,7 @@ describe('the namespace controller', () => {
     controller.add('doomed');
     await controller.drain();
     expect(controller.decisions.map(({ branch, changes, summary }) => [branch, changes, summary])).toEqual([
-      ['wait', true, 'namespace doomed: asked 1 objects to go, 1 are left'],
+      ['wait', true, 'namespace doomed: asked 1 object to go, 1 is left'],
       ['wait', false, ''],
     ]);
     expect(controller.decisions[1]?.inputs).toMatchObject({

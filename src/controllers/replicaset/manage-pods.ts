@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
@@ -61,7 +62,7 @@ export class PodManager {
       context.events.record(replicaSet, {
         type: 'Warning',
         reason: 'PodRejectionBackOff',
-        message: `Nodes rejected ${backoff.rejections} pods since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
+        message: `Nodes rejected ${counted(backoff.rejections, 'pod')} since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
       });
     }
     if (isEmptyIntents(plan.intents)) {

@@ -223,7 +223,7 @@ describe('pods that cannot be created', () => {
     harness.catchUp();
     expect((await harness.activate()).result).toEqual({ requeueAfterMs: 1000 });
     expect(harness.events.lines.at(-1)).toBe(
-      'Warning PodRejectionBackOff Nodes rejected 1 pods since the last one that ran (OutOfcpu); waiting 1s before creating more',
+      'Warning PodRejectionBackOff Nodes rejected 1 pod since the last one that ran (OutOfcpu); waiting 1s before creating more',
     );
     expect(harness.activePods).toHaveLength(0);
     await harness.clock.advance(1000);

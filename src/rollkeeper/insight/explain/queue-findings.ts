@@ -1,3 +1,4 @@
+import { counted } from '@rollkeeper/machinery/text';
 import { ABANDON_AFTER_MS } from '@rollkeeper/runtime/controller';
 import type { ExplainInput, QueueKnowledge } from './explain-input.js';
 import type { Finding } from './explanation.js';
@@ -92,7 +93,7 @@ export function replicaSetQueueFindings(
   const rejected = pods.filter(({ state }) => state === 'rejected').length;
   const isHeldBack = found.length === 0 && rejected > 0 && pods.length - rejected < nextSize;
   if (!isHeldBack || queue.comesBackMs === undefined) return found;
-  const summary = `nodes rejected ${rejected} pods of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
+  const summary = `nodes rejected ${counted(rejected, 'pod')} of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
   return [
     { cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that a node accepts'] },
   ];
