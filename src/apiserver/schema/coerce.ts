@@ -70,13 +70,20 @@ export interface PlacedValue {
 
 /**
  * Checks a value that does not become part of the object, as if it did.
- * @throws FieldTypeError
+ * @param earlier the first value of a wrong type before it, if there is one
+ * @returns the first value of a wrong type up to now, which Go reports at the end of the document
+ * @throws FieldTypeError for a type that decodes itself, which ends the reading
  */
-export function checkPlaced({ field, owner, path, text }: PlacedValue, root: FieldDecoder): void {
+export function checkPlaced(
+  { field, owner, path, text }: PlacedValue,
+  root: FieldDecoder,
+  earlier?: FieldTypeError,
+): FieldTypeError | undefined {
   const { fractions, value } = parseJsonWithFractions(`[${text}]`);
   const coercer = new Coercer(root, fractions, false, 'json', { owner, path });
+  coercer.postponed = earlier;
   coercer.only(value as readonly unknown[], field);
-  coercer.throwPostponed();
+  return coercer.postponed;
 }
 
 /** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
@@ -92,7 +99,7 @@ const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', '
 class Coercer extends UnknownFields implements CoerceResult {
   private owner: string;
   /** The first value of a wrong type, which Go reports at the end, unless a type that decodes itself refuses its value. */
-  private postponed: FieldTypeError | undefined;
+  postponed: FieldTypeError | undefined;
 
   constructor(
     private readonly root: FieldDecoder,
@@ -297,8 +304,10 @@ class Coercer extends UnknownFields implements CoerceResult {
   }
 
   private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): undefined {
-    const path = goPath(this.path, this.root);
     const type = scalarTypeOf(field);
+    // Only the first is reported, and an error takes much longer to make than a value to read.
+    if (this.postponed && type === undefined && this.from === 'json') return undefined;
+    const path = goPath(this.path, this.root);
     const error = new FieldTypeError(
       `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${type ?? field.goType}`,
       type === undefined

@@ -86,6 +86,34 @@ describe('decodeObject', () => {
     expect(complaint(text)).toContain(message);
   });
 
+  it.each([
+    [
+      'a value that another one replaces',
+      '{"metadata":{"annotations":"x","annotations":{}},"spec":{"replicas":"x"}}',
+      'ObjectMeta.metadata.annotations of type map[string]string',
+    ],
+    [
+      'a value before one that another one replaces',
+      '{"spec":{"replicas":"x"},"metadata":{"annotations":"x","annotations":{}}}',
+      'DeploymentSpec.spec.replicas of type int32',
+    ],
+    [
+      'the value of a repeated key that stands first',
+      '{"spec":{"paused":1},"spec":{"replicas":"x"},"spec":{"paused":true}}',
+      'DeploymentSpec.spec.paused of type bool',
+    ],
+    [
+      'a value of a type that decodes itself, wherever it stands',
+      '{"metadata":{"annotations":"x","annotations":{},"creationTimestamp":1}}',
+      'ObjectMeta.metadata.creationTimestamp of type string',
+    ],
+  ])(
+    'refuses the first of several values of a wrong type, although keys are repeated: %s',
+    (_what, text, message) => {
+      expect(complaint(text)).toContain(message);
+    },
+  );
+
   it('reports at most a hundred fields', () => {
     const fields = Array.from({ length: 150 }, (_, index) => `"f${index}":1`).join(',');
     expect(decode(`{${fields}}`).findings).toHaveLength(100);

@@ -10,7 +10,13 @@ import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
 import { JsonSyntaxError, countKeys, readJsonText, readJsonWithFractions } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
-import { MAX_FINDINGS, readRepeatedKeys, repeatedKeysOf, repeatedLinesOf } from './repeated-keys.js';
+import {
+  MAX_FINDINGS,
+  checkInOrder,
+  readRepeatedKeys,
+  repeatedKeysOf,
+  repeatedLinesOf,
+} from './repeated-keys.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
 
@@ -136,7 +142,7 @@ function* jsonInPieces(
   options: DecodeOptions,
 ): Pieces<DecodedObject> {
   const decoder = fieldDecoder(schemas, schemaName);
-  const { keys, object, unknown } = yield* textInPieces(text, decoder, options);
+  const { keys, object, unknown } = yield* refusingFirst(text, decoder, options);
   yield;
   if (countKeys(text) !== keys) return yield* repeatedInPieces(text, decoder, options);
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : reported(unknown, decoder) };
@@ -150,6 +156,25 @@ function* textInPieces(
   const { fractions, value } = readJson(text, decoder);
   yield;
   return coerceDocument(value, text, decoder, options, options.isYaml ? undefined : fractions);
+}
+
+/**
+ * Reads a text as if it repeated no keys. If that finds a value of a wrong type, an earlier one may have been hidden by
+ * another one of its key, and the refusal is about the first in the text.
+ */
+function* refusingFirst(
+  text: string,
+  decoder: FieldDecoder,
+  options: DecodeOptions,
+): ReturnType<typeof textInPieces> {
+  try {
+    return yield* textInPieces(text, decoder, options);
+  } catch (error) {
+    const isOfType = error instanceof DecodeError && error.problem === 'wrong-type';
+    if (isOfType && !decoder.structural && !options.isYaml && repeatedKeysOf(text).length > 0)
+      typed(decoder, () => checkInOrder(text, decoder));
+    throw error;
+  }
 }
 
 /** Handles a text that repeats keys. In custom resources, the last one counts; other types take their fields together. */

@@ -3,6 +3,7 @@ import type { PlacedValue } from './coerce.js';
 import { showPath } from './field-path.js';
 import type { MapKey } from './field-path.js';
 import type { FieldDecoder } from './field-decoder.js';
+import type { FieldTypeError } from './field-type-error.js';
 import { eachRepeatedKey, inspectJson } from './json-text.js';
 import type { WrittenEntry, WrittenJson } from './json-text.js';
 import type { FieldFinding } from './object-schema.js';
@@ -24,6 +25,14 @@ interface ReadTwice {
  */
 export function readRepeatedKeys(text: string, decoder: FieldDecoder): ReadTwice {
   return new RepeatedKeys(text, decoder).read(inspectJson(text));
+}
+
+/**
+ * Checks every value of a text of JSON that has keys twice, in the order of the text.
+ * @throws FieldTypeError for the first value of a wrong type
+ */
+export function checkInOrder(text: string, decoder: FieldDecoder): void {
+  new RepeatedKeys(text, decoder, true).read(inspectJson(text));
 }
 
 /** The keys that are repeated in a text that no type describes. */
@@ -56,14 +65,18 @@ class RepeatedKeys {
   private readonly path: (string | number | MapKey)[] = [];
   private readonly seen = new Set<string>();
   private owner = '';
+  private postponed: FieldTypeError | undefined;
 
   constructor(
     private readonly text: string,
     private readonly root: FieldDecoder,
+    /** Values are checked where they stand, and not only once another one replaces them. */
+    private readonly checksAll = false,
   ) {}
 
   read(written: WrittenJson): ReadTwice {
     const built = this.value(written, this.root);
+    if (this.postponed) throw this.postponed;
     return { text: textOf(built), findings: this.findings };
   }
 
@@ -76,7 +89,9 @@ class RepeatedKeys {
     if (written.kind === 'array' && field.kind === 'array' && items)
       return written.items.map((item, index) => this.at(index, () => this.value(item, items)));
     // A type that decodes itself is not searched.
-    return this.text.slice(written.start, written.end);
+    const text = this.text.slice(written.start, written.end);
+    if (this.checksAll) this.check(text, field);
+    return text;
   }
 
   private struct(entries: readonly WrittenEntry[], struct: FieldDecoder, before?: Built): Built {
@@ -108,13 +123,13 @@ class RepeatedKeys {
     if (isRepeated) this.note('duplicate');
     const before = fields.get(key);
     const after = this.value(value, field, before);
-    if (before !== undefined && before !== after) this.replaced(before, field);
+    if (before !== undefined && before !== after && !this.checksAll) this.check(textOf(before), field);
     fields.set(key, after);
   }
 
-  private replaced(before: Built, field: FieldDecoder): void {
-    const placed: PlacedValue = { text: textOf(before), field, path: this.path, owner: this.owner };
-    checkPlaced(placed, this.root);
+  private check(text: string, field: FieldDecoder): void {
+    const placed: PlacedValue = { text, field, path: this.path, owner: this.owner };
+    this.postponed = checkPlaced(placed, this.root, this.postponed);
   }
 
   /** Go reports the same field once, even if it is there three times. */
