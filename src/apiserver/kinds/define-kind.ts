@@ -30,6 +30,7 @@ type Identity = Pick<
   | 'deprecation'
   | 'orphansByDefault'
   | 'conversionProblem'
+  | 'annotationsOfEmpty'
 >;
 
 /**
@@ -155,6 +156,7 @@ function traitsOf(rules: KindRules) {
     ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
     ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
     ...(rules.conversionProblem && { conversionProblem: rules.conversionProblem }),
+    ...(rules.annotationsOfEmpty && { annotationsOfEmpty: rules.annotationsOfEmpty }),
   } satisfies Partial<KindDefinition>;
 }
 
@@ -164,15 +166,17 @@ function changesOf(rules: KindRules) {
   return {
     applyDefaults(object) {
       rules.applyDefaults?.(object);
-      dropFeaturesOff?.(object);
     },
     prepareForCreate(object, nowMs = 0) {
+      dropFeaturesOff?.(object);
       clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;
       if (rules.generationOf && rules.firstGeneration !== 0) object.metadata.generation = 1;
       rules.prepareForCreate?.(object, nowMs);
     },
     prepareForUpdate(object, old, subresource, nowMs = 0) {
+      // First, because parts that are carried over belong to the old object as well.
+      dropFeaturesOff?.(object);
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
       if (subresource === 'status')

@@ -19,6 +19,16 @@ function prepared(group: string, version: string, resource: string, spec: object
   return object.spec;
 }
 
+const MAX_UNAVAILABLE = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
+
+function statefulSet(rollingUpdate: object): UnstructuredObject {
+  const spec = {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate },
+    template: { spec: { containers: [CONTAINER] } },
+  };
+  return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'o' }, spec };
+}
+
 const pod = (spec: object): unknown => prepared('', 'v1', 'pods', spec);
 
 describe('fields of features that are off by default in 1.36 are dropped', () => {
@@ -61,6 +71,20 @@ describe('fields of features that are off by default in 1.36 are dropped', () =>
     });
     const spec = prepared('apps', 'v1', 'statefulsets', { updateStrategy, template });
     expect(spec).not.toHaveProperty('updateStrategy.rollingUpdate.maxUnavailable');
+  });
+
+  it('not with the defaults, because the author of a new object owns them nevertheless', () => {
+    const kind = kinds.find('apps', 'v1', 'statefulsets')!;
+    const object = statefulSet({ maxUnavailable: 2 });
+    kind.applyDefaults(object);
+    expect(object).toHaveProperty(MAX_UNAVAILABLE, 2);
+  });
+
+  it('from updates, too', () => {
+    const kind = kinds.find('apps', 'v1', 'statefulsets')!;
+    const object = statefulSet({ maxUnavailable: 2 });
+    kind.prepareForUpdate(object, statefulSet({}), '');
+    expect(object).not.toHaveProperty(MAX_UNAVAILABLE);
   });
 
   it('sources of claims in other namespaces', () => {

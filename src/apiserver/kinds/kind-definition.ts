@@ -82,6 +82,8 @@ export interface KindDefinition {
   prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
   /** Why an object that is what its type says cannot be converted to the version in which a genuine server handles it. */
   conversionProblem?(object: Readonly<UnstructuredObject>): string | undefined;
+  /** The annotations that the conversion of an empty object writes, as in a bookmark of a watch. @default none */
+  readonly annotationsOfEmpty?: Readonly<Record<string, string>>;
   /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
   readonly refusesCreation?: string;
   /** The name of an invalid object in the refusal. @default its group and kind */

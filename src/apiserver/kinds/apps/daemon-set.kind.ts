@@ -44,6 +44,8 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   categories: ['all'],
   hasStatus: true,
   conversionProblem: templateGenerationProblem,
+  // Source: Convert_apps_DaemonSet_To_v1_DaemonSet in pkg/apis/apps/v1/conversion.go.
+  annotationsOfEmpty: { [TEMPLATE_GENERATION]: '0' },
   generationOf: ({ spec }) => spec,
   ...printed<DaemonSet>(
     NAME,

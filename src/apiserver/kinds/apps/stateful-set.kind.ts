@@ -94,11 +94,7 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   if (strategy.type === 'RollingUpdate') {
     // A client that sets only the type says nothing of partitions.
     const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
-    if (rolling) {
-      rolling.partition ??= 0;
-      // MaxUnavailableStatefulSet is off by default in 1.36.
-      delete rolling.maxUnavailable;
-    }
+    if (rolling) rolling.partition ??= 0;
   }
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   retention.whenDeleted ||= 'Retain';

@@ -1,3 +1,4 @@
+import type { StatefulSet } from '@rollkeeper/machinery/types/apps-v1';
 import type { Container, PodTemplate } from '@rollkeeper/machinery/types/core-v1';
 import type {
   Decoded,
@@ -34,9 +35,10 @@ const POD_SPEC_OF: Readonly<Record<string, (object: UnstructuredObject) => Decod
 };
 
 /**
- * Takes the fields out of pods and templates whose features are off by default in 1.36. That is the server's part, and
- * not one of the defaults: a cluster that these controllers run on may have them.
- * Source: pkg/api/pod/util.go, `dropDisabledFields`.
+ * Takes the fields out of pods, templates and StatefulSets whose features are off by default in 1.36. That is the server's
+ * part, and not one of the defaults: a cluster that these controllers run on may have them. A genuine server does so after
+ * admission, when the fields of a new object have their owners already.
+ * Source: pkg/api/pod/util.go, `dropDisabledFields`, and `dropStatefulSetDisabledFields` in pkg/registry/apps/statefulset.
  */
 export function dropperOfFeaturesOff({
   group,
@@ -45,11 +47,13 @@ export function dropperOfFeaturesOff({
   const podSpecOf = POD_SPEC_OF[`${group}/${kind}`];
   if (!podSpecOf) return undefined;
   const isPod = group === '' && kind === 'Pod';
+  const isStatefulSet = group === 'apps' && kind === 'StatefulSet';
   return (object) => {
     const spec = podSpecOf(object);
     if (spec) dropFeaturesOff(spec);
     const { status }: DecodedObject<Pod> = object;
     if (isPod && status) dropFromStatus(status);
+    if (isStatefulSet) dropFromStatefulSet(object);
   };
 }
 
@@ -77,6 +81,11 @@ function dropFeaturesOff(spec: Decoded<PodSpec>): void {
       if (source.podCertificate) delete source.podCertificate;
     }
   }
+}
+
+/** MaxUnavailableStatefulSet */
+function dropFromStatefulSet({ spec }: DecodedObject<StatefulSet>): void {
+  delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
 }
 
 /** ContainerStopSignals */

@@ -36,18 +36,16 @@ function isTrue(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0';
 }
 
-/** An object that only carries the watch's resourceVersion. */
+/** An empty object that carries the watch's resourceVersion. */
 export function bookmark({ kind }: ResourceCall, revision: number): UnstructuredObject {
-  return {
-    kind: kind.type.kind,
-    apiVersion: apiVersionOf(kind.type),
-    metadata: { resourceVersion: String(revision) } as never,
-  };
+  const { annotationsOfEmpty: annotations, type } = kind;
+  const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) };
+  return { kind: type.kind, apiVersion: apiVersionOf(type), metadata: metadata as never };
 }
 
 /** The bookmark behind the initial events. */
 export function initialEventsEnd(call: ResourceCall, revision: number): UnstructuredObject {
   const mark = bookmark(call, revision);
-  mark.metadata.annotations = { 'k8s.io/initial-events-end': 'true' };
+  mark.metadata.annotations = { ...mark.metadata.annotations, 'k8s.io/initial-events-end': 'true' };
   return mark;
 }
