@@ -24,7 +24,7 @@ export { RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';
 export { parseResourcePath } from './resource-path.js';
 export type { ResourcePath } from './resource-path.js';
-export { commonHeaders, send, sendError } from './send.js';
+export { commonHeaders, rawOf, refusalOf, send, sendError } from './send.js';
 export { RequestSignals } from './request-signals.js';
 export { compileServerLimits } from './server-limits.js';
 export type { CompiledServerLimits, ServerLimits } from './server-limits.js';

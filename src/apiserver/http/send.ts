@@ -96,29 +96,34 @@ export function sendError(
   error: StatusError,
   options: RefusalOptions = { format: 'json' },
 ): void {
-  const { status } = error;
-  const retryAfter = status.details?.retryAfterSeconds;
-  const { contentType, headers, raw } = refusalOf(error, options);
+  const { contentType, headers, raw, status } = refusalOf(error, options);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   warn(response, options.warned ?? []);
-  response.writeHead(status.code, {
+  response.writeHead(status, {
     ...(options.common ?? commonHeaders(undefined)),
     'Content-Type': contentType,
     'Content-Length': typeof raw === 'string' ? Buffer.byteLength(raw) : raw.length,
     ...headers,
-    ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
   });
   response.end(raw);
 }
 
-function refusalOf({ page, status }: StatusError, options: RefusalOptions): RawResponse {
+/** The text of a refusal, and the headers that only refusals have. */
+export function refusalOf({ page, status }: StatusError, options: RefusalOptions): RawResponse {
   if (page !== undefined) return plainText(status.code, page);
-  const answer = { status: status.code, ...encoded(status, options) };
+  const { code, details } = status;
+  const seconds = details?.retryAfterSeconds;
+  const headers = seconds !== undefined && seconds > 0 && { headers: { 'Retry-After': String(seconds) } };
+  const answer = { status: code, ...encoded(status, options), ...headers };
   return options.isPretty ? indented(answer) : answer;
 }
 
-function rawOf({ body, room, status }: ObjectResponse, options: SendOptions): RawResponse {
+/** An answer in the form that its client reads. */
+export function rawOf(
+  { body, room, status }: ObjectResponse,
+  options: Pick<SendOptions, 'format' | 'toProtobuf'>,
+): RawResponse {
   return { status, ...encoded(body, options), room };
 }
 

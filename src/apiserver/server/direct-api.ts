@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiServerOptions } from './api-server.options.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { assembleApi } from './assemble-api.js';
@@ -7,8 +6,8 @@ import type { AssembledApi } from './assemble-api.js';
 import { ADMIN } from '../access/auth/index.js';
 import { translateDocumentLimit } from '../http/decoding/index.js';
 import { StatusError, internalError } from '../schema/errors/index.js';
-import { ApiRequest, ByteBudget, compileServerLimits } from '../http/index.js';
-import type { ApiResponse, RequestHost } from '../http/index.js';
+import { ApiRequest, ByteBudget, compileServerLimits, rawOf, refusalOf } from '../http/index.js';
+import type { ApiResponse, RawResponse, RequestHost } from '../http/index.js';
 import { translateStoreFailure } from '../objects/registry/index.js';
 
 /** A request of an administrator, as a value. */
@@ -68,7 +67,7 @@ export class DirectApi {
       request.user = ADMIN;
       return answerOf(await this.api.router.route(request));
     } catch (thrown) {
-      return refusalOf(thrown);
+      return refused(thrown);
     }
   }
 
@@ -100,39 +99,30 @@ function messageOf({ body, headers, method, url }: DirectRequest): IncomingMessa
 }
 
 function answerOf(response: ApiResponse): DirectAnswer {
-  if ('serve' in response) return refusalOf(internalError('there are no connections to upgrade'));
-  const { status } = response;
-  if ('stream' in response)
-    return { status, headers: { 'content-type': response.contentType }, body: response.stream };
-  response.room?.release();
-  if ('raw' in response) {
-    const { contentType, headers = {}, raw } = response;
-    return {
-      status,
-      headers: { ...lowerCased(headers), 'content-type': contentType },
-      body: String(raw),
-    };
+  if ('serve' in response) return refused(internalError('there are no connections to upgrade'));
+  if ('stream' in response) {
+    const { contentType, status, stream } = response;
+    return { status, headers: { 'content-type': contentType }, body: stream };
   }
-  return { status, headers: { 'content-type': 'application/json' }, body: stringifyJson(response.body) };
+  response.room?.release();
+  return whole('raw' in response ? response : rawOf(response, IN_JSON));
+}
+
+function refused(thrown: unknown): DirectAnswer {
+  const error = translateDocumentLimit(translateStoreFailure(thrown));
+  return whole(
+    refusalOf(error instanceof StatusError ? error : internalError('a request failed', thrown), IN_JSON),
+  );
+}
+
+const IN_JSON = { format: 'json' } as const;
+
+function whole({ contentType, headers = {}, raw, status }: RawResponse): DirectAnswer {
+  return { status, headers: { ...lowerCased(headers), 'content-type': contentType }, body: String(raw) };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
   return lower;
-}
-
-function refusalOf(thrown: unknown): DirectAnswer {
-  const error = translateDocumentLimit(translateStoreFailure(thrown));
-  const { page, status } = error instanceof StatusError ? error : internalError('a request failed', thrown);
-  const seconds = status.details?.retryAfterSeconds;
-  const isPage = page !== undefined;
-  return {
-    status: status.code,
-    headers: {
-      'content-type': isPage ? 'text/plain' : 'application/json',
-      ...(seconds !== undefined && { 'retry-after': String(seconds) }),
-    },
-    body: page ?? stringifyJson(status),
-  };
 }
