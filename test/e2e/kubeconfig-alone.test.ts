@@ -19,7 +19,7 @@ const READS: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   ],
   [['explain', `deployment/web`, '-n', namespace], /^Deployment kubeconfig-alone\/web/],
   [['explain', 'namespace', namespace], /^Namespace kubeconfig-alone/],
-  [['problems', '-n', namespace], /objects/],
+  [['problems', '-n', namespace], /objects? /],
   [['top', '--once', '-n', namespace], /1 Deployment[,:] /],
   [['plan', '-f', 'web.json', '--against', 'live'], /step|nothing|pods/i],
   [['rollout', 'status', WEB, '--watch=false'], /web/],
