@@ -1,13 +1,61 @@
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
-import { byName, groupsOf, isBuiltInGroup } from './group-versions.js';
-import { acceptClauses } from '../../http/index.js';
+import { byName, groupsOf, isBuiltInGroup, sameItems } from './group-versions.js';
+import { acceptClauses, tagged } from '../../http/index.js';
+import type { RawResponse } from '../../http/index.js';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { AnsweredType } from './group-versions.js';
 import type { SubresourceFacts } from './verbs.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
+type Version = 'v2' | 'v2beta1';
+
+/** `core`: below `/api`. `groups`: below `/apis`. */
+type Part = 'core' | 'groups';
+
+interface Made {
+  /** As long as these are the same, so is the answer. */
+  readonly kinds: readonly KindDefinition[];
+  readonly stale: readonly StaleVersion[];
+  readonly answer: RawResponse;
+}
+
+/**
+ * Everything that is below `/api` or `/apis` in one answer. Every start of a client asks for it, so an answer is only made again
+ * when the kinds, or the groups of other servers, have changed.
+ */
+export class AggregatedDiscovery {
+  private readonly made = new Map<string, Made>();
+
+  constructor(private readonly registry: KindRegistry) {}
+
+  /**
+   * @param accept the header of the request
+   * @param stale group versions of servers that cannot be reached
+   * @returns the answer with its ETag; undefined if the client wants the plain form
+   */
+  answer(
+    accept: string | undefined,
+    part: Part,
+    stale: readonly StaleVersion[] = [],
+  ): RawResponse | undefined {
+    const version = aggregatedVersion(accept);
+    if (!version) return undefined;
+    const { kinds } = this.registry;
+    const before = this.made.get(`${part} ${version}`);
+    if (before && sameItems(before.kinds, kinds) && sameItems(before.stale, stale)) return before.answer;
+    const text = stringifyJson(aggregatedDiscovery(this.registry, part, version, stale));
+    const answer = tagged(
+      text,
+      `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+    );
+    this.made.set(`${part} ${version}`, { kinds, stale, answer });
+    return answer;
+  }
+}
+
 /** @returns the version of the aggregated form, if the client wants it rather than the plain one */
-export function aggregatedVersion(accept = ''): 'v2' | 'v2beta1' | undefined {
+function aggregatedVersion(accept = ''): Version | undefined {
   for (const { parameters, type } of acceptClauses(accept)) {
     if (type !== 'application/json') continue;
     const version = parameters.get('v');
@@ -19,19 +67,11 @@ export function aggregatedVersion(accept = ''): 'v2' | 'v2beta1' | undefined {
   return undefined;
 }
 
-export function aggregatedContentType(version: 'v2' | 'v2beta1'): string {
-  return `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-}
-
-/**
- * Everything that is below `/api` (`core`) or `/apis` in one answer.
- * @param stale group versions of servers that cannot be reached
- */
-export function aggregatedDiscovery(
+function aggregatedDiscovery(
   kinds: KindRegistry,
-  part: 'core' | 'groups',
-  version: 'v2' | 'v2beta1',
-  stale: readonly StaleVersion[] = [],
+  part: Part,
+  version: Version,
+  stale: readonly StaleVersion[],
 ): object {
   const served = groupsOf(kinds)
     .filter(([{ group }]) => (group === '') === (part === 'core'))

@@ -116,6 +116,11 @@ export function byName<T>(group: string, entries: readonly T[], nameOf: (entry: 
   return [...entries].sort((a, b) => compareTexts(nameOf(a), nameOf(b)));
 }
 
+/** Whether two lists have the same items in the same order. */
+export function sameItems<T>(some: readonly T[], others: readonly T[]): boolean {
+  return some.length === others.length && some.every((item, index) => item === others[index]);
+}
+
 /** A built-in group: one that no APIService or definition has added. */
 export function isBuiltInGroup(group: string): boolean {
   return GROUP_ORDER.includes(group);

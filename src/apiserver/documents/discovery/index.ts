@@ -1,5 +1,5 @@
-export { aggregatedContentType, aggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
-export { ANSWERED_TYPES, groupsOf, groupVersionsOf, isBuiltInGroup } from './group-versions.js';
+export { AggregatedDiscovery } from './aggregated-discovery.js';
+export { ANSWERED_TYPES, groupsOf, groupVersionsOf, isBuiltInGroup, sameItems } from './group-versions.js';
 export type { AnsweredType, GroupVersion } from './group-versions.js';
 export { coreVersions, groupList, oneGroup, resourceList } from './legacy-discovery.js';
 export { subresourceFacts, verbsOf } from './verbs.js';

@@ -9,6 +9,7 @@ import { JSON_FORM, OpenApiV2Parts } from './openapi-v2-parts.js';
 import { openApiV3 } from './openapi-v3.js';
 import { Packed } from './packed.js';
 import { isUserDefined, openApiSchemas } from './schemas.js';
+import { sameItems } from '../discovery/index.js';
 import { servedDocuments } from './served-documents.js';
 import type { ServedDocument } from './served-documents.js';
 
@@ -80,7 +81,7 @@ export class OpenApiDocuments {
 
   private known3(found: ServedDocument): Made {
     const existing = this.made.get(found.path);
-    if (existing && sameKinds(existing.kinds, found.kinds)) return existing;
+    if (existing && sameItems(existing.kinds, found.kinds)) return existing;
     const raw = this.make3(found);
     const isKept = !found.kinds.some((kind) => isUserDefined(kind, this.schemas));
     const made: Made = {
@@ -110,8 +111,4 @@ export class OpenApiDocuments {
 /** To a document of another hash, which caches may keep for long. */
 function movedTo(location: string): ApiResponse {
   return { status: 301, raw: '', contentType: 'application/json', headers: { location } };
-}
-
-function sameKinds(some: readonly KindDefinition[], others: readonly KindDefinition[]): boolean {
-  return some.length === others.length && some.every((kind, index) => kind === others[index]);
 }

@@ -1,9 +1,7 @@
-import type { ExtensionGroup, ExtensionGroups } from '../background/extension-groups.js';
+import type { ExtensionGroups } from '../background/extension-groups.js';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import {
-  aggregatedContentType,
-  aggregatedDiscovery,
-  aggregatedVersion,
+  AggregatedDiscovery,
   coreVersions,
   groupVersionsOf,
   isBuiltInGroup,
@@ -21,20 +19,12 @@ import {
   serviceUnavailable,
   unknownPath,
 } from '../../schema/errors/index.js';
-import {
-  METRICS_TYPE,
-  checkRepresentable,
-  negotiate,
-  ok,
-  plainText,
-  tagged,
-  unlessKnown,
-} from '../../http/index.js';
+import { METRICS_TYPE, checkRepresentable, negotiate, ok, plainText, unlessKnown } from '../../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse, ResourcePath } from '../../http/index.js';
 import { handleComponentStatuses } from '../../objects/component-statuses/component-statuses.js';
 import { handleBinding } from '../../objects/handlers/binding.js';
 import { isDefinedByUsers } from '../../kinds/index.js';
-import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
+import type { KindDefinition } from '../../kinds/index.js';
 import { OpenApiDocuments } from '../../documents/openapi/openapi-documents.js';
 import { patchTypeOf } from '../../schema/patch/index.js';
 import type { ProtobufAnswers } from '../../http/protobuf/protobuf-answers.js';
@@ -70,6 +60,7 @@ export interface AccessControl {
 /** Finds the handler of a request. */
 export class Router {
   private readonly openApi: OpenApiDocuments;
+  private readonly aggregated: AggregatedDiscovery;
   private readonly reviewer: Reviewer;
   private readonly slis = new HealthSlis();
 
@@ -95,6 +86,7 @@ export class Router {
       rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
     };
     this.openApi = new OpenApiDocuments(context.kinds, context.schemas);
+    this.aggregated = new AggregatedDiscovery(context.kinds);
   }
 
   /** @throws StatusError */
@@ -213,10 +205,9 @@ export class Router {
     if (parts[0] !== 'api' && parts[0] !== 'apis') throw pageNotFound();
     if (parts.length === 1) {
       if (request.method !== 'GET') throw methodNotAllowed();
-      {
-        const part = parts[0] === 'api' ? 'core' : 'groups';
-        return aggregated(kinds, request, part, this.answers.extensions.all) ?? this.topLevel(parts[0]);
-      }
+      const part = parts[0] === 'api' ? 'core' : 'groups';
+      const whole = this.aggregated.answer(request.headers.accept, part, this.answers.extensions.all);
+      return whole ? unlessKnown(whole, request) : this.topLevel(parts[0]);
     }
     const found =
       parts[0] === 'api'
@@ -248,18 +239,6 @@ function openIdConfiguration(address: string): object {
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
   };
-}
-
-function aggregated(
-  kinds: KindRegistry,
-  request: ApiRequest,
-  part: 'core' | 'groups',
-  extensions: readonly ExtensionGroup[],
-): ApiResponse | undefined {
-  const version = aggregatedVersion(request.headers.accept);
-  if (!version) return undefined;
-  const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version, extensions));
-  return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
 }
 
 function isCore({ group, version, resource }: ResourcePath, wanted: string): boolean {
