@@ -134,9 +134,10 @@ class Simulation {
     await this.passUntil(plan.troubledMs);
     if (this.isOver) return;
     kernel.note('plan', 'plan', 'no more faults');
-    await world.during(faults.end());
+    await this.during(faults.end());
     await this.rest();
     if (!this.isOver) await this.stop();
+    if (!this.isOver) this.judgeLeftovers();
   }
 
   result(): SimulationResult {
@@ -170,26 +171,37 @@ class Simulation {
     const { kernel } = this.world;
     let isThere = false;
     const alarm = kernel.after(endMs - kernel.nowMs, () => (isThere = true));
-    await kernel.runWhile(() => isThere || this.isOver || this.hasTwoLeaders());
+    await kernel.runWhile(() => {
+      this.judgeLeaders();
+      return isThere || this.isOver;
+    });
     alarm.cancel();
+  }
+
+  /** Lets time pass until a promise has settled, and judges every step of it. */
+  private during<T>(work: Promise<T>): Promise<T> {
+    return this.world.during(work, () => this.judgeLeaders());
   }
 
   /** Until everything is at rest and stays so, in bounded time. */
   private async rest(): Promise<void> {
-    const { users, world } = this;
-    const { kernel } = world;
+    const { users } = this;
+    const { kernel } = this.world;
     const endMs = kernel.nowMs + REST_WITHIN_MS;
     let quietSinceMs = Infinity;
-    while (kernel.nowMs < endMs && !this.isOver) {
+    let isAtRest = false;
+    while (kernel.nowMs < endMs && !isAtRest && !this.isOver) {
       await this.passUntil(kernel.nowMs + LOOK_EVERY_MS);
-      const isSettled = await world.during(users.settle());
+      const isSettled = await this.during(users.settle());
       const isQuiet = isSettled && (await this.unrest()).length === 0;
       if (!isQuiet) quietSinceMs = Infinity;
       else quietSinceMs = Math.min(quietSinceMs, kernel.nowMs);
-      if (kernel.nowMs - quietSinceMs >= STAYS_MS) break;
+      isAtRest = kernel.nowMs - quietSinceMs >= STAYS_MS;
     }
     if (this.isOver) return;
-    for (const problem of await this.unrest()) this.found({ check: 'rest', subject: 'the cluster', problem });
+    const problems = await this.unrest();
+    if (!isAtRest && problems.length === 0) problems.push(`it is at rest, but has not been for ${STAYS_MS} ms`);
+    for (const problem of problems) this.found({ check: 'rest', subject: 'the cluster', problem });
     for (const violation of findLostChanges(users.last(), this.store.replay)) this.found(violation);
   }
 
@@ -225,27 +237,32 @@ class Simulation {
     return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
   }
 
-  /** Everything is told to stop, and must end with nothing left. */
+  /** Everything is told to stop, and has time to do so. */
   private async stop(): Promise<void> {
-    const { kernel, replicas, store } = this.world;
+    const { kernel, replicas } = this.world;
     for (const replica of replicas) replica.stop();
     const endMs = kernel.nowMs + STOPS_WITHIN_MS;
-    while (kernel.nowMs < endMs && replicas.some(({ hasEnded }) => !hasEnded))
+    while (kernel.nowMs < endMs && !this.isOver && replicas.some(({ hasEnded }) => !hasEnded))
       await this.passUntil(kernel.nowMs + LOOK_EVERY_MS);
+  }
+
+  private judgeLeftovers(): void {
+    const { replicas, store } = this.world;
     for (const violation of checkLeftovers(replicas, store, this.store.replay)) this.found(violation);
   }
 
   /** A leader that is paused, or that has died, does not know what came after it. */
-  private hasTwoLeaders(): false {
+  private judgeLeaders(): void {
     const leaders = this.world.replicas.filter(
       ({ manager, process }) => process.state === 'running' && manager.isLeader,
     );
     // Without its lease, a leader leads until it has to renew: the terms of the queues let only one of two add.
-    const isExcused = this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
-    if (leaders.length < 2 || isExcused) return false;
+    const isExcused =
+      this.plan.coordination === 'store' &&
+      this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
+    if (leaders.length < 2 || isExcused) return;
     const names = leaders.map(({ process }) => process.name).join(' and ');
     this.found({ check: 'one leader', subject: 'lease', problem: `${names} lead together` });
-    return false;
   }
 
   private found(violation: Violation): void {

@@ -22,6 +22,13 @@ describe('three replicas in a simulated cluster', () => {
     expect(again).toEqual(result);
   });
 
+  it('end at the step that they are told to end at, also while they stop', async () => {
+    const whole = await simulate({ seed: 1, troubledMs: 2000 });
+    const cut = await simulate({ seed: 1, troubledMs: 2000, steps: whole.steps - 10 });
+    expect(cut.violations).toEqual([]);
+    expect(cut.steps).toBeLessThan(whole.steps);
+  });
+
   it('differ from seed to seed', async () => {
     const hashes = [];
     for (const seed of [1, 2]) hashes.push((await simulate({ seed, troubledMs: 2000 })).traceHash);

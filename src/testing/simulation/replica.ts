@@ -58,13 +58,10 @@ export class Replica {
   private run(): void {
     this.manager
       .run(this.stopper.signal)
-      .catch((error: unknown) => (this.failure = error))
       // As a manager does with a client of its own.
-      .then(() => this.client.close())
-      .then(
-        () => (this.hasEnded = true),
-        () => (this.hasEnded = true),
-      );
+      .finally(() => this.client.close())
+      .catch((error: unknown) => (this.failure = error))
+      .finally(() => (this.hasEnded = true));
   }
 }
 

@@ -14,7 +14,7 @@ interface Contents {
   readonly claims: MemoryClusterClaims;
 }
 
-/** The store that replicas coordinate through: queues, actors, lease. Stands in Redis' place. */
+/** The store that replicas coordinate through: queues, actors and the lease. It stands in the place of Redis. */
 export class SimulatedStore {
   readonly presence = new MemoryPresence();
   private contents: Contents;

@@ -83,12 +83,15 @@ export class World {
     return world;
   }
 
-  /** Lets time pass until a promise has settled. */
-  async during<T>(work: Promise<T>): Promise<T> {
+  /** Lets time pass until a promise has settled. @param onStep called before each step */
+  async during<T>(work: Promise<T>, onStep: () => void = () => undefined): Promise<T> {
     let isOver = false;
     const over = (): void => void (isOver = true);
     work.then(over, over);
-    await this.kernel.runWhile(() => isOver);
+    await this.kernel.runWhile(() => {
+      onStep();
+      return isOver;
+    });
     return work;
   }
 
