@@ -1,4 +1,5 @@
 import type { Keyspace } from '../data/keyspace.js';
+import { readDouble } from '../resp/read-double.js';
 import type { Reply } from '../resp/reply.js';
 import { ErrorReply, NOT_AN_INTEGER, NOT_A_FLOAT } from '../resp/reply.js';
 
@@ -46,8 +47,7 @@ export function parseInteger(text: string | undefined, message = NOT_AN_INTEGER)
 /** @throws ErrorReply */
 export function parseDouble(text: string | undefined, message = NOT_A_FLOAT): number {
   if (text === undefined || !FLOAT.test(text)) throw new ErrorReply(message);
-  if (!/inf/i.test(text)) return Number(text);
-  return text.startsWith('-') ? -Infinity : Infinity;
+  return readDouble(text);
 }
 
 /** The places `[from, to)` of a range whose ends count from 0, or from -1 backwards. */

@@ -1,8 +1,9 @@
+import { readDouble } from '../resp/read-double.js';
 import type { LuaStack } from './lua-stack.js';
 import { LuaError } from './lua-stack.js';
 
 const DEEPEST = 1000;
-const NUMBER = /[-+]?(?:inf(?:inity)?|nan|0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/iy;
+const NUMBER = /[-+]?(?:inf(?:inity)?|nan|0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)/iy;
 const UNESCAPED: Readonly<Record<string, string>> = {
   b: '\b',
   f: '\f',
@@ -62,7 +63,7 @@ class JsonReader {
     const [number] = NUMBER.exec(this.text) ?? [];
     if (number === undefined) return this.fail(expected);
     this.at += number.length;
-    this.stack.pushNumber(numberOf(number.toLowerCase()));
+    this.stack.pushNumber(readDouble(number));
   }
 
   expectEnd(): void {
@@ -170,12 +171,4 @@ class JsonReader {
     NUMBER.lastIndex = this.at;
     return TOKENS[sign] ?? (NUMBER.test(this.text) ? 'T_NUMBER' : 'invalid token');
   }
-}
-
-function numberOf(text: string): number {
-  if (!/[a-df-z]/.test(text)) return Number(text);
-  const isNegative = text.startsWith('-');
-  const bare = text.replace(/^[-+]/, '');
-  const size = bare.startsWith('inf') ? Infinity : bare === 'nan' ? NaN : Number(bare);
-  return isNegative ? -size : size;
 }

@@ -18,9 +18,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
   '\r': '\\r',
 };
-// Control characters are what has to be escaped.
-// eslint-disable-next-line no-control-regex
-const ESCAPED = /["\\/\u0000-\u001f\u007f]/g;
+/** Three signs, and the control characters of ASCII have to be escaped; bytes above ASCII stay as they are. */
+const ESCAPED = /["\\/]|[^ -~\u0080-\uffff]/g;
 
 /** `cjson.encode` as lua-cjson 2.1 does it: the value at a position as JSON. A table without entries is an object. */
 export function encodeJson(stack: LuaStack, at: number, depth = 0): string {

@@ -32,8 +32,6 @@ const COMMANDS = new Map(
     ...SCRIPT_COMMANDS,
   } satisfies CommandTable<ServerContext>),
 );
-/** The names of all commands that the simulated server knows, in lower case. */
-export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()];
 
 const IN_TRANSACTION_AT_ONCE = new Set(['exec', 'discard', 'multi', 'quit']);
 const WHILE_SUBSCRIBED = new Set([
