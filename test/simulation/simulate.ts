@@ -200,7 +200,8 @@ class Simulation {
     }
     if (this.isOver) return;
     const problems = await this.unrest();
-    if (!isAtRest && problems.length === 0) problems.push(`it is at rest, but has not been for ${STAYS_MS} ms`);
+    if (!isAtRest && problems.length === 0)
+      problems.push(`it is at rest, but has not been for ${STAYS_MS} ms`);
     for (const problem of problems) this.found({ check: 'rest', subject: 'the cluster', problem });
     for (const violation of findLostChanges(users.last(), this.store.replay)) this.found(violation);
   }
@@ -258,8 +259,7 @@ class Simulation {
     );
     // Without its lease, a leader leads until it has to renew: the terms of the queues let only one of two add.
     const isExcused =
-      this.plan.coordination === 'store' &&
-      this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
+      this.plan.coordination === 'store' && this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
     if (leaders.length < 2 || isExcused) return;
     const names = leaders.map(({ process }) => process.name).join(' and ');
     this.found({ check: 'one leader', subject: 'lease', problem: `${names} lead together` });
