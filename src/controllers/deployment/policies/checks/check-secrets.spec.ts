@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { NO_SECRETS, SECRET_HOSTS, secretsOf } from './check-secrets.js';
@@ -20,6 +20,15 @@ function secret(hosts: string | undefined, data: Record<string, string> = { toke
 describe('a Secret for checks', () => {
   it('is sent to the hosts that it allows itself, without the line end that editors add', async () => {
     expect(await secretsOf(clientWith(secret('*.example.com'))).read(asked, signal)).toBe('t0ken');
+  });
+
+  it('is read once for all keys that one measurement asks for', async () => {
+    const client = clientWith(secret('*.example.com', { token: 'a', other: 'b' }));
+    const get = vi.spyOn(client, 'get');
+    const secrets = secretsOf(client);
+    const read = (key: string) => secrets.read({ ...asked, key }, signal);
+    expect(await Promise.all([read('token'), read('other')])).toEqual(['a', 'b']);
+    expect(get).toHaveBeenCalledTimes(1);
   });
 
   it.each([

@@ -27,7 +27,7 @@ export interface CheckSecrets {
  */
 export const SECRET_HOSTS = annotationOf('check-hosts');
 
-/** No header may have more, characters. */
+/** The longest value, characters: a key of a service account is shorter, and so is any header. */
 const LONGEST_VALUE = 16 * 1024;
 
 /** For controllers that may read no Secrets. */
@@ -36,27 +36,36 @@ export const NO_SECRETS: CheckSecrets = {
     Promise.reject(new NoAnswerError('no Secrets are read: start the controller with --check-secrets')),
 };
 
-/** Secrets of the API, read for each measurement: nothing of them is kept. */
+/** Secrets of the API for one measurement: each is read once, however many of its keys are asked for. */
 export function secretsOf(client: Pick<ApiClient, 'get'>): CheckSecrets {
+  const reads = new Map<string, Promise<Secret>>();
   return {
-    async read({ key, name, namespace, url }, signal) {
-      const secret = await getSecret(client, { namespace, name }, signal);
-      const problem = hostProblem(url, hostsOf(secret));
-      if (problem !== undefined)
-        throw new NoAnswerError(
-          `Secret ${name} may not be sent to ${new URL(url).host}: its annotation ${SECRET_HOSTS} does not have the host`,
-        );
-      const { data = {} } = secret;
-      const value = Object.hasOwn(data, key) ? data[key] : undefined;
-      if (value === undefined) throw new NoAnswerError(`Secret ${name} has no key ${key}`);
-      const text = Buffer.from(value, 'base64').toString('utf8').trim();
-      if (text === '' || text.length > LONGEST_VALUE)
-        throw new NoAnswerError(
-          `key ${key} of Secret ${name} is empty, or has more than ${LONGEST_VALUE} characters`,
-        );
-      return text;
+    async read(asked, signal) {
+      const { name, namespace } = asked;
+      const ref = `${namespace}/${name}`;
+      const reading = reads.get(ref) ?? getSecret(client, { namespace, name }, signal);
+      reads.set(ref, reading);
+      return valueOf(await reading, asked);
     },
   };
+}
+
+/** @throws NoAnswerError if it may not be sent there, or has no such key */
+function valueOf(secret: Secret, { key, name, url }: AskedSecret): string {
+  const problem = hostProblem(url, hostsOf(secret));
+  if (problem !== undefined)
+    throw new NoAnswerError(
+      `Secret ${name} may not be sent to ${new URL(url).host}: its annotation ${SECRET_HOSTS} does not have the host`,
+    );
+  const { data = {} } = secret;
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  if (value === undefined) throw new NoAnswerError(`Secret ${name} has no key ${key}`);
+  const text = Buffer.from(value, 'base64').toString('utf8').trim();
+  if (text === '' || text.length > LONGEST_VALUE)
+    throw new NoAnswerError(
+      `key ${key} of Secret ${name} is empty, or has more than ${LONGEST_VALUE} characters`,
+    );
+  return text;
 }
 
 async function getSecret(

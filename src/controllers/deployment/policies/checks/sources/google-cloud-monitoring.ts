@@ -1,4 +1,4 @@
-import { createSign } from 'node:crypto';
+import { createPrivateKey, createSign } from 'node:crypto';
 import { z } from 'zod';
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { METRIC_FIELDS, address, query, secretName } from '../definition-fields.js';
@@ -8,9 +8,12 @@ import type { Asking, Metric } from './metric.js';
 import { instantQuery, valuesOfPrometheus } from './prometheus.js';
 import { jsonOf, valueAt } from './read-json.js';
 
+const KEY_OF_SECRET = 'service-account.json';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
 /** How long an assertion may be exchanged for a token, seconds. */
 const ASSERTION_SECONDS = 300;
+/** Google's keys have 2048 bits. The work of a signature grows with the third power, and nothing else runs meanwhile. */
+const LONGEST_KEY_BITS = 4096;
 
 /**
  * A PromQL query of Google Cloud Monitoring. The Secret has `service-account.json`, the key of a service account that
@@ -33,9 +36,11 @@ export const googleCloudMonitoring = z
     return {
       ...{ title: 'Google Cloud Monitoring', condition: read.condition, timeoutMs: read.timeout, urls },
       async valuesOf(asking) {
-        const token = await tokenFor(read.secret, `${tokenAddress}/token`, asking);
         const path = `v1/projects/${read.project}/location/global/prometheus/api/v1`;
         const url = `${read.address}/${path}/${instantQuery(fillQuery(read.query, asking.subject))}`;
+        // The token is a credential of the Secret too, so both hosts need its permission.
+        await asking.secret(read.secret, KEY_OF_SECRET, url);
+        const token = await tokenFor(read.secret, `${tokenAddress}/token`, asking);
         const headers = { authorization: `Bearer ${token}` };
         return valuesOfPrometheus(await asking.send({ method: 'GET', url, headers }));
       },
@@ -44,7 +49,7 @@ export const googleCloudMonitoring = z
 
 /** A token for the service account of a key, which itself is never sent. */
 async function tokenFor(name: string, url: string, { nowMs, secret, send }: Asking): Promise<string> {
-  const key = serviceAccountOf(await secret(name, 'service-account.json', url));
+  const key = serviceAccountOf(await secret(name, KEY_OF_SECRET, url));
   const issued = Math.floor(nowMs / 1000);
   const claims = { iss: key.email, scope: SCOPE, aud: url, iat: issued, exp: issued + ASSERTION_SECONDS };
   const body = new URLSearchParams({
@@ -68,7 +73,7 @@ function serviceAccountOf(text: string): { readonly email: string; readonly priv
   } catch {
     // Nothing of the text may be shown, so neither may the error that quotes it.
   }
-  throw new NoAnswerError('service-account.json is not the key of a service account');
+  throw new NoAnswerError(`${KEY_OF_SECRET} is not the key of a service account`);
 }
 
 /** A JSON Web Token by RS256. */
@@ -78,8 +83,11 @@ function signedAssertion(claims: object, privateKey: string): string {
   );
   const text = parts.join('.');
   try {
-    return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`;
+    const key = createPrivateKey(privateKey);
+    const { modulusLength = Infinity } = key.asymmetricKeyDetails ?? {};
+    if (key.asymmetricKeyType !== 'rsa' || modulusLength > LONGEST_KEY_BITS) throw new Error('not such a key');
+    return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`;
   } catch {
-    throw new NoAnswerError('service-account.json has no private key that can sign');
+    throw new NoAnswerError(`${KEY_OF_SECRET} has no RSA key of at most ${LONGEST_KEY_BITS} bits that can sign`);
   }
 }

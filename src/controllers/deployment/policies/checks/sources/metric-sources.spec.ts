@@ -1,4 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseCheck } from '../check-definition.js';
@@ -16,18 +17,33 @@ const SUBJECT: CheckSubject = {
 };
 const KEY_PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
+/** An RSA key of 8192 bits, made of numbers that are no primes: to make a real one takes seconds. */
+const HUGE_KEY = {
+  ...{ kty: 'RSA', n: bytes(1024), e: 'AQAB', d: bytes(1024) },
+  ...{ p: bytes(512), q: bytes(512), dp: bytes(512), dq: bytes(512), qi: bytes(512) },
+};
+
+function bytes(count: number): string {
+  return Buffer.alloc(count, 0xff).toString('base64url');
+}
+
 const SECRETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   datadog: { 'api-key': 'api', 'app-key': 'app' },
   'new-relic': { 'api-key': 'NRAK-1' },
   aws: { 'access-key-id': 'AKIDEXAMPLE', 'secret-access-key': 'wJalr', 'session-token': 'temporary' },
-  google: {
-    'service-account.json': JSON.stringify({
-      client_email: 'rollkeeper@project.iam.gserviceaccount.com',
-      private_key: KEY_PAIR.privateKey.export({ type: 'pkcs8', format: 'pem' }),
-    }),
-  },
+  google: serviceAccountOf(KEY_PAIR.privateKey),
+  ec: serviceAccountOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
+  huge: serviceAccountOf(createPrivateKey({ key: HUGE_KEY, format: 'jwk' })),
   grafana: { token: 't0ken' },
 };
+
+function serviceAccountOf(key: KeyObject): Readonly<Record<string, string>> {
+  const account = {
+    client_email: 'rollkeeper@project.iam.gserviceaccount.com',
+    private_key: key.export({ type: 'pkcs8', format: 'pem' }),
+  };
+  return { 'service-account.json': JSON.stringify(account) };
+}
 
 /** The answers of each server, in the form that its documentation shows. */
 const ANSWERS = JSON.parse(
@@ -75,7 +91,9 @@ async function measured(definition: unknown, answers: readonly string[], subject
       },
     },
     secrets: {
-      read: ({ key, name }) => {
+      read: ({ key, name, url }) => {
+        if (new URL(url).host === 'elsewhere.example.com')
+          return Promise.reject(new NoAnswerError(`Secret ${name} may not be sent there`));
         const value = SECRETS[name]?.[key];
         return value === undefined
           ? Promise.reject(new NoAnswerError(`Secret ${name} has no key ${key}`))
@@ -247,6 +265,21 @@ describe('the sources of metrics', () => {
     );
     expect(query?.headers).toEqual({ authorization: 'Bearer ya29.token' });
     expect(JSON.stringify(sent)).not.toContain('PRIVATE KEY');
+  });
+
+  it('send no token of a Google service account to a host that its Secret does not allow', async () => {
+    const kind = 'google-cloud-monitoring';
+    const elsewhere = { ...DEFINITIONS[kind], address: 'https://elsewhere.example.com' };
+    const { result, sent } = await measured({ [kind]: elsewhere }, ['google-token', 'prometheus']);
+    expect(result).toMatchObject({ verdict: 'unknown', message: expect.stringContaining('may not be sent') as string });
+    expect(sent).toEqual([]);
+  });
+
+  it.each(['ec', 'huge'])('sign by no %s key of a Google service account', async (secret) => {
+    const kind = 'google-cloud-monitoring';
+    const { result, sent } = await measured({ [kind]: { ...DEFINITIONS[kind], secret } }, []);
+    expect(result).toMatchObject({ verdict: 'unknown', message: expect.stringContaining('no RSA key') as string });
+    expect(sent).toEqual([]);
   });
 
   it('take InfluxQL as well, and the field of a New Relic row that is named', async () => {
