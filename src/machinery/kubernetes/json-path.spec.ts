@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compileJsonPath } from './json-path.js';
 
 const object = {
@@ -29,6 +29,21 @@ describe('a JSON path', () => {
 
   it.each(['spec', '.spec[', '.spec[?(@.a>1)]'])('is not read when it is %s', (path) => {
     expect(compileJsonPath(path)).toBeUndefined();
+  });
+
+  it('compares neither objects nor lists in a filter, whatever they hold', () => {
+    const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+    const items = [{ a: { toString: 1, valueOf: 1 } }, { a: ['x'] }, { a: nested }, { a: 'x' }];
+    expect(compileJsonPath('[?(@.a=="x")]')?.(items)).toEqual([{ a: 'x' }]);
+    expect(compileJsonPath('[?(@.a!="x")]')?.(items)).toEqual(items.slice(0, 3));
+  });
+
+  it('looks at an item no further than it finds anything', () => {
+    const flatMap = vi.spyOn(Array.prototype, 'flatMap');
+    expect(compileJsonPath(`[?(@${'.a'.repeat(200)}=="x")]`)?.([1])).toEqual([]);
+    const steps = flatMap.mock.calls.length;
+    flatMap.mockRestore();
+    expect(steps).toBeLessThan(10);
   });
 
   it('finds nothing that an object only inherits', () => {

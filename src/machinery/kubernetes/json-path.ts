@@ -17,7 +17,15 @@ export function compileJsonPath(path: string): ((object: unknown) => unknown[]) 
     if (!found) return undefined;
     steps.push(stepOf(found));
   }
-  return (object) => steps.reduce<unknown[]>((values, step) => step(values), [object]);
+  return (object) => {
+    let values: unknown[] = [object];
+    for (const step of steps) {
+      // A long path over a long list ends where it finds nothing, so that its work is linear in the object.
+      if (values.length === 0) break;
+      values = step(values);
+    }
+    return values;
+  };
 }
 
 function stepOf(found: RegExpExecArray): Step {
@@ -28,11 +36,16 @@ function stepOf(found: RegExpExecArray): Step {
     const read = compileJsonPath(filtered)!;
     const wanted = text ?? otherText ?? word ?? '';
     const isMatch = (item: unknown): boolean =>
-      read(item).some((value) => String(value) === wanted) === (operator === '==');
+      read(item).some((value) => isScalar(value) && String(value) === wanted) === (operator === '==');
     return (values) => each(values, (value) => childrenOf(value).filter(isMatch));
   }
   const name = (quoted ?? doubleQuoted ?? plain ?? '').replace(/\\(.)/g, '$1');
   return (values) => each(values, (value) => fieldOf(value, name));
+}
+
+/** A list or an object equals no text, and its `toString` may be a field that a user wrote. */
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 function each(values: readonly unknown[], next: (value: unknown) => readonly unknown[]): unknown[] {

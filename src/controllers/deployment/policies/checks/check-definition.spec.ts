@@ -57,6 +57,9 @@ describe('the definition of a check', () => {
     [{ prometheus: { ...PROMETHEUS, address: 'file:///x' } }, 'prometheus.address: is neither an http'],
     [{ prometheus: { ...PROMETHEUS, address: 'http://a:b@p' } }, 'has a user or a password'],
     [{ prometheus: { ...PROMETHEUS, address: 'http://p?x=1' } }, 'has a query of its own'],
+    [{ prometheus: { ...PROMETHEUS, address: 'http://p#' } }, 'has a query of its own'],
+    [{ prometheus: { ...PROMETHEUS, address: 'http://p\u0001' } }, 'begins or ends with white space'],
+    [{ prometheus: { ...PROMETHEUS, query: '\ud800' } }, 'prometheus.query: has half of a character'],
     [{ prometheus: PROMETHEUS, interval: '10ms' }, 'interval: "10ms" is not a duration'],
     [{ prometheus: PROMETHEUS, count: 2, 'failure-limit': 2 }, 'failure-limit: is not below count'],
     [{ prometheus: PROMETHEUS, unknown: 'pass' }, 'unknown: '],
@@ -74,7 +77,12 @@ describe('the definition of a check', () => {
     expect(problemOf(value)).toContain(problem);
   });
 
-  it('whose query opens a variable and never closes it, is read at once', () => {
+  it('may have white space around a URL, which does not become a part of it', () => {
+    const parsed = parseCheck(JSON.stringify({ prometheus: { ...PROMETHEUS, address: ' http://p:9090/ ' } }));
+    expect(parsed).toMatchObject({ check: { metric: { urls: ['http://p:9090'] } } });
+  });
+
+  it('is read at once where its query opens a variable and never closes it', () => {
     const query = `{{${' '.repeat(4000)}`;
     const parsed = parseCheck(
       JSON.stringify({ prometheus: { address: 'http://p', query, condition: '< 1' } }),
@@ -82,7 +90,7 @@ describe('the definition of a check', () => {
     expect(parsed).toMatchObject({ check: { kind: 'prometheus' } });
   });
 
-  it('that is no YAML, is too long, or unfolds without end, is refused', () => {
+  it('is refused where it is no YAML, is too long, or unfolds without end', () => {
     expect(parseCheck('a: [')).toMatchObject({
       problem: expect.stringContaining('neither YAML nor JSON') as string,
     });

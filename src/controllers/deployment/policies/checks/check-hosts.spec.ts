@@ -35,6 +35,13 @@ describe('the hosts that requests may go to', () => {
     expect(hostProblem(url, rules)).toContain('is not one of the hosts that --check-hosts allows');
   });
 
+  it.each(['http://api.1.2.3.999', 'http://ci.test /x', 'ci.test'])(
+    'are none of what is no URL: %s',
+    (url) => {
+      expect(hostProblem(url, rules)).toBe("the request's URL cannot be read");
+    },
+  );
+
   it('are none without a list', () => {
     expect(parseHostRules(' , ', 'check-hosts')).toEqual([]);
     expect(hostProblem('http://localhost', [])).toContain('localhost:80');

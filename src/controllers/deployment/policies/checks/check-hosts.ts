@@ -48,6 +48,7 @@ function parseHostRule(entry: string, option: string): HostRule {
 
 /** Why no request may go there; `undefined` where it may. */
 export function hostProblem(url: string, rules: readonly HostRule[]): string | undefined {
+  if (!URL.canParse(url)) return `the request's URL cannot be read`;
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/\.$/, '');
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);

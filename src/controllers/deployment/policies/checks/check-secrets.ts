@@ -55,7 +55,7 @@ function valueOf(secret: Secret, { key, name, url }: AskedSecret): string {
   const problem = hostProblem(url, hostsOf(secret));
   if (problem !== undefined)
     throw new NoAnswerError(
-      `Secret ${name} may not be sent to ${new URL(url).host}: its annotation ${SECRET_HOSTS} does not have the host`,
+      `Secret ${name} may not be sent to ${URL.parse(url)?.host ?? 'what is no URL'}: its annotation ${SECRET_HOSTS} does not have the host`,
     );
   const { data = {} } = secret;
   const value = Object.hasOwn(data, key) ? data[key] : undefined;

@@ -30,6 +30,7 @@ export const durationBetween = (leastMs: number, mostMs: number) =>
 /** The URL of a request, with all that belongs to it. */
 export const httpUrl = z
   .string({ error: 'is not a URL' })
+  .trim()
   .max(LONGEST_URL)
   .superRefine((text, context) => {
     const problem = urlProblem(text);
@@ -38,7 +39,7 @@ export const httpUrl = z
 
 /** The URL of a server, without a slash at its end. */
 export const address = httpUrl
-  .refine((text) => !text.includes('?'), { error: 'has a query of its own' })
+  .refine((text) => !/[?#]/.test(text), { error: 'has a query of its own' })
   .transform((text) => withoutTrailing(text, '/'));
 
 const condition = z.string({ error: 'is not a condition such as "< 0.01"' }).transform((text, context) => {
@@ -63,6 +64,8 @@ function textWithVariables(longest: number) {
     .min(1, { error: 'is empty' })
     .max(longest)
     .superRefine((text, context) => {
+      if (!text.isWellFormed())
+        context.addIssue({ code: 'custom', message: 'has half of a character, which cannot be sent' });
       const unknown = unknownVariable(text);
       if (unknown === undefined) return;
       const message = `{{${unknown}}} is not one of ${VARIABLE_NAMES.join(', ')}`;
@@ -176,6 +179,8 @@ function headerProblem(name: string): string | undefined {
 
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is not a URL';
+  // What is put behind the URL would no longer be behind its end.
+  if (/^[\s\p{Cc}]|[\s\p{Cc}]$/u.test(text)) return 'begins or ends with white space';
   const { hash, host, password, protocol, username } = new URL(text);
   if (host.includes('{')) return 'has a variable in its host';
   if (protocol !== 'http:' && protocol !== 'https:') return 'is neither an http nor an https URL';

@@ -85,9 +85,12 @@ function signedAssertion(claims: object, privateKey: string): string {
   try {
     const key = createPrivateKey(privateKey);
     const { modulusLength = Infinity } = key.asymmetricKeyDetails ?? {};
-    if (key.asymmetricKeyType !== 'rsa' || modulusLength > LONGEST_KEY_BITS) throw new Error('not such a key');
+    if (key.asymmetricKeyType !== 'rsa' || modulusLength > LONGEST_KEY_BITS)
+      throw new Error('not such a key');
     return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`;
   } catch {
-    throw new NoAnswerError(`${KEY_OF_SECRET} has no RSA key of at most ${LONGEST_KEY_BITS} bits that can sign`);
+    throw new NoAnswerError(
+      `${KEY_OF_SECRET} has no RSA key of at most ${LONGEST_KEY_BITS} bits that can sign`,
+    );
   }
 }

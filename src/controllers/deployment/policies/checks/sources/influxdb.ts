@@ -8,7 +8,11 @@ import type { Asking, Metric } from './metric.js';
 import { filledHeaders } from './metric.js';
 import { jsonOf, listAt, numberOf, valueAt } from './read-json.js';
 
-const name = z.string().min(1).max(200);
+const name = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => text.isWellFormed(), { error: 'has half of a character' });
 
 /**
  * A query in Flux (`org` and `flux`), or in InfluxQL (`database` and `influxql`). The last row of each table counts.
@@ -60,21 +64,36 @@ async function askFlux(
 function lastOfTables({ body, status }: IncomingAnswer): readonly number[] {
   if (status !== 200) throw new NoAnswerError(`answered ${status}`);
   const last = new Map<string, number>();
-  let header: readonly string[] | undefined;
+  let columns: Columns | undefined;
   for (const row of parseCsv(body)) {
     // Tables with other columns follow an empty line, with a header of their own; annotations begin with a hash.
-    if (row.length === 1 && row[0] === '') header = undefined;
+    if (row.length === 1 && row[0] === '') columns = undefined;
     else if (row[0]?.startsWith('#') === true) continue;
-    else if (!header) header = row;
-    else last.set(`${row[header.indexOf('result')]}/${row[header.indexOf('table')]}`, valueOf(header, row));
+    else if (!columns) columns = columnsOf(row);
+    else last.set(`${row[columns.result]}/${row[columns.table]}`, valueOf(columns, row));
   }
   return [...last.values()];
 }
 
-function valueOf(header: readonly string[], row: readonly string[]): number {
-  const error = header.indexOf('error');
+/** Where the columns are in a row; -1 for one that is missing. */
+interface Columns {
+  readonly result: number;
+  readonly table: number;
+  readonly error: number;
+  readonly value: number;
+}
+
+/** Looked for once for each header, which may be as long as the answer. */
+function columnsOf(header: readonly string[]): Columns {
+  const [result = -1, table = -1, error = -1, value = -1] = ['result', 'table', 'error', '_value'].map(
+    (name) => header.indexOf(name),
+  );
+  return { result, table, error, value };
+}
+
+function valueOf({ error, value }: Columns, row: readonly string[]): number {
   if (error >= 0 && row[error] !== '') throw new NoAnswerError('the query failed');
-  return numberOf(row[header.indexOf('_value')]);
+  return numberOf(row[value]);
 }
 
 async function askInfluxQl(

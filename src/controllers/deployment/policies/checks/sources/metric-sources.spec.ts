@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseCheck } from '../check-definition.js';
 import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
 import { measureMetric } from '../measure-metric.js';
@@ -74,7 +74,11 @@ function answerOf(name: string): IncomingAnswer {
   return { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-async function measured(definition: unknown, answers: readonly string[], subject: CheckSubject = SUBJECT) {
+async function measured(
+  definition: unknown,
+  answers: readonly (string | IncomingAnswer)[],
+  subject: CheckSubject = SUBJECT,
+) {
   const sent: OutgoingRequest[] = [];
   const parsed = parseCheck(JSON.stringify(definition));
   if ('problem' in parsed) throw new Error(parsed.problem);
@@ -87,7 +91,8 @@ async function measured(definition: unknown, answers: readonly string[], subject
     sender: {
       send: (request) => {
         sent.push(request);
-        return Promise.resolve(answerOf(left.shift() ?? ''));
+        const next = left.shift() ?? '';
+        return Promise.resolve(typeof next === 'string' ? answerOf(next) : next);
       },
     },
     secrets: {
@@ -271,15 +276,32 @@ describe('the sources of metrics', () => {
     const kind = 'google-cloud-monitoring';
     const elsewhere = { ...DEFINITIONS[kind], address: 'https://elsewhere.example.com' };
     const { result, sent } = await measured({ [kind]: elsewhere }, ['google-token', 'prometheus']);
-    expect(result).toMatchObject({ verdict: 'unknown', message: expect.stringContaining('may not be sent') as string });
+    expect(result).toMatchObject({
+      verdict: 'unknown',
+      message: expect.stringContaining('may not be sent') as string,
+    });
     expect(sent).toEqual([]);
   });
 
   it.each(['ec', 'huge'])('sign by no %s key of a Google service account', async (secret) => {
     const kind = 'google-cloud-monitoring';
     const { result, sent } = await measured({ [kind]: { ...DEFINITIONS[kind], secret } }, []);
-    expect(result).toMatchObject({ verdict: 'unknown', message: expect.stringContaining('no RSA key') as string });
+    expect(result).toMatchObject({
+      verdict: 'unknown',
+      message: expect.stringContaining('no RSA key') as string,
+    });
     expect(sent).toEqual([]);
+  });
+
+  it('look for the columns of a table once, however many rows it has', async () => {
+    const header = `${'x,'.repeat(1000)}result,table,_value`;
+    const body = [header, ...Array.from({ length: 500 }, () => 'y')].join('\n');
+    const indexOf = vi.spyOn(Array.prototype, 'indexOf');
+    const { result } = await measured({ influxdb: DEFINITIONS.influxdb }, [{ status: 200, body }]);
+    const looks = indexOf.mock.calls.filter(([name]) => name === '_value').length;
+    indexOf.mockRestore();
+    expect(result).toEqual({ verdict: 'unknown', message: 'InfluxDB: the value is NaN' });
+    expect(looks).toBe(1);
   });
 
   it('take InfluxQL as well, and the field of a New Relic row that is named', async () => {
