@@ -179,7 +179,7 @@ function headerProblem(name: string): string | undefined {
 
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is not a URL';
-  // What is put behind the URL would no longer be behind its end.
+  // A path that is appended to such a URL would not be at its end.
   if (/^[\s\p{Cc}]|[\s\p{Cc}]$/u.test(text)) return 'begins or ends with white space';
   const { hash, host, password, protocol, username } = new URL(text);
   if (host.includes('{')) return 'has a variable in its host';

@@ -75,7 +75,7 @@ function lastOfTables({ body, status }: IncomingAnswer): readonly number[] {
   return [...last.values()];
 }
 
-/** Where the columns are in a row; -1 for one that is missing. */
+/** The places of the columns in a row; -1 for one that is missing. */
 interface Columns {
   readonly result: number;
   readonly table: number;
