@@ -2,7 +2,7 @@ import { counted } from '@rollkeeper/machinery/text';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import { keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod, NodeLabels } from '../shared/index.js';
 import {
   choosePodNames,
@@ -16,8 +16,8 @@ import {
   spreadsOf,
 } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
-import type { RejectionBackoff } from './rejection-backoff.js';
-import { decideRejectionBackoff } from './rejection-backoff.js';
+import type { FailureSeries } from './failure-series.js';
+import { creationsHeldMs, decideFailureSeries, seriesToStore } from './failure-series.js';
 import { relatedPods } from './related-pods.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
@@ -59,8 +59,10 @@ export interface PodPlan {
 /** The complete decision about the pods. */
 export interface DecidedPods {
   readonly plan: PodPlan;
-  /** Nodes rejected too many pods: creations are delayed. */
-  readonly backoff?: RejectionBackoff;
+  /** Pods die before they are ready. */
+  readonly failures?: FailureSeries;
+  /** Creations are delayed for this long because of that, milliseconds. */
+  readonly heldMs?: number;
   /** For the trace, the log and `explain`. */
   readonly decision: Decision;
 }
@@ -78,19 +80,26 @@ export function decidePods(
   const ending = replacesAfterEnd(replicaSet) ? countEnding(situation) : 0;
   const missing = desired - running - ending;
   const nowMs = clock.now();
-  const backoff = decideRejectionBackoff({ pods: controlled, missing, nowMs, options });
+  const { failures: stored } = situation.intents;
+  const failures = decideFailureSeries({ pods: controlled, stored, nowMs, options });
+  const heldMs = creationsHeldMs(failures, missing, nowMs);
   const count = decidePodCount({ active: running, ending, desired, burst: options.burstReplicas });
-  const creates = newPodNames({ replicaSet, count: backoff ? 0 : count.create, freeNames }, dependencies);
+  const creates = newPodNames(
+    { replicaSet, count: heldMs === undefined ? count.create : 0, freeNames },
+    dependencies,
+  );
   const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
   const deletes = [...pendingDeletes, ...victims];
+  const kept = seriesToStore(failures, { pods: controlled, stored });
   const plan = {
     creates,
     deletes,
-    intents: { ...situation.intents, creates, deletes },
-    mustStore: creates.length > 0 || victims.length > 0 || situation.corrected,
+    intents: { ...situation.intents, creates, deletes, failures: kept },
+    mustStore:
+      creates.length > 0 || victims.length > 0 || situation.corrected || !sameJson(kept ?? {}, stored ?? {}),
   };
-  const decision = describeDecision(replicaSet, { ...situation, ...plan, heldBack: backoff !== undefined });
-  return { plan, backoff, decision };
+  const decision = describeDecision(replicaSet, { ...situation, ...plan, heldBack: heldMs !== undefined });
+  return { plan, failures, heldMs, decision };
 }
 
 /** How many pods one sync creates or deletes; never both. */
@@ -176,7 +185,7 @@ interface Described {
   readonly creates: readonly unknown[];
   /** Including those of intents. */
   readonly deletes: readonly unknown[];
-  /** Nodes rejected too many pods. */
+  /** Too many pods died before they were ready. */
   readonly heldBack: boolean;
 }
 

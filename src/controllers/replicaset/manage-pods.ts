@@ -1,10 +1,15 @@
-import { counted } from '@rollkeeper/machinery/text';
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { DoomedPod } from '../shared/index.js';
-import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
+import {
+  FAILED_DELETE,
+  POD_FAILURE_BACK_OFF,
+  PodControl,
+  podFromTemplate,
+  podNamePrefix,
+} from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
@@ -15,6 +20,7 @@ import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
 import { openIntents, shownAt, situationOf } from './resolve-intents.js';
 import type { ManageFailure } from './status.js';
+import { describeFailures } from './describe-failures.js';
 
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
 
@@ -55,14 +61,14 @@ export class PodManager {
   /** Applies a decision: stores the intents, then acts. */
   async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
-    { backoff, plan }: DecidedPods,
+    { failures, heldMs, plan }: DecidedPods,
     context: Context,
   ): Promise<ManageResult> {
-    if (backoff) {
+    if (failures && heldMs !== undefined) {
       context.events.record(replicaSet, {
         type: 'Warning',
-        reason: 'PodRejectionBackOff',
-        message: `Nodes rejected ${counted(backoff.rejections, 'pod')} since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
+        reason: POD_FAILURE_BACK_OFF,
+        message: describeFailures(failures),
       });
     }
     if (isEmptyIntents(plan.intents)) {
@@ -71,7 +77,7 @@ export class PodManager {
       await context.intents.store(plan.intents);
     }
     const result = await this.act(replicaSet, plan, context);
-    return backoff ? { ...result, requeueAfterMs: backoff.remainingMs } : result;
+    return heldMs === undefined ? result : { ...result, requeueAfterMs: heldMs };
   }
 
   /** Drops state of a deleted ReplicaSet. */

@@ -1,6 +1,8 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
+import type { FailureSeries } from './failure-series.js';
+import { parseFailureSeries } from './failure-series.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -15,6 +17,8 @@ export interface PodIntents {
   readonly ownerUid: string;
   readonly creates: readonly string[];
   readonly deletes: readonly DoomedPod[];
+  /** Deaths that the pods in the API do not show any more, or not for long. @default none */
+  readonly failures?: FailureSeries;
 }
 
 /** The state according to cache and intents. */
@@ -48,11 +52,17 @@ export function parsePodIntents(stored: unknown, ownerUid: string): PodIntents {
   if (typeof stored !== 'object' || stored === null) return none;
   const candidate: Partial<PodIntents> = stored;
   if (candidate.version !== 1 || candidate.ownerUid !== ownerUid) return none;
-  return { ...none, creates: candidate.creates ?? [], deletes: candidate.deletes ?? [] };
+  const failures = parseFailureSeries(candidate.failures);
+  return {
+    ...none,
+    creates: candidate.creates ?? [],
+    deletes: candidate.deletes ?? [],
+    ...(failures && { failures }),
+  };
 }
 
 export function isEmptyIntents(intents: PodIntents): boolean {
-  return intents.creates.length === 0 && intents.deletes.length === 0;
+  return intents.creates.length === 0 && intents.deletes.length === 0 && !intents.failures;
 }
 
 /**

@@ -214,23 +214,71 @@ describe('pods that cannot be created', () => {
     expect(harness.storedIntents).toBeUndefined();
   });
 
-  it('are held back, visibly, while nodes reject them', async () => {
+  it('are held back, visibly, while they die before they are ready', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
-    for (const rejected of harness.activePods) {
-      await harness.changePod(rejected, (pod) => (pod.status = { phase: 'Failed', reason: 'OutOfcpu' }));
-    }
-    harness.catchUp();
+    await reject(harness);
     expect((await harness.activate()).result).toEqual({ requeueAfterMs: 1000 });
-    expect(harness.events.lines.at(-1)).toBe(
-      'Warning PodRejectionBackOff Nodes rejected 1 pod since the last one that ran (OutOfcpu); waiting 1s before creating more',
-    );
+    const message =
+      '1 pod died before it was ready, and none has become ready since (OutOfcpu); the next are created 1s after the last of them';
+    expect(harness.events.lines.at(-1)).toBe(`Warning PodFailureBackOff ${message}`);
+    const condition = { type: 'PodFailureBackOff', status: 'True', reason: 'OutOfcpu', message };
+    expect(harness.replicaSet.status?.conditions).toMatchObject([condition]);
     expect(harness.activePods).toHaveLength(0);
     await harness.clock.advance(1000);
     await harness.settle();
     expect(harness.activePods).toHaveLength(1);
+    expect(harness.replicaSet.status?.conditions).toMatchObject([condition]);
+    const conditions = [{ type: 'Ready', status: 'True' as const }];
+    for (const ready of harness.activePods)
+      await harness.changePod(ready, (pod) => (pod.status = { phase: 'Running', conditions }));
+    await harness.settle();
+    expect(harness.replicaSet.status?.conditions).toBeUndefined();
+  });
+
+  it('are held back longer each time although the dead ones leave, and by another process', async () => {
+    const harness = new ReplicaSetHarness(1, { processes: 2 });
+    await harness.settle();
+    const waits: unknown[] = [];
+    for (let round = 0; round < 4; round++) {
+      const uid = harness.activePods[0]?.metadata.uid;
+      await evictAtOnce(harness);
+      waits.push((await harness.activate(undefined, round % 2)).result?.requeueAfterMs);
+      for (const { metadata } of harness.cluster.all<Pod>(Pod))
+        if (metadata.uid === uid) harness.cluster.vanish(Pod, `default/${metadata.name}`);
+      harness.catchUp();
+      const wait = (await harness.activate(undefined, (round + 1) % 2)).result?.requeueAfterMs;
+      expect(harness.activePods).toHaveLength(0);
+      await harness.clock.advance(wait!);
+      harness.catchUp();
+      await harness.activate(undefined, round % 2);
+      harness.catchUp();
+      expect(harness.activePods).toHaveLength(1);
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000]);
   });
 });
+
+async function reject(harness: ReplicaSetHarness): Promise<void> {
+  for (const rejected of harness.activePods)
+    await harness.changePod(rejected, (pod) => (pod.status = { phase: 'Failed', reason: 'OutOfcpu' }));
+  harness.catchUp();
+}
+
+/** As the controller of taints does with a pod that names a node whose taints it does not tolerate. */
+async function evictAtOnce(harness: ReplicaSetHarness): Promise<void> {
+  const now = toRfc3339(harness.clock.now());
+  const reason = 'DeletionByTaintManager';
+  const conditions = [{ type: 'DisruptionTarget', status: 'True' as const, reason, lastTransitionTime: now }];
+  for (const evicted of harness.activePods) {
+    await harness.changePod(evicted, (pod) => {
+      pod.status = { phase: 'Pending', conditions };
+      pod.spec.nodeName = 'node-1';
+    });
+    await harness.cluster.delete(Pod, evicted.metadata);
+  }
+  harness.catchUp();
+}
 
 describe('pods of others', () => {
   it('are adopted as orphans that match, and released when they no longer do', async () => {

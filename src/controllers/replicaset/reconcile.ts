@@ -28,6 +28,8 @@ import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
 import type { DecidedPods, Situation } from './decide-pods.js';
 import { decidePods, desiredReplicas } from './decide-pods.js';
+import type { FailureSeries } from './failure-series.js';
+import { decideFailureSeries } from './failure-series.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
 import type { ReplicatedKind } from './replicated-kind.js';
@@ -56,6 +58,11 @@ export interface SeenReplicaSet {
 export interface PlannedPods extends Pick<SeenReplicaSet, 'claimed' | 'replicaSet'> {
   /** Absent: the number of pods is left as it is. */
   readonly pods?: DecidedPods;
+}
+
+/** The objects that the status follows from. */
+interface Followed extends Pick<SeenReplicaSet, 'claimed' | 'replicaSet'> {
+  readonly pods?: Pick<DecidedPods, 'failures'>;
 }
 
 /**
@@ -115,7 +122,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
 
   async act({ claimed, pods, replicaSet }: PlannedPods, context: Context): Promise<ReconcileResult> {
     const managed = pods ? await this.podManager.apply(replicaSet, pods, context) : { changedPods: false };
-    return this.finish(replicaSet, claimed, managed, context);
+    return this.finish({ replicaSet, claimed, pods }, managed, context);
   }
 
   /**
@@ -132,18 +139,22 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     const { adopt, release, ...claimed } = findPods({ replicaSet, ...selector, pods: this.deps.pods });
     if (adopt.length > 0 || release.length > 0) return true;
     if (claimed.active.length !== desiredReplicas(replicaSet)) return true;
-    const { nextAvailableInMs, status } = this.followUp(replicaSet, claimed);
+    const pods = { failures: this.failureSeriesOf(claimed) };
+    const { nextAvailableInMs, status } = this.followUp({ replicaSet, claimed, pods });
     return status !== undefined || nextAvailableInMs !== undefined;
   }
 
-  private followUp(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    { active, terminating }: ClaimedPods,
-    failure?: ManageFailure,
-  ): FollowUp {
+  /** As far as the pods show it: one that was stored makes a sync needed at worst. */
+  private failureSeriesOf({ controlled }: ClaimedPods): FailureSeries | undefined {
+    return decideFailureSeries({ pods: controlled, nowMs: this.clock.now(), options: this.deps.options });
+  }
+
+  private followUp({ claimed, pods, replicaSet }: Followed, failure?: ManageFailure): FollowUp {
+    const { active, terminating } = claimed;
     return decideFollowUp({
       replicaSet,
       active,
+      failures: pods?.failures,
       terminating: this.serverKeepsTerminatingReplicas ? terminating : undefined,
       failure,
       nowMs: this.clock.now(),
@@ -152,15 +163,15 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
 
   /** Writes the status, and returns when to come back. */
   private async finish(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    claimed: ClaimedPods,
+    planned: PlannedPods,
     { changedPods, failure, requeueAfterMs }: ManageResult,
     context: Context,
   ): Promise<ReconcileResult> {
     context.signal.throwIfAborted();
-    const { nextAvailableInMs, status } = this.followUp(replicaSet, claimed, failure);
+    const { nextAvailableInMs, status } = this.followUp(planned, failure);
     const mayWait = changedPods && !failure && this.deps.options.statusAfterScaling === 'with-next-sync';
-    const statusIn = status && !mayWait ? await this.writeStatus(replicaSet, status, context) : undefined;
+    const statusIn =
+      status && !mayWait ? await this.writeStatus(planned.replicaSet, status, context) : undefined;
     if (failure) throw failure.error;
     return requeueIn(requeueAfterMs, statusIn, nextAvailableInMs);
   }

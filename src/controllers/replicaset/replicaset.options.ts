@@ -17,7 +17,12 @@ export interface ReplicaSetControllerOptions {
   statusAfterScaling?: 'now' | 'with-next-sync';
   /** Watches the labels of nodes, so that rollouts can go zone by zone (docs/ROLLOUTS.md). @default false */
   zones?: boolean;
-  /** First delay after nodes have rejected pods of a ReplicaSet, milliseconds; doubles each time. @default 1000 */
+  /**
+   * Creates pods more and more slowly while those of a ReplicaSet die before they are ready (docs/CONTROLLERS.md). Only to
+   * compare with recordings of Kubernetes. @default true
+   */
+  failureBackoff?: boolean;
+  /** First delay after pods of a ReplicaSet died before they were ready, milliseconds; doubles each time. @default 1000 */
   rejectionBackoffBaseMs?: number;
   /** Longest such delay, milliseconds. @default 300000 */
   rejectionBackoffMaxMs?: number;
@@ -33,6 +38,7 @@ const schema = z
     waits: changeWaits,
     zones: z.boolean().default(false),
     statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
+    failureBackoff: z.boolean().default(true),
     rejectionBackoffBaseMs: z.number().positive().default(1000),
     rejectionBackoffMaxMs: z.number().positive().default(300_000),
   })

@@ -7,9 +7,11 @@ import type {
   ReplicaSetCondition,
   ReplicaSetStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import { isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { FAILED_CREATE, FAILED_DELETE } from '../shared/index.js';
-import { isPodAvailable, msUntilPodAvailable } from '../shared/index.js';
+import { POD_FAILURE_BACK_OFF, isPodAvailable, msUntilPodAvailable } from '../shared/index.js';
+import { describeFailures } from './describe-failures.js';
+import type { FailureSeries } from './failure-series.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -33,6 +35,8 @@ interface StatusInput {
   /** Absent if the server does not keep their number. */
   readonly terminating: readonly ReadablePod[] | undefined;
   readonly failure: ManageFailure | undefined;
+  /** Pods that die before they are ready. @default none do */
+  readonly failures?: FailureSeries;
   readonly nowMs: number;
 }
 
@@ -112,26 +116,49 @@ function msUntilNextAvailable(
   return waits.length > 0 ? Math.min(...waits) : undefined;
 }
 
-function decideConditions(input: {
-  readonly replicaSet: DeepReadonly<ReplicaSet>;
-  readonly failure: ManageFailure | undefined;
-  readonly nowMs: number;
-}): ReplicaSetCondition[] {
-  const { replicaSet, failure, nowMs } = input;
-  const existing = (replicaSet.status?.conditions ?? []).map((condition) => ({ ...condition }));
-  const hasFailure = existing.some(({ type }) => type === REPLICA_FAILURE);
-  if (!failure) return existing.filter(({ type }) => type !== REPLICA_FAILURE);
-  if (hasFailure) return existing;
-  return [
-    ...existing,
-    {
+function decideConditions(input: StatusInput): ReplicaSetCondition[] {
+  const existing = (input.replicaSet.status?.conditions ?? []).map((condition) => ({ ...condition }));
+  const next = new Map<string, ReplicaSetCondition | undefined>([
+    [REPLICA_FAILURE, replicaFailure(input, findCondition(existing, REPLICA_FAILURE))],
+    [POD_FAILURE_BACK_OFF, podFailures(input, findCondition(existing, POD_FAILURE_BACK_OFF))],
+  ]);
+  const kept = existing.map((condition) => (next.has(condition.type) ? next.get(condition.type) : condition));
+  const added = [...next.values()].filter(
+    (condition) => !existing.some(({ type }) => type === condition?.type),
+  );
+  return [...kept, ...added].filter((condition) => condition !== undefined);
+}
+
+function replicaFailure(
+  { failure, nowMs }: StatusInput,
+  before: ReplicaSetCondition | undefined,
+): ReplicaSetCondition | undefined {
+  if (!failure) return undefined;
+  return (
+    before ?? {
       type: REPLICA_FAILURE,
       status: 'True',
       reason: failure.reason,
       message: errorMessage(failure.error),
       lastTransitionTime: toRfc3339(nowMs),
-    },
-  ];
+    }
+  );
+}
+
+/** Until all wanted pods are ready: one that died long ago is no news then. */
+function podFailures(
+  { active, failures, nowMs, replicaSet }: StatusInput,
+  before: ReplicaSetCondition | undefined,
+): ReplicaSetCondition | undefined {
+  const readyPods = active.filter((pod) => isPodReady(pod)).length;
+  if (!failures || readyPods >= (replicaSet.spec.replicas ?? 1)) return undefined;
+  return {
+    type: POD_FAILURE_BACK_OFF,
+    status: 'True',
+    reason: failures.reason,
+    message: describeFailures(failures),
+    lastTransitionTime: before?.lastTransitionTime ?? toRfc3339(nowMs),
+  };
 }
 
 function sameConditions(

@@ -18,6 +18,8 @@ export { FIRST_TO_GO, firstToGo, isNamed, readFirstToGo, renderFirstToGo } from 
 export type { FirstToGo } from './pods/first-to-go.js';
 export { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 export { isRejectedByNode } from './pods/node-rejection.js';
+export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.js';
+export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';
 export type { OwnPods } from './ownership/own-pods.js';
 export { FAILED_CREATE, FAILED_DELETE, PodControl, slowStartBatch } from './pods/pod-control.js';

@@ -32,6 +32,19 @@ export function observePolicies(meter: Meter, counts: () => ReadonlyMap<string, 
     });
 }
 
+/** Number of ReplicaSets whose pods die before they are ready; `undefined` reports nothing. */
+export function observeFailingReplicaSets(meter: Meter, count: () => number | undefined): void {
+  meter
+    .createObservableGauge(METRICS.failingReplicaSets, {
+      description:
+        'ReplicaSets whose pods die before they are ready, so that the next are created more and more slowly',
+    })
+    .addCallback((result) => {
+      const failing = count();
+      if (failing !== undefined) result.observe(failing);
+    });
+}
+
 /** Seconds: from a rollout of one pod to one of an hour. */
 const ROLLOUT_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 /** Seconds spent by the controllers themselves. Includes the bounds of the objective (docs/RELIABILITY.md). */

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { rolloutHealth, stateOfStatus } from '../../controllers/deployment/index.js';
-import { countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import { aReplicaSet } from '../../testing/replicaset-harness.js';
+import { countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }];
 const through = {
@@ -66,4 +67,11 @@ it('counts what policies say, and nothing that Kubernetes says', () => {
     InvalidAnnotation: 1,
   });
   expect(counted).toContainEqual(['WaitingForCheck', 0]);
+});
+
+it('counts the ReplicaSets whose pods die before they are ready', () => {
+  const failing = { type: 'PodFailureBackOff', status: 'True' as const, reason: 'OutOfcpu' };
+  const status = { replicas: 0, conditions: [failing] };
+  expect(countFailing([aReplicaSet(), { ...aReplicaSet(), status }])).toBe(1);
+  expect(countFailing([])).toBe(0);
 });

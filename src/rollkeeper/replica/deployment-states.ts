@@ -6,7 +6,8 @@ import {
   rolloutHealth,
   stateOfStatus,
 } from '@rollkeeper/controllers/deployment';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { failureBackOffOf } from '@rollkeeper/controllers/shared';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 
 /** Counts Deployments by health; each word has a count. */
 export function countRolloutHealth(
@@ -31,4 +32,11 @@ export function countPolicyReasons(
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return counts;
+}
+
+/** Counts the ReplicaSets whose pods die before they are ready. */
+export function countFailing(replicaSets: Iterable<DeepReadonly<ReplicaSet>>): number {
+  let failing = 0;
+  for (const { status } of replicaSets) if (failureBackOffOf(status) !== undefined) failing += 1;
+  return failing;
 }

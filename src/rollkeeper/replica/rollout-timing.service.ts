@@ -8,9 +8,10 @@ import {
   createCheckMetrics,
   createRolloutMetrics,
   observeDeployments,
+  observeFailingReplicaSets,
   observePolicies,
 } from './app-metrics.js';
-import { countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import { countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
 import { RolloutDurations } from '../insight/durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -46,10 +47,14 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
       manager.isLeader ? countRolloutHealth(listed(), clock.now()) : undefined,
     );
     observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
+    const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
+    observeFailingReplicaSets(meter, () =>
+      manager.isLeader ? countFailing(replicaSets.lister.list()) : undefined,
+    );
     const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
     this.stop = rollouts.watch({
       deployments,
-      replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet),
+      replicaSets,
       pods: informers.informerFor<Pod>(Pod),
     });
   }

@@ -106,8 +106,9 @@ export async function runReplicaSetCase(
   const replicaSet = seed(given.replicaSet);
   for (const sibling of given.siblings ?? []) seed(sibling);
   for (const pod of given.pods ?? []) api.seed(Pod, ownedBy(recorded.kind, structuredClone(pod) as Pod));
-  // The recordings are of single runs, so the status has to follow in the run that changed the pods.
-  const controller = recorded.create({ statusAfterScaling: 'now' });
+  // The recordings are of single runs, so the status has to follow in the run that changed the pods. Kubernetes replaces
+  // pods that die at once, which is a fault that ours does not have.
+  const controller = recorded.create({ statusAfterScaling: 'now', failureBackoff: false });
   const { error, events, requeueAfterMs } = await syncOnce(controller, replicaSet, api, now);
   const written = (verb: AttemptedWrite['verb']): string[] =>
     api.writes

@@ -138,6 +138,9 @@ const quota: Conditions = [
     message: 'pods "web-new-x" is forbidden: exceeded quota: small',
   },
 ];
+const dying: Conditions = [
+  { type: 'PodFailureBackOff', status: 'True', message: '4 pods died before they were ready' },
+];
 const exceeded = (message: string): Partial<DeploymentCondition> => ({
   status: 'False',
   reason: 'ProgressDeadlineExceeded',
@@ -173,6 +176,11 @@ describe('the message of a deadline that has passed', () => {
       name: 'says nothing of a refusal where no pod is missing',
       world: { replicas: 3, conditions: quota, pods: [starting('a')] },
       adds: '',
+    },
+    {
+      name: 'says that pods die, where none of them is left to be asked',
+      world: { replicas: 0, conditions: dying },
+      adds: ' 4 pods died before they were ready.',
     },
     {
       name: 'is in one line and of bounded length, whatever a kubelet writes',

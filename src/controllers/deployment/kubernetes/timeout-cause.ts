@@ -1,6 +1,6 @@
 import { findCondition, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ClassifiedPod, PodState } from '../../shared/index.js';
-import { classifyPod, describeReason, worstTrouble } from '../../shared/index.js';
+import { classifyPod, describeReason, failureBackOffOf, worstTrouble } from '../../shared/index.js';
 import type { RolloutDraft } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { rolloutSetsOf } from './new-replica-set.js';
@@ -37,7 +37,7 @@ export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
  * @param pods those of the new ReplicaSet
  */
 export function stuckCause(latest: ReplicaSetDraft, pods: readonly ClassifiedPod[]): string | undefined {
-  return refusedPods(latest) ?? troubledPods(pods);
+  return refusedPods(latest) ?? troubledPods(pods) ?? failureBackOffOf(latest.status);
 }
 
 /** Kubernetes' sentence with any subject. */

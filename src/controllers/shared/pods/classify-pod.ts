@@ -7,6 +7,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isRejectedByNode } from './node-rejection.js';
+import { readinessLostAt } from './pod-death.js';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 
 /** The state of a pod from a rollout's perspective. */
@@ -79,21 +80,6 @@ export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: nu
   const lostAt = readinessLostAt(pod);
   const verdict = troubleOf(pod) ?? (lostAt === undefined ? onItsWay(pod, nowMs) : noLongerReady(lostAt));
   return { name, ...verdict, ...(lostAt === undefined ? {} : lossOf(pod)) };
-}
-
-/** Both times have whole seconds, and are from two writes. */
-const SAME_MOMENT_MS = 1000;
-
-/**
- * Since when a formerly ready pod is not ready, RFC 3339. Undefined: it has never been ready, or not for long enough to know.
- * The condition is False from the moment the kubelet accepts the pod, and keeps that time until the pod is first ready.
- */
-function readinessLostAt({ status }: ReadablePod): string | undefined {
-  const ready = readyConditionOf({ status });
-  if (!ready || ready.status === 'True') return undefined;
-  const [changedMs, startedMs] = [parseTimeMs(ready.lastTransitionTime), parseTimeMs(status?.startTime)];
-  if (changedMs === undefined || startedMs === undefined) return undefined;
-  return changedMs - startedMs > SAME_MOMENT_MS ? ready.lastTransitionTime : undefined;
 }
 
 function noLongerReady(sinceTime: string): Classification {

@@ -1,5 +1,7 @@
 import { counted } from '@rollkeeper/machinery/text';
 import { ABANDON_AFTER_MS } from '@rollkeeper/runtime/controller';
+import type { PodState } from '@rollkeeper/controllers/shared';
+import { failureBackOffOf } from '@rollkeeper/controllers/shared';
 import type { ExplainInput, QueueKnowledge } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import type { ReplicaSetFacts } from './rollout-facts.js';
@@ -74,10 +76,12 @@ export function isOfQuota(error: string): boolean {
   return /exceeded quota: /i.test(error);
 }
 
+const DEAD: ReadonlySet<PodState> = new Set(['finished', 'overdue', 'rejected', 'terminating']);
+
 /** Why the ReplicaSet controller delays its next attempt to create pods. */
 export function replicaSetQueueFindings(
   { deployment, nowMs, replicaSetQueues }: ExplainInput,
-  { name, nextSize, pods, role }: ReplicaSetFacts,
+  { draft, name, nextSize, pods, role }: ReplicaSetFacts,
 ): Finding[] {
   const queue = replicaSetQueues?.get(name);
   if (!queue) return [];
@@ -91,11 +95,15 @@ export function replicaSetQueueFindings(
     role === 'new' ? finding : { ...finding, severity: 'note' },
   );
   const rejected = pods.filter(({ state }) => state === 'rejected').length;
-  const isHeldBack = found.length === 0 && rejected > 0 && pods.length - rejected < nextSize;
+  const living = pods.filter(({ state }) => !DEAD.has(state)).length;
+  const failing = failureBackOffOf(draft.observed?.status);
+  const isHeldBack = found.length === 0 && (rejected > 0 || failing !== undefined) && living < nextSize;
   if (!isHeldBack || queue.comesBackMs === undefined) return found;
-  const summary = `nodes rejected ${counted(rejected, 'pod')} of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
+  const why =
+    rejected > 0 ? `nodes rejected ${counted(rejected, 'pod')} of ${name}` : `${name}: ${failing ?? ''}`;
+  const summary = `${why}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
   return [
-    { cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that a node accepts'] },
+    { cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that becomes ready'] },
   ];
 }
 

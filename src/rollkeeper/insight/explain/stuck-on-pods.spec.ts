@@ -182,6 +182,26 @@ const CASES: readonly StuckCase[] = [
     also: ['rejection-backoff'],
   },
   {
+    name: 'creations that are held back since pods fail by themselves before they are ready',
+    input: ((): ExplainInput => {
+      const web = deployment();
+      const message =
+        '4 pods died before they were ready, and none has become ready since (DeadlineExceeded)';
+      const back = {
+        type: 'PodFailureBackOff',
+        status: 'True' as const,
+        reason: 'DeadlineExceeded',
+        message,
+      };
+      const fresh = aReplicaSet('new', web, 'app:2', { size: 4, replicas: 0, conditions: [back] });
+      const replicaSetQueues = new Map([['web-new', { comesBackMs: NOW_MS + 8000 }]]);
+      return { deployment: web, replicaSets: [fresh], pods: [], nowMs: NOW_MS, replicaSetQueues };
+    })(),
+    state: 'progressing',
+    cause: 'rejection-backoff',
+    says: '(DeadlineExceeded); the next are created in 8 s',
+  },
+  {
     name: 'pods that admission refuses',
     input: ((): ExplainInput => {
       const web = deployment();
