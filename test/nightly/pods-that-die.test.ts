@@ -90,6 +90,25 @@ describe.skipIf(!anyKubectl())('a ReplicaSet whose pods die before they are read
     });
   });
 
+  it('keeps as many failed pods as the annotation says, and waits as long as before', async () => {
+    const annotations = { 'node.rollkeeper.dev/behaviour': 'reject' };
+    const deployment = aDeployment({ name: 'kept', annotations });
+    deployment.metadata.annotations = { 'rollkeeper.dev/failed-pods': 'keep 1, 1h' };
+    await apply(deployment);
+    await untilCreated('kept', 3);
+    await lab.killLeader();
+    await untilCreated('kept', 5);
+    waitsDouble('kept');
+    const failed = async (): Promise<number> => {
+      const args = ['-l', 'app=kept', '--field-selector', 'status.phase=Failed', '-o', 'name'];
+      return (await lab.kubectl('get', 'pods', ...args)).stdout.trim().split('\n').length;
+    };
+    await waitFor(async () => (await failed()) === 1, {
+      what: 'one failed pod to be kept',
+      timeoutMs: 30_000,
+    });
+  });
+
   it('does the same where the dead pods leave the API: they name a node whose taint they do not tolerate', async () => {
     const [node = ''] = (
       await lab.kubectl('get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}')

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { describeDecision } from './decide-pods.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 
-const none = { active: [], freeNames: [], pendingDeletes: [], creates: [], deletes: [], heldBack: false };
+const none = {
+  ...{ active: [], freeNames: [], pendingDeletes: [], creates: [], deletes: [], removes: [] },
+  heldBack: false,
+};
 
 describe('the description of what a ReplicaSet sync decided', () => {
   it('counts what is to be done, and says nothing of what there is none of', () => {
@@ -24,5 +27,11 @@ describe('the description of what a ReplicaSet sync decided', () => {
       'rollkeeper.replicas': 5,
       'rollkeeper.pods.active': 0,
     });
+  });
+
+  it('counts failed pods that are not kept', () => {
+    const decision = describeDecision(aReplicaSet(), { ...none, removes: [1, 2] });
+    expect(decision).toMatchObject({ branch: 'remove-failed-pods', summary: 'web: remove 2 failed pods' });
+    expect(decision.changes).toBe(true);
   });
 });

@@ -7,6 +7,8 @@ import type { DoomedPod, NodeLabels } from '../shared/index.js';
 import {
   choosePodNames,
   countAttributes,
+  decideFailedPods,
+  failedPodsRule,
   podNamePrefix,
   podsToDelete,
   readFirstToGo,
@@ -52,6 +54,8 @@ export interface Situation {
 export interface PodPlan {
   readonly creates: readonly string[];
   readonly deletes: readonly DoomedPod[];
+  /** Failed pods that are not kept: they count nowhere, so that their deletion needs no intent. */
+  readonly removes: readonly DoomedPod[];
   readonly intents: PodIntents;
   readonly mustStore: boolean;
 }
@@ -63,9 +67,14 @@ export interface DecidedPods {
   readonly failures?: FailureSeries;
   /** Creations are delayed for this long because of that, milliseconds. */
   readonly heldMs?: number;
+  /** When the next failed pod becomes too old, milliseconds. @default none will */
+  readonly nextRemovalMs?: number;
   /** For the trace, the log and `explain`. */
   readonly decision: Decision;
 }
+
+/** Delay before the rest of the failed pods is removed, if they are more than a burst. */
+const NEXT_BURST_MS = 1000;
 
 /** Decides which pods to create and to delete. Pure except for the names, which are random. */
 export function decidePods(
@@ -90,16 +99,21 @@ export function decidePods(
   );
   const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
   const deletes = [...pendingDeletes, ...victims];
-  const kept = seriesToStore(failures, { pods: controlled, stored });
+  const { excess, nextInMs } = decideFailedPods(controlled, failedPodsRule(replicaSet), nowMs);
+  const removes = excess.slice(0, options.burstReplicas).map(doom);
+  const leaving = new Set(removes.map(({ uid }) => uid));
+  const kept = seriesToStore(failures, { pods: controlled, stored, leaving });
   const plan = {
     creates,
     deletes,
+    removes,
     intents: { ...situation.intents, creates, deletes, failures: kept },
     mustStore:
       creates.length > 0 || victims.length > 0 || situation.corrected || !sameJson(kept ?? {}, stored ?? {}),
   };
   const decision = describeDecision(replicaSet, { ...situation, ...plan, heldBack: heldMs !== undefined });
-  return { plan, failures, heldMs, decision };
+  const nextRemovalMs = removes.length < excess.length ? NEXT_BURST_MS : nextInMs;
+  return { plan, failures, heldMs, nextRemovalMs, decision };
 }
 
 /** How many pods one sync creates or deletes; never both. */
@@ -170,11 +184,12 @@ function chooseVictims(
   const goesFirst = nodes && zone && ((pod: ReadablePod) => zoneOf(pod, zone.label, nodes) === zone.value);
   const spreads = spreadsOf(replicaSet, related.length > 0 ? related : active, nodes);
   return podsToDelete({ pods: active, related, first, count, goesFirst, spreads, nowMs: clock.now() }).map(
-    ({ metadata }) => ({
-      uid: metadata.uid ?? '',
-      name: metadata.name,
-    }),
+    doom,
   );
+}
+
+function doom({ metadata }: ReadablePod): DoomedPod {
+  return { uid: metadata.uid ?? '', name: metadata.name };
 }
 
 interface Described {
@@ -185,28 +200,31 @@ interface Described {
   readonly creates: readonly unknown[];
   /** Including those of intents. */
   readonly deletes: readonly unknown[];
+  readonly removes: readonly unknown[];
   /** Too many pods died before they were ready. */
   readonly heldBack: boolean;
 }
 
 /** A sync's decision about a ReplicaSet's pods and its inputs, for people. */
 export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
-  const { active, creates, deletes, freeNames, pendingDeletes } = decided;
+  const { active, creates, deletes, freeNames, pendingDeletes, removes } = decided;
   const parts = [
     ...(creates.length > 0 ? [`create ${counted(creates.length, 'pod')}`] : []),
     ...(deletes.length > 0 ? [`delete ${counted(deletes.length, 'pod')}`] : []),
+    ...(removes.length > 0 ? [`remove ${counted(removes.length, 'failed pod')}`] : []),
   ];
   return {
     branch: branchOf(decided),
     summary: parts.length > 0 ? `${replicaSet.metadata.name}: ${parts.join(', ')}` : '',
     // Deletions that only wait for the cache were reported when they were decided.
-    changes: creates.length > 0 || deletes.length > pendingDeletes.length,
+    changes: creates.length > 0 || deletes.length > pendingDeletes.length || removes.length > 0,
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
       ...countAttributes({
         'rollkeeper.pods.create': creates,
         'rollkeeper.pods.delete': deletes,
+        'rollkeeper.pods.remove_failed': removes,
         'rollkeeper.intents.create': freeNames,
         'rollkeeper.intents.delete': pendingDeletes,
       }),
@@ -214,8 +232,9 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
   };
 }
 
-function branchOf({ creates, deletes, heldBack }: Described): string {
+function branchOf({ creates, deletes, heldBack, removes }: Described): string {
   if (heldBack) return 'hold-creations';
   if (creates.length > 0) return 'create-pods';
-  return deletes.length > 0 ? 'delete-pods' : 'rest';
+  if (deletes.length > 0) return 'delete-pods';
+  return removes.length > 0 ? 'remove-failed-pods' : 'rest';
 }

@@ -40,7 +40,7 @@ export interface ManageResult {
   /** Pods were created or deleted, so their events will cause another sync. */
   readonly changedPods: boolean;
   readonly failure?: ManageFailure;
-  /** Creations are delayed; look again after this time. */
+  /** Creations are delayed, or a failed pod becomes too old; look again after this time. */
   readonly requeueAfterMs?: number;
 }
 
@@ -61,7 +61,7 @@ export class PodManager {
   /** Applies a decision: stores the intents, then acts. */
   async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
-    { failures, heldMs, plan }: DecidedPods,
+    { failures, heldMs, nextRemovalMs, plan }: DecidedPods,
     context: Context,
   ): Promise<ManageResult> {
     if (failures && heldMs !== undefined) {
@@ -77,7 +77,8 @@ export class PodManager {
       await context.intents.store(plan.intents);
     }
     const result = await this.act(replicaSet, plan, context);
-    return heldMs === undefined ? result : { ...result, requeueAfterMs: heldMs };
+    const waits = [heldMs, nextRemovalMs].filter((wait) => wait !== undefined);
+    return waits.length === 0 ? result : { ...result, requeueAfterMs: Math.min(...waits) };
   }
 
   /** Drops state of a deleted ReplicaSet. */
@@ -123,7 +124,7 @@ export class PodManager {
   ): Promise<ManageResult> {
     const confirmed = this.confirmed.get(plan.intents.ownerUid) ?? new Set<string>();
     const toDelete = plan.deletes.filter(({ uid }) => !confirmed.has(uid));
-    if (plan.creates.length === 0 && toDelete.length === 0) return { changedPods: false };
+    if (plan.creates.length + toDelete.length + plan.removes.length === 0) return { changedPods: false };
     const control = this.control(replicaSet, context);
     const creations = await createPods({
       names: plan.creates,
@@ -134,6 +135,7 @@ export class PodManager {
       otherNames: (count, alsoTaken) => newPodNames({ replicaSet, count, alsoTaken }, this.deps),
     });
     const deletions = await Promise.all(toDelete.map((pod) => control.tryDelete(pod)));
+    const removals = await Promise.all(plan.removes.map((pod) => control.tryDelete(pod)));
     context.signal.throwIfAborted();
 
     for (const { kind, pod } of deletions) {
@@ -142,7 +144,9 @@ export class PodManager {
     const refused = deletions.filter(({ kind }) => kind === 'refused').map(({ pod }) => pod);
     const { stored, unanswered } = creations;
     await keepOnlyOpenIntents(context, stored, openIntents(stored, { unanswered, refused }));
-    const failedDelete = deletions.find(({ kind }) => kind === 'refused' || kind === 'unknown');
+    const failedDelete = [...deletions, ...removals].find(
+      ({ kind }) => kind === 'refused' || kind === 'unknown',
+    );
     const failure =
       creations.failure ??
       (failedDelete && 'error' in failedDelete

@@ -259,6 +259,69 @@ describe('pods that cannot be created', () => {
   });
 });
 
+describe('failed pods', () => {
+  const aFailedPod = (harness: ReplicaSetHarness, name: string, secondsAgo: number): Pod => {
+    const createdAt = toRfc3339(harness.clock.now() - secondsAgo * 1000);
+    const pod = aPod({ name, phase: 'Failed', reason: 'Evicted', createdAt });
+    const [owner] = harness.activePods;
+    pod.metadata.ownerReferences = owner!.metadata.ownerReferences;
+    return harness.cluster.seed(Pod, pod);
+  };
+  const failedNames = ({ cluster }: ReplicaSetHarness): string[] =>
+    cluster
+      .all<Pod>(Pod)
+      .filter(({ status }) => status?.phase === 'Failed')
+      .map(({ metadata }) => metadata.name)
+      .sort();
+
+  it('stay as in Kubernetes, unless the annotation limits them', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    await makeAllReady(harness);
+    for (let index = 1; index <= 5; index++) aFailedPod(harness, `f${index}`, 10_000 - index);
+    await harness.settle();
+    expect(failedNames(harness)).toHaveLength(5);
+    await harness.scale(1, { 'rollkeeper.dev/failed-pods': 'keep 2' });
+    await harness.settle();
+    expect(failedNames(harness)).toEqual(['f4', 'f5']);
+    expect(harness.activePods).toHaveLength(1);
+    expect(harness.storedIntents).toBeUndefined();
+  });
+
+  it('go when they become too old: the sync asks to be called then', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    await makeAllReady(harness);
+    aFailedPod(harness, 'old', 3000);
+    await harness.scale(1, { 'rollkeeper.dev/failed-pods': 'keep 3, 1h' });
+    harness.catchUp();
+    expect((await harness.activate()).result).toEqual({ requeueAfterMs: 600_000 });
+    expect(harness.needsSync).toBe(true);
+    await harness.clock.advance(600_000);
+    harness.catchUp();
+    await harness.activate();
+    expect(failedNames(harness)).toEqual([]);
+  });
+
+  it('that leave before the series is over are remembered, so that creations stay held back', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    await harness.scale(1, { 'rollkeeper.dev/failed-pods': 'keep 0' });
+    const waits: unknown[] = [];
+    for (let round = 0; round < 4; round++) {
+      await reject(harness);
+      const wait = (await harness.activate()).result?.requeueAfterMs;
+      waits.push(wait);
+      expect(failedNames(harness)).toEqual([]);
+      await harness.clock.advance(wait!);
+      harness.catchUp();
+      await harness.activate();
+      harness.catchUp();
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000]);
+  });
+});
+
 async function reject(harness: ReplicaSetHarness): Promise<void> {
   for (const rejected of harness.activePods)
     await harness.changePod(rejected, (pod) => (pod.status = { phase: 'Failed', reason: 'OutOfcpu' }));

@@ -18,6 +18,14 @@ export { FIRST_TO_GO, firstToGo, isNamed, readFirstToGo, renderFirstToGo } from 
 export type { FirstToGo } from './pods/first-to-go.js';
 export { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 export { isRejectedByNode } from './pods/node-rejection.js';
+export {
+  FAILED_PODS_OF_OWNER,
+  decideFailedPods,
+  failedPodsRule,
+  parseFailedPods,
+  renderFailedPods,
+} from './pods/failed-pods.js';
+export type { ExcessPods, FailedPodsRule } from './pods/failed-pods.js';
 export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.js';
 export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';

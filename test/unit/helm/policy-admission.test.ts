@@ -17,6 +17,7 @@ const { names, values } = parse(readFileSync(join(CHART, 'annotations.yaml'), 'u
 const VALUES = [
   ...['none', 'hold', 'rollback', 'rolling', 'blue-green', 'true', 'false', 'started', 'terminated'],
   ...['one-by-one', 'surge', 'keep-spread', 'in-place', 'respect', 'ignore', 'panic', 'Rollback', 'holdhold'],
+  ...['keep 3', 'keep 3, 1h', 'keep 3,1h30m', 'keep', 'keep 3 1h', 'keep 99999', 'keep 3, soon'],
   ...['90s', '1h30m', '1.5h', '2d', '5', '12', '999', '1000', '10 m', 'soon', '-1', '5m ', 'm', '1..5s'],
 ];
 

@@ -12,6 +12,7 @@ import { CONFIG_RESTART, type ConfigSurroundings } from './config-restart/config
 import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
 import { EVICTIONS } from './evictions/on-eviction.js';
 import { EVICTION_SETTINGS } from './evictions/settings.js';
+import { FAILED_PODS_POLICY, FAILED_PODS_SETTINGS } from './failed-pods/failed-pods.js';
 import { FAILURE_SETTINGS } from './failure/settings.js';
 import { HISTORY } from './history/history.js';
 import { HISTORY_SETTINGS } from './history/settings.js';
@@ -50,6 +51,7 @@ const SETTINGS = [
   EVICTION_SETTINGS,
   RESIZE_SETTINGS,
   REMOVE_PODS_SETTINGS,
+  FAILED_PODS_SETTINGS,
 ] as const;
 
 /**
@@ -70,6 +72,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   ZONES,
   CHECKS,
   SCALE_DOWN,
+  FAILED_PODS_POLICY,
 ];
 
 type FieldsOf<Settings> = Settings extends { readonly none: infer Fields } ? Fields : never;
