@@ -90,6 +90,7 @@ export { REMOVE_PODS } from './policies/remove-pods/settings.js';
 export { SWITCHED } from './policies/blue-green/settings.js';
 export type { SelectingService, Services } from './policies/blue-green/selecting-services.js';
 export type { ServiceWrite } from './policies/common/service-write.js';
+export { degradedBecause } from './policies/degraded/degraded-condition.js';
 export { completeSinceMs, isGood } from './policies/common/revisions.js';
 export {
   CHECK_FAILED,

@@ -32,6 +32,18 @@ export function observePolicies(meter: Meter, counts: () => ReadonlyMap<string, 
     });
 }
 
+/** Number of Deployments that are degraded by their own policy; `undefined` reports nothing. */
+export function observeDegraded(meter: Meter, count: () => number | undefined): void {
+  meter
+    .createObservableGauge(METRICS.degradedDeployments, {
+      description: 'Deployments that lost pods after their rollout, and did not get them back in time',
+    })
+    .addCallback((result) => {
+      const degraded = count();
+      if (degraded !== undefined) result.observe(degraded);
+    });
+}
+
 /** Number of ReplicaSets whose pods die before they are ready; `undefined` reports nothing. */
 export function observeFailingReplicaSets(meter: Meter, count: () => number | undefined): void {
   meter

@@ -3,7 +3,7 @@ import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/in
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { rolloutHealth, stateOfStatus } from '../../controllers/deployment/index.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
-import { countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import { countDegraded, countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }];
 const through = {
@@ -74,4 +74,10 @@ it('counts the ReplicaSets whose pods die before they are ready', () => {
   const status = { replicas: 0, conditions: [failing] };
   expect(countFailing([aReplicaSet(), { ...aReplicaSet(), status }])).toBe(1);
   expect(countFailing([])).toBe(0);
+});
+
+it('counts the Deployments that did not get their pods back in time', () => {
+  const conditions = [{ type: 'Degraded', status: 'True', reason: 'AvailabilityLost' }];
+  const waiting = [{ type: 'Degraded', status: 'Unknown', reason: 'AvailabilityLost' }];
+  expect(countDegraded([aDeploymentWith({ conditions }), aDeploymentWith({ conditions: waiting })])).toBe(1);
 });

@@ -2,6 +2,7 @@ import type { RolloutHealth } from '@rollkeeper/controllers/deployment';
 import {
   POLICY_REASONS,
   ROLLOUT_HEALTH,
+  degradedBecause,
   policyReasonOf,
   rolloutHealth,
   stateOfStatus,
@@ -32,6 +33,13 @@ export function countPolicyReasons(
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return counts;
+}
+
+/** Counts the Deployments that did not get back in time the pods that they lost. */
+export function countDegraded(deployments: Iterable<DeepReadonly<Deployment>>): number {
+  let degraded = 0;
+  for (const deployment of deployments) if (degradedBecause(deployment) !== undefined) degraded += 1;
+  return degraded;
 }
 
 /** Counts the ReplicaSets whose pods die before they are ready. */

@@ -7,11 +7,12 @@ import { ControllerManager } from '@rollkeeper/runtime';
 import {
   createCheckMetrics,
   createRolloutMetrics,
+  observeDegraded,
   observeDeployments,
   observeFailingReplicaSets,
   observePolicies,
 } from './app-metrics.js';
-import { countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import { countDegraded, countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
 import { RolloutDurations } from '../insight/durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -47,6 +48,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
       manager.isLeader ? countRolloutHealth(listed(), clock.now()) : undefined,
     );
     observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
+    observeDegraded(meter, () => (manager.isLeader ? countDegraded(listed()) : undefined));
     const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
     observeFailingReplicaSets(meter, () =>
       manager.isLeader ? countFailing(replicaSets.lister.list()) : undefined,

@@ -29,6 +29,7 @@ export const METRICS = {
   leaderDepositions: 'rollkeeper_leader_depositions_total',
   deployments: 'rollkeeper_deployments',
   rolloutPolicies: 'rollkeeper_rollout_policies',
+  degradedDeployments: 'rollkeeper_degraded_deployments',
   failingReplicaSets: 'rollkeeper_failing_replicasets',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',

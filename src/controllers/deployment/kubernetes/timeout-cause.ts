@@ -35,9 +35,14 @@ export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
  * Why the new ReplicaSet's pods do not become available, if it is certain that waiting alone does not help:
  * `2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2")`. Pods that may not be created come first.
  * @param pods those of the new ReplicaSet
+ * @param noun what they are called in the sentence
  */
-export function stuckCause(latest: ReplicaSetDraft, pods: readonly ClassifiedPod[]): string | undefined {
-  return refusedPods(latest) ?? troubledPods(pods) ?? failureBackOffOf(latest.status);
+export function stuckCause(
+  latest: ReplicaSetDraft,
+  pods: readonly ClassifiedPod[],
+  noun = 'new pods',
+): string | undefined {
+  return refusedPods(latest, noun) ?? troubledPods(pods, noun) ?? failureBackOffOf(latest.status);
 }
 
 /** Kubernetes' sentence with any subject. */
@@ -55,7 +60,7 @@ function withCause(message: string, draft: RolloutDraft, podsOf: PodsOf): string
   return cause === undefined ? sentence : `${sentence} ${cause}.`;
 }
 
-function refusedPods({ observed, status }: ReplicaSetDraft): string | undefined {
+function refusedPods({ observed, status }: ReplicaSetDraft, noun: string): string | undefined {
   const failure = status.conditions?.find(
     (condition) => condition.type === 'ReplicaFailure' && condition.status === 'True',
   );
@@ -64,18 +69,23 @@ function refusedPods({ observed, status }: ReplicaSetDraft): string | undefined 
   // It may also mean that pods cannot be deleted, which blocks nothing here.
   if (!failure || missing <= 0) return undefined;
   const { message, reason = 'ReplicaFailure' } = failure;
-  return countedReason(missing, wanted, { message, reason });
+  return countedReason(missing, wanted, noun, { message, reason });
 }
 
-function troubledPods(pods: readonly ClassifiedPod[]): string | undefined {
+function troubledPods(pods: readonly ClassifiedPod[], noun: string): string | undefined {
   const trouble = worstTrouble(pods);
   if (!trouble) return undefined;
   const counting = pods.filter(({ state }) => !ENDING.has(state));
-  return countedReason(trouble.pods.length, counting.length, trouble.pods[0]);
+  return countedReason(trouble.pods.length, counting.length, noun, trouble.pods[0]);
 }
 
 const ENDING: ReadonlySet<PodState> = new Set(['finished', 'overdue', 'terminating']);
 
-function countedReason(some: number, all: number, why: Pick<ClassifiedPod, 'message' | 'reason'>): string {
-  return `${some} of ${all} new pods: ${describeReason(why)}`;
+function countedReason(
+  some: number,
+  all: number,
+  noun: string,
+  why: Pick<ClassifiedPod, 'message' | 'reason'>,
+): string {
+  return `${some} of ${all} ${noun}: ${describeReason(why)}`;
 }

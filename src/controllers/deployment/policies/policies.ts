@@ -10,6 +10,7 @@ import type { Pass, Policy } from './common/pass.js';
 import type { SettingRules } from './common/settings.js';
 import { CONFIG_RESTART, type ConfigSurroundings } from './config-restart/config-restart.js';
 import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
+import { DEGRADED_POLICY, DEGRADED_SETTINGS } from './degraded/degraded.js';
 import { EVICTIONS } from './evictions/on-eviction.js';
 import { EVICTION_SETTINGS } from './evictions/settings.js';
 import { FAILED_PODS_POLICY, FAILED_PODS_SETTINGS } from './failed-pods/failed-pods.js';
@@ -52,6 +53,7 @@ const SETTINGS = [
   RESIZE_SETTINGS,
   REMOVE_PODS_SETTINGS,
   FAILED_PODS_SETTINGS,
+  DEGRADED_SETTINGS,
 ] as const;
 
 /**
@@ -73,6 +75,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   CHECKS,
   SCALE_DOWN,
   FAILED_PODS_POLICY,
+  DEGRADED_POLICY,
 ];
 
 type FieldsOf<Settings> = Settings extends { readonly none: infer Fields } ? Fields : never;

@@ -2,6 +2,7 @@ import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import { POLICY_CONDITION, CHECK_FAILED } from '../policies/common/tell.js';
+import { degradedBecause } from '../policies/degraded/degraded-condition.js';
 import { stateAfterCompletion } from './after-completion.js';
 import { failureState, unseenFailure } from './failure-state.js';
 import { kubectlStatus } from './kubectl-status.js';
@@ -28,7 +29,11 @@ export function rolloutState(view: RolloutView): RolloutState {
   if (isComplete) return { phase: 'complete', message };
   if (spec.paused)
     return { phase: 'paused', message: `${name} is paused: changes of its template are not rolled out` };
-  return { phase: 'progressing', message };
+  const because = degradedBecause(deployment);
+  return {
+    phase: 'progressing',
+    message: because === undefined ? message : `${name} is degraded: ${because}`,
+  };
 }
 
 /** A wait that a policy asks for, or a check that failed without a rollback: without a person the rollout ends there. */
