@@ -158,14 +158,14 @@ export class InformerFactory {
   }
 
   /**
-   * The versions that a cache must show to have seen every deletion that ours have seen, as far as they matter in
-   * `scope`.
+   * The versions that a cache must show to have seen every change that ours have seen, deletions included, as far as
+   * they matter in `scope`.
    */
-  deletionsSeen(
+  changesSeen(
     scope: VersionScope = {},
   ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
     return [...this.informers.values()].flatMap((informer) => {
-      const resourceVersion = informer.newestDeletionIn(scope);
+      const resourceVersion = informer.newestChangeIn(scope);
       return resourceVersion === undefined ? [] : [{ type: informer.type, resourceVersion }];
     });
   }

@@ -53,6 +53,21 @@ describe('a SharedInformer and its handlers', () => {
     expect(informer.lastSyncedResourceVersion).toBe('103');
   });
 
+  it('knows the newest change that it has seen, whether it was listed, watched or a deletion', async () => {
+    const { server, informer, clock } = make();
+    expect(informer.newestChangeIn({})).toBeUndefined();
+    server.put('a', 'x');
+    server.put('a', 'y');
+    await harness.start();
+    expect(informer.newestChangeIn({})).toBe('102');
+    server.put('a', 'x');
+    await clock.advance(0);
+    expect(informer.newestChangeIn({})).toBe('103');
+    server.delete('a', 'y');
+    await clock.advance(0);
+    expect(informer.newestChangeIn({})).toBe('104');
+  });
+
   it('knows at which state everything was gone that it does not have', async () => {
     const { server, informer, clock } = make();
     expect(informer.absencesSeen()).toBeUndefined();

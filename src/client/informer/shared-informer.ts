@@ -85,6 +85,17 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
   }
 
+  /**
+   * The version of the newest change that this cache has seen, as far as it matters in `scope`; undefined if it has seen
+   * no object. Another cache that shows it has seen as much, also of a resource that changes seldom.
+   */
+  newestChangeIn(scope: VersionScope): string | undefined {
+    return this.partsOf(scope).reduce<string | undefined>(
+      (newest, part) => newerResourceVersion(newest, part.newestChange),
+      undefined,
+    );
+  }
+
   absencesSeen(scope: VersionScope = {}): string | undefined {
     return this.partsOf(scope).reduce<string | undefined>(
       (newest, part) => newerResourceVersion(newest, part.newestDeletion ?? part.resourceVersion),

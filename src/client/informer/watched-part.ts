@@ -2,7 +2,7 @@ import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { WatchEvent } from '../api-client/index.js';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions, isComparableResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { CacheProgress } from './cache-progress.js';
 import { decideDoubt, isUnavailable } from './decide-watch-step.js';
 import type { InformerTrouble, ResourceEvent } from './informer.js';
@@ -33,6 +33,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   private readonly waiters: VersionWaiters;
   private readonly reflector: Reflector<T>;
   private lastDeletion: string | undefined;
+  private lastChange: string | undefined;
   private lastTrouble: InformerTrouble | undefined;
   private signal: AbortSignal | undefined;
 
@@ -67,6 +68,11 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
 
   get newestDeletion(): string | undefined {
     return this.lastDeletion;
+  }
+
+  /** See {@link SharedInformer.newestChangeIn}. */
+  get newestChange(): string | undefined {
+    return this.lastChange;
   }
 
   hasSeen(version: string): boolean {
@@ -106,16 +112,21 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     const shown = this.progress.resourceVersion;
     const events = this.deps.store.replace(items, shown === undefined, this.namespace);
     if (shown !== undefined && isBefore(resourceVersion, shown)) {
+      // Versions of the state that is lost may never be reached again.
+      this.lastDeletion &&= resourceVersion;
+      this.lastChange = undefined;
       this.deps.logger.warn('the server went back in time; was it restored from a backup?', {
         from: shown,
         to: resourceVersion,
       });
     }
-    this.progress.replaceBy(
-      resourceVersion,
-      items.map(({ metadata }) => metadata.resourceVersion),
-    );
+    const versions = items.map(({ metadata }) => metadata.resourceVersion);
+    this.progress.replaceBy(resourceVersion, versions);
     if (events.some(isDeletion)) this.lastDeletion = resourceVersion;
+    // Versions without an order have no newest: the list has a version of its own.
+    const inOrder = versions.every((version) => version !== undefined && isComparableResourceVersion(version));
+    const changes = [...(inOrder ? versions : [resourceVersion]), this.lastDeletion];
+    this.lastChange = changes.reduce(newerOf, this.lastChange);
     this.deps.dispatch(events);
     this.waiters.learn(reading);
   }
@@ -128,10 +139,8 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       const events = this.change(event.type, event.object);
       const { resourceVersion } = event.object.metadata;
       this.progress.advanceTo(resourceVersion ?? '');
-      if (events.some(isDeletion))
-        this.lastDeletion = isBefore(resourceVersion ?? '', this.lastDeletion ?? '')
-          ? this.lastDeletion
-          : resourceVersion;
+      if (events.some(isDeletion)) this.lastDeletion = newerOf(this.lastDeletion, resourceVersion);
+      this.lastChange = newerOf(this.lastChange, resourceVersion);
       this.deps.dispatch(events);
     }
     this.waiters.check();
@@ -173,6 +182,12 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
         logger.debug('the server does not say where it is', { reason: errorMessage(error) });
     }
   }
+}
+
+/** The newer of two; of versions without an order, the one that was seen later. */
+function newerOf(before: string | undefined, later: string | undefined): string | undefined {
+  if (before === undefined || later === undefined) return before ?? later;
+  return isBefore(later, before) ? before : later;
 }
 
 function isBefore(version: string, other: string): boolean {

@@ -19,14 +19,14 @@ describe('the enqueuer', () => {
   let failures: number;
   let leads: boolean;
   let needed: boolean;
-  let deletions: { type: ResourceType; resourceVersion: string }[];
+  let changes: { type: ResourceType; resourceVersion: string }[];
   let enqueuer: Enqueuer;
 
   beforeEach(() => {
     clock = new FakeClock();
     calls = [];
     failures = 0;
-    deletions = [];
+    changes = [];
     leads = true;
     needed = true;
     const call = (text: string): Promise<void> => {
@@ -47,7 +47,7 @@ describe('the enqueuer', () => {
           await call(`add ${key} ${options?.priority ?? 'normal'}`);
         },
       },
-      deletionsSeen: () => deletions,
+      changesSeen: () => changes,
       mayEnqueue: () => leads,
       needsSync: () => needed,
       clock,
@@ -75,9 +75,9 @@ describe('the enqueuer', () => {
     expect(calls).toEqual(['cause default/web pods 7 replicasets.apps 5', 'add default/web normal']);
   });
 
-  it('asks of whoever works on the initial list to have seen every deletion that the leader has seen', async () => {
+  it('asks of whoever works on the initial list to have seen every change that the leader has seen', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
-    deletions = [{ type: Pod, resourceVersion: '12' }];
+    changes = [{ type: Pod, resourceVersion: '12' }];
     enqueue({ ref, cause: { type: ReplicaSet, resourceVersion: '7' }, reason: 'initial-list' });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web replicasets.apps 7 pods 12', 'add default/web normal']);

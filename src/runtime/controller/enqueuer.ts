@@ -38,11 +38,11 @@ export interface EnqueuerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * The versions that a cache must show to have seen every deletion that ours have seen; called when the initial list
-   * is enqueued.
+   * The versions that a cache must show to have seen every change that ours have seen; called when the initial list is
+   * enqueued.
    * @default none
    */
-  readonly deletionsSeen?: (scope: VersionScope) => readonly Cause[];
+  readonly changesSeen?: (scope: VersionScope) => readonly Cause[];
   /**
    * Whether we lead now, by the clock: after a pause of the process the signal may be late.
    * @default until the signal aborts
@@ -94,11 +94,12 @@ export class Enqueuer {
   }
 
   /**
-   * An initial list shows existing objects, not deleted ones: deletions that were never enqueued, because there was no
-   * leader or it died, have no event any more. The syncs of the keys must have seen them all.
+   * An initial list names the reconciled objects with their own versions. Changes of others that were never enqueued,
+   * because there was no leader, or it died or did not see them, have no event any more, nor have deletions. The syncs
+   * of the keys must have seen them all: a worker whose caches lag would find nothing to do.
    */
   private unseenCauses({ reason, ref: { namespace } }: EnqueueRequest): readonly Cause[] {
-    return reason === 'initial-list' ? (this.options.deletionsSeen?.({ namespace }) ?? []) : [];
+    return reason === 'initial-list' ? (this.options.changesSeen?.({ namespace }) ?? []) : [];
   }
 
   /** The span of a change; undefined for one that joins a held add, whose span covers it. */

@@ -21,10 +21,10 @@ export interface Runnable {
 export interface InformerGroup extends Runnable {
   /** Resolves once each has a list, or the server's answer that there is none; rejects with the signal's reason. */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
-  /** The versions that a cache must show to have seen every deletion that ours have seen. @default none */
-  deletionsSeen?(
-    ...scope: Parameters<NonNullable<EnqueuerOptions['deletionsSeen']>>
-  ): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
+  /** The versions that a cache must show to have seen every change that ours have seen. @default none */
+  changesSeen?(
+    ...scope: Parameters<NonNullable<EnqueuerOptions['changesSeen']>>
+  ): ReturnType<NonNullable<EnqueuerOptions['changesSeen']>>;
 }
 
 /**
@@ -291,7 +291,7 @@ export class Manager {
       logger,
       tracer,
       mayEnqueue: () => elector.isLeader !== false,
-      deletionsSeen: (scope) => informers.deletionsSeen?.(scope) ?? [],
+      changesSeen: (scope) => informers.changesSeen?.(scope) ?? [],
       needsSync: (key) => built.needsSync?.(key) ?? true,
     });
   }
