@@ -124,7 +124,9 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.progress.replaceBy(resourceVersion, versions);
     if (events.some(isDeletion)) this.lastDeletion = resourceVersion;
     // Versions without an order have no newest: the list has a version of its own.
-    const inOrder = versions.every((version) => version !== undefined && isComparableResourceVersion(version));
+    const inOrder = versions.every(
+      (version) => version !== undefined && isComparableResourceVersion(version),
+    );
     const changes = [...(inOrder ? versions : [resourceVersion]), this.lastDeletion];
     this.lastChange = changes.reduce(newerOf, this.lastChange);
     this.deps.dispatch(events);
