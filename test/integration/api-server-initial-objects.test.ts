@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
+import { MemoryStorage } from '../../src/apiserver/index.js';
+import type { Storage } from '../../src/apiserver/index.js';
 import { startApiServer } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
 
@@ -52,6 +54,27 @@ describe('the endpoints of the kubernetes Service', () => {
     '/api/v1/namespaces/default/endpoints/kubernetes',
     '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes',
   ];
+  const ROLE = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view';
+  const MADE_AT_START = [ROLE, '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical'];
+  const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  const DENIES_ALL = [
+    [
+      POLICIES,
+      {
+        metadata: { name: 'deny' },
+        spec: {
+          matchConstraints: {
+            resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
+          },
+          validations: [{ expression: 'false', message: 'not today' }],
+        },
+      },
+    ],
+    [
+      `${POLICIES.slice(0, -3)}ybindings`,
+      { metadata: { name: 'deny' }, spec: { policyName: 'deny', validationActions: ['Deny'] } },
+    ],
+  ] as const;
   const INTERFACES = {
     eth0: [
       { address: '192.0.2.7', family: 'IPv4' as const, internal: false, netmask: '', mac: '', cidr: null },
@@ -89,4 +112,42 @@ describe('the endpoints of the kubernetes Service', () => {
       await api.stop();
     }
   });
+
+  it('keep no server from starting where a policy refuses all writes, and name it once the policy is gone', async () => {
+    const clock = new FakeClock(new SystemClock().now());
+    const before = await startApiServer({ interfaces: INTERFACES, clock });
+    for (const path of MADE_AT_START) expect((await before.call('DELETE', path)).status).toBe(200);
+    for (const [path, object] of DENIES_ALL)
+      expect((await before.call('POST', path, object)).status).toBe(201);
+    const denied = await before.call('POST', '/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'a' },
+    });
+    expect(denied.body.message).toContain('not today');
+    await before.stop();
+
+    const storage = await copyOf(before.storage, new MemoryStorage({ clock }));
+    const api = await startApiServer({ interfaces: INTERFACES, clock, storage });
+    try {
+      for (const path of MADE_AT_START) expect((await api.call('GET', path)).status).toBe(404);
+      expect((await api.call('DELETE', `${DENIES_ALL[1]![0]}/deny`)).status).toBe(200);
+      await clock.advance(10_000);
+      const ports = async (): Promise<unknown> =>
+        ((await api.call('GET', PATHS[0]!)).body.subsets as Body[]).flatMap(
+          (subset) => subset.ports as Body[],
+        );
+      await expect.poll(ports).toMatchObject([{ port: Number(new URL(api.url).port) }]);
+    } finally {
+      await api.stop();
+    }
+  });
 });
+
+async function copyOf(source: Storage, target: Storage): Promise<Storage> {
+  const { resources } = await source.resources();
+  for (const resource of resources)
+    for (const { object } of (await source.list(resource)).items) {
+      const { name, namespace = '' } = object.metadata;
+      await target.create({ resource, namespace, name }, object);
+    }
+  return target;
+}

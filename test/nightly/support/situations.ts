@@ -175,7 +175,7 @@ export const SITUATIONS: readonly Situation[] = [
     object: 'deployment/web',
     cause: 'unschedulable',
     says: /node affinity\/selector/,
-    helps: /node selector/,
+    helps: /label that the template asks for/,
   },
   {
     what: 'a pod that fits on no node, by itself',

@@ -58,26 +58,33 @@ export class ClusterRoleAggregation {
 
   /** Works until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context;
     const wake = (): void => this.wake?.();
     signal.addEventListener('abort', wake, { once: true });
     while (!signal.aborted) {
       if (!this.isDue) await new Promise<void>((resolve) => (this.wake = resolve));
       if (isAborted(signal)) return;
-      try {
-        await this.aggregate();
-      } catch (error) {
-        this.isDue = true;
-        logger.warn('aggregated ClusterRoles could not be written, trying again', {
-          error: errorMessage(error),
-        });
-        await pause(clock, RETRY_MS, signal);
-      }
+      if (!(await this.aggregate())) await pause(this.context.clock, RETRY_MS, signal);
     }
   }
 
-  /** Brings all aggregated roles up to date; some may be made of others, which come first then. */
-  async aggregate(): Promise<void> {
+  /**
+   * Brings all aggregated roles up to date; some may be made of others, which come first then.
+   * @returns false where a write failed, which is logged: a policy may refuse it. What is left stays due.
+   */
+  async aggregate(): Promise<boolean> {
+    try {
+      await this.writeRules();
+      return true;
+    } catch (error) {
+      this.isDue = true;
+      this.context.logger.warn('aggregated ClusterRoles could not be written, trying again', {
+        error: errorMessage(error),
+      });
+      return false;
+    }
+  }
+
+  private async writeRules(): Promise<void> {
     const kind = this.context.kinds.find(RBAC_GROUP, 'v1', 'clusterroles');
     while (this.isDue && kind) {
       this.isDue = false;

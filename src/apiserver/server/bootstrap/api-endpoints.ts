@@ -6,7 +6,7 @@ import { cloneJson, isJsonObject, sameJson } from '@rollkeeper/machinery/kuberne
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { updateObject } from '../../objects/registry/index.js';
 import type { RegistryContext } from '../../objects/registry/index.js';
-import { ensureObject } from './ensure-object.js';
+import { ensureObject, unlessRefused } from './ensure-object.js';
 
 /** The addresses of this machine, as `networkInterfaces()` of node:os lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
@@ -37,6 +37,8 @@ function isOwn(host: string): boolean {
 /** Keeps the Endpoints and the EndpointSlice of the `kubernetes` Service, as long as the server runs. */
 export class ApiEndpoints {
   private readonly objects: readonly UnstructuredObject[];
+  /** The kinds that still name what an earlier server on the same address has left, as the write was refused. */
+  private readonly refused = new Set<string>();
 
   constructor(
     private readonly context: RegistryContext,
@@ -49,14 +51,22 @@ export class ApiEndpoints {
 
   /**
    * Creates what is missing, and adds this server where only others are named.
-   * @param isStart replaces what an earlier server on the same address has left
+   * @param isStart replaces what an earlier server on the same address has left. A refused write is made again by {@link run}.
    */
   async ensure({ isStart = false } = {}): Promise<void> {
     for (const wanted of this.objects) {
-      const existing = await ensureObject(this.context, wanted);
-      if (existing && !sameJson(existing, withServer(existing, wanted, isStart)))
-        await this.repair(wanted, isStart);
+      const isFirst = isStart || this.refused.has(wanted.kind);
+      const isDone = await unlessRefused(this.context, wanted, () => this.ensureOne(wanted, isFirst));
+      if (isDone) this.refused.delete(wanted.kind);
+      else if (isFirst) this.refused.add(wanted.kind);
     }
+  }
+
+  private async ensureOne(wanted: Readonly<UnstructuredObject>, isStart: boolean): Promise<true> {
+    const existing = await ensureObject(this.context, wanted);
+    if (existing && !sameJson(existing, withServer(existing, wanted, isStart)))
+      await this.repair(wanted, isStart);
+    return true;
   }
 
   /** Looks at them every ten seconds, until aborted. */

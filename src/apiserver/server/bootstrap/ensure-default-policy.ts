@@ -13,7 +13,7 @@ import {
   DEFAULT_NAMESPACE_ROLES,
 } from './default-roles.js';
 import type { AggregatedRole, DefaultSubject } from './default-roles.js';
-import { ensureObject } from './ensure-object.js';
+import { ensureObject, unlessRefused } from './ensure-object.js';
 
 type PolicyObject = UnstructuredObject &
   Pick<ClusterRole, 'aggregationRule'> &
@@ -23,7 +23,11 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 /** Makes the roles and bindings of every cluster, and adds to those of earlier starts what they lack. */
 export async function ensureDefaultPolicy(context: RegistryContext): Promise<void> {
-  await Promise.all(defaultPolicy().map((object) => ensurePolicyObject(context, object)));
+  await Promise.all(
+    defaultPolicy().map((object) =>
+      unlessRefused(context, object, () => ensurePolicyObject(context, object)),
+    ),
+  );
 }
 
 async function ensurePolicyObject(context: RegistryContext, wanted: UnstructuredObject): Promise<void> {

@@ -3,7 +3,7 @@ import { DEFAULT_STORAGE_CLASS, SIMULATED_PROVISIONER } from '@rollkeeper/machin
 import { SERVICE_NETWORKS } from '../../kinds/index.js';
 import type { RegistryContext } from '../../objects/registry/index.js';
 import { ensureDefaultPolicy } from './ensure-default-policy.js';
-import { ensureObject } from './ensure-object.js';
+import { ensureObject, unlessRefused } from './ensure-object.js';
 import { FLOW_CONTROL } from './flow-control.js';
 import { ensureDefaultServiceAccount } from '../../objects/registry/index.js';
 
@@ -50,12 +50,16 @@ export async function ensureInitialObjects(context: RegistryContext): Promise<vo
   await ensureInitialNamespaces(context);
   await Promise.all([
     ensureDefaultPolicy(context),
-    ...PRIORITY_CLASSES.map((object) => ensureObject(context, object)),
-    ensureObject(context, KUBERNETES_SERVICE),
-    ensureObject(context, SERVICE_NETWORK),
-    ...[...FLOW_CONTROL, ...LOCAL_API_SERVICES].map((object) => ensureObject(context, object)),
+    ...PRIORITY_CLASSES.map((object) => ensureOwn(context, object)),
+    ensureOwn(context, KUBERNETES_SERVICE),
+    ensureOwn(context, SERVICE_NETWORK),
+    ...[...FLOW_CONTROL, ...LOCAL_API_SERVICES].map((object) => ensureOwn(context, object)),
     ensureStorageClass(context),
   ]);
+}
+
+async function ensureOwn(context: RegistryContext, wanted: Readonly<UnstructuredObject>): Promise<void> {
+  await unlessRefused(context, wanted, () => ensureObject(context, wanted));
 }
 
 /** Pods of these classes go before all others, and cannot be named by those of people. */
@@ -113,7 +117,7 @@ const STANDARD_STORAGE_CLASS: UnstructuredObject = {
 /** If there is any class, people have chosen for themselves, and a new one would take over as the default. */
 async function ensureStorageClass(context: RegistryContext): Promise<void> {
   const { items } = await context.storage.list('storageclasses.storage.k8s.io', { limit: 1 });
-  if (items.length === 0) await ensureObject(context, STANDARD_STORAGE_CLASS);
+  if (items.length === 0) await ensureOwn(context, STANDARD_STORAGE_CLASS);
 }
 
 const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
@@ -121,7 +125,10 @@ const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 /** Makes the namespaces that clients take for granted. */
 async function ensureInitialNamespaces(context: RegistryContext): Promise<void> {
   for (const name of INITIAL) {
-    await ensureObject(context, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await ensureDefaultServiceAccount(context, name);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await unlessRefused(context, namespace, async () => {
+      await ensureObject(context, namespace);
+      await ensureDefaultServiceAccount(context, name);
+    });
   }
 }

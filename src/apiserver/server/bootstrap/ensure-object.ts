@@ -1,8 +1,30 @@
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { StatusError } from '../../schema/errors/index.js';
 import { createObject, storageKeyOf } from '../../objects/registry/index.js';
 import type { RegistryContext } from '../../objects/registry/index.js';
+
+/**
+ * Makes a write of the server itself. Policies and webhooks that refuse it do not keep the server from starting: nobody could take
+ * them away where it does not run.
+ * @returns undefined where the write was refused, which is logged
+ */
+export async function unlessRefused<T>(
+  { logger }: RegistryContext,
+  { kind, metadata }: Readonly<UnstructuredObject>,
+  write: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const { name, namespace } = metadata;
+    const facts = { kind, name, ...(namespace && { namespace }), error: errorMessage(error) };
+    logger.warn('an object of the API server itself was refused, and stays as it is', facts);
+    return undefined;
+  }
+}
 
 /**
  * Creates an object where there is none of its name.
