@@ -340,7 +340,9 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     const events = await client.list<KubernetesObject & { message?: string }>(Event, {
       namespace: 'default',
     });
-    expect(events.items.map(({ message }) => message)).toContain('Anna (sale): scaled from 1 to 3');
+    expect(events.items.map(({ message }) => message)).toContain(
+      'claimed by Anna (sale): scaled from 1 to 3',
+    );
     await page.click('.acts >> text=Pause');
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('.dialog >> text=changes of its template are not rolled out');

@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { KNOWN, SETTINGS } from '../../../src/controllers/deployment/policies/known-names.js';
+import {
+  KNOWN,
+  SETTINGS,
+  isPolicyAnnotation,
+} from '../../../src/controllers/deployment/policies/known-names.js';
 import { valueProblem } from '../../../src/controllers/deployment/policies/compile-policy.js';
-import { CHART } from '../support/helm.js';
+import { CHART, render } from '../support/helm.js';
 
 interface Annotations {
   readonly names: readonly string[];
@@ -24,6 +28,15 @@ const VALUES = [
 describe('what the chart’s admission policy knows of the annotations', () => {
   it('has every name that a Deployment may have, and no other', () => {
     expect(names.map((name) => `rollkeeper.dev/${name}`)).toEqual([...KNOWN].toSorted());
+  });
+
+  it('has every name that the chart itself puts on its Deployments', () => {
+    const deployments = render({ scheduler: { enabled: true } }).filter(({ kind }) => kind === 'Deployment');
+    expect(deployments.length).toBeGreaterThan(0);
+    const own = deployments.flatMap(({ metadata }) =>
+      Object.keys((metadata as { annotations?: object }).annotations ?? {}),
+    );
+    expect(own.filter((name) => isPolicyAnnotation(name) && !KNOWN.has(name))).toEqual([]);
   });
 
   it.each(
