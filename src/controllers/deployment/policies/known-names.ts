@@ -72,7 +72,9 @@ const KEPT_STATE = [
 /** Names under the prefix that operators made with the kit leave on a Deployment, and people for them. */
 const OF_OPERATORS = ['applied', 'paused'].map((name) => PREFIX + name);
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
-const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion', 'scope'].map((name) => PREFIX + name);
+const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion', 'scope'].map(
+  (name) => PREFIX + name,
+);
 
 /** All names under the prefix that a Deployment may have. */
 export const KNOWN: ReadonlySet<string> = new Set([
