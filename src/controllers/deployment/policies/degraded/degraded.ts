@@ -101,7 +101,7 @@ function isSameCount({ observed, status }: RolloutDraft): boolean {
 function lost(
   { draft, podsOf }: Pass<DegradedFields>,
   afterMs: number,
-): Pick<Condition, 'message'> & { readonly status: 'True'; readonly reason: string } {
+): { readonly status: 'True'; readonly reason: string; readonly message: string } {
   const latest = latestOf(draft, draft.living);
   const pods = latest
     ? podsOf(latest).map((pod) => classifyPod(pod, latest.minReadySeconds, draft.nowMs))
