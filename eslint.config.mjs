@@ -5,6 +5,11 @@ import tseslint from 'typescript-eslint';
 
 const globalTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'];
 
+const noAmbientDate = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: 'Use the injected Clock (src/machinery/clock).',
+};
+
 /** Time and chance come from `src/machinery/clock` alone, so that a test can hold them in its hand. */
 const noAmbientTime = {
   'no-restricted-globals': [
@@ -18,13 +23,7 @@ const noAmbientTime = {
     { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/machinery/clock).' },
     { object: 'crypto', property: 'randomUUID', message: 'Use uuidOf (src/machinery/clock).' },
   ],
-  'no-restricted-syntax': [
-    'error',
-    {
-      selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-      message: 'Use the injected Clock (src/machinery/clock).',
-    },
-  ],
+  'no-restricted-syntax': ['error', noAmbientDate],
 };
 
 /** Chance comes from `RandomSource` alone, and turns from the clock, so that a simulation replays them from its seed. */
@@ -208,6 +207,20 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/machinery/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
     rules: noAmbientTime,
+  },
+  {
+    files: ['src/controllers/deployment/policies/**/*.ts'],
+    ignores: ['src/**/*.{spec,fixture}.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        noAmbientDate,
+        {
+          selector: "CallExpression[callee.object.name='draft'][callee.property.name=/^(scale|shrink)$/]",
+          message: 'A policy returns limits or a size that it asks for; kubernetes/ sizes.',
+        },
+      ],
+    },
   },
   {
     files: [

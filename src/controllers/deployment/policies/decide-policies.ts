@@ -13,6 +13,7 @@ import { NO_POLICY, POLICIES, type PolicyOutcome, type RolloutPass, type Surroun
 import type { LivePods } from './resize/live-pods.js';
 import { isCustomDeployment } from '../kubernetes/deployment-api.js';
 import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { setRequestedSize, type SizeRequest } from '../kubernetes/requested-size.js';
 import { latestOf } from '../kubernetes/new-replica-set.js';
 import { withoutHash } from '../kubernetes/pod-template.js';
 
@@ -89,7 +90,7 @@ function passOf(
 /** Asks one policy after the other, plays the syncs within what they decide, and lets each of them report, the last one first. */
 function playLimited(pass: RolloutPass, play: () => void): void {
   const { draft } = pass;
-  const afterwards: (() => void)[] = [];
+  const afterwards: (() => SizeRequest | void)[] = [];
   let ends = false;
   draft.limit({ isGood });
   for (const { decide } of POLICIES) {
@@ -101,7 +102,10 @@ function playLimited(pass: RolloutPass, play: () => void): void {
     if (ends) break;
   }
   if (!ends) play();
-  for (const report of afterwards.toReversed()) report();
+  for (const report of afterwards.toReversed()) {
+    const request = report();
+    if (request) setRequestedSize(draft, request);
+  }
 }
 
 /** The problem that keeps the policies of a Deployment from being followed: the first of those that there are. */

@@ -1,6 +1,7 @@
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { PodsOf } from '../../kubernetes/recreate.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { SizeRequest } from '../../kubernetes/requested-size.js';
 import type { RolloutLimits } from '../../kubernetes/rollout-limits.js';
 import type { Outcome } from './outcome.js';
 import type { PolicyWrites } from './policy-writes.js';
@@ -33,8 +34,11 @@ export interface PolicyDecision {
   readonly runs?: ReplicaSetDraft;
   /** Neither the policies behind it nor the syncs have a part in this pass. */
   readonly ends?: boolean;
-  /** Notes and reports the result once the syncs have been played. The policies behind it have done so before. */
-  readonly afterwards?: () => void;
+  /**
+   * Notes and reports the result once the syncs have been played. The policies behind it have done so before.
+   * @returns a size that it asks for, if it asks for one
+   */
+  readonly afterwards?: () => SizeRequest | void;
 }
 
 /** One policy of rollouts. All of its functions are pure but for the draft and the outcome of the pass. */

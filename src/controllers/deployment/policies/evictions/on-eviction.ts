@@ -9,6 +9,7 @@ import { FIRST_TO_GO, firstToGo, isPodAvailable, renderFirstToGo } from '../../.
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import type { SizeRequest } from '../../kubernetes/requested-size.js';
 import { maxSurge } from '../../kubernetes/limits.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { lookAgainAfter } from '../common/outcome.js';
@@ -41,15 +42,17 @@ function surgeForEvictions(pass: EvictionPass): PolicyDecision | undefined {
   return { limits: { surge }, afterwards: () => replace(pass, asked, surge) };
 }
 
-function replace(pass: EvictionPass, asked: readonly ReadablePod[], surge: number): void {
+function replace(pass: EvictionPass, asked: readonly ReadablePod[], surge: number): SizeRequest | undefined {
   const { draft, outcome } = pass;
-  if (asked.length === 0) return;
+  if (asked.length === 0) return undefined;
   const lapseMs = Math.min(...asked.map((pod) => evictionAskedForMs(pod, draft.nowMs) ?? 0));
   if (lapseMs < Infinity) lookAgainAfter(outcome, lapseMs);
   const latest = latestOf(draft, draft.living);
   const isAlone = latest !== undefined && activeOf(draft.living).every((set) => set === latest);
-  if (isAlone && latest.replicas >= draft.replicas && draft.replicas > 0) makeRoom(pass, latest, surge);
+  const mayResize = isAlone && latest.replicas >= draft.replicas && draft.replicas > 0;
+  const request = mayResize ? makeRoom(pass, latest, surge) : undefined;
   tellWait(pass, asked, isAlone);
+  return request;
 }
 
 /** The pods whose eviction was requested: first those that are not ready, then by name. */
@@ -62,21 +65,24 @@ function askedOf({ draft, podsOf }: EvictionPass, set: ReplicaSetDraft | undefin
     );
 }
 
-function makeRoom(pass: EvictionPass, latest: ReplicaSetDraft, surge: number): void {
+function makeRoom(pass: EvictionPass, latest: ReplicaSetDraft, surge: number): SizeRequest | undefined {
   const { draft, outcome } = pass;
   const asked = askedOf(pass, latest);
   const most = draft.replicas + surge;
   const view = viewOf(pass, latest);
-  if (!view.isSettled) return lookAgainAfter(outcome, DISAGREEMENT_MS);
+  if (!view.isSettled) {
+    lookAgainAfter(outcome, DISAGREEMENT_MS);
+    return undefined;
+  }
   const spare = lastingAvailable(latest, OWN_RULES) - draft.replicas + view.unavailable(asked);
   const going = Math.max(0, Math.min(latest.replicas - draft.replicas, asked.length, spare));
   if (going > 0) return letGo(pass, latest, asked.slice(0, going));
-  if (latest.replicas >= most) return;
+  if (latest.replicas >= most) return undefined;
   const added = most - latest.replicas;
-  draft.scale(latest, most);
   const message = `${capitalised(named(asked))} to be evicted: starting ${added === 1 ? 'a pod' : `${added} pods`} first`;
   tellEvent(draft, outcome, normal('EvictionSurge', message));
   outcome.isWaiting = true;
+  return { replicaSet: latest, size: most };
 }
 
 /** The names go to the ReplicaSet with its size, so that no other pods go in their place. */
@@ -84,13 +90,13 @@ function letGo(
   { draft, outcome }: EvictionPass,
   latest: ReplicaSetDraft,
   victims: readonly ReadablePod[],
-): void {
-  draft.scale(latest, latest.replicas - victims.length);
-  const first = renderFirstToGo(firstToGo(latest.replicas, victims, { beforeUnready: true }));
-  draft.annotate(latest, { ...latest.annotations, [FIRST_TO_GO]: first });
+): SizeRequest {
+  const size = latest.replicas - victims.length;
+  const first = renderFirstToGo(firstToGo(size, victims, { beforeUnready: true }));
   const names = victims.map(({ metadata }) => metadata.name).join(', ');
   const message = `Evicting ${names}: as many pods are available in ${victims.length === 1 ? 'its' : 'their'} place`;
   tellEvent(draft, outcome, normal('EvictionReplaced', message));
+  return { replicaSet: latest, size, annotations: { [FIRST_TO_GO]: first } };
 }
 
 interface View {
