@@ -8,7 +8,11 @@ import { CHECK_SETTINGS } from './checks/settings.js';
 import type { Outcome } from './common/outcome.js';
 import type { Pass, Policy } from './common/pass.js';
 import type { SettingRules } from './common/settings.js';
-import { CONFIG_RESTART, type ConfigSurroundings } from './config-restart/config-restart.js';
+import {
+  CONFIG_RESTART,
+  RESTART_ON_CHANGE,
+  type ConfigSurroundings,
+} from './config-restart/config-restart.js';
 import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
 import { DEGRADED_POLICY, DEGRADED_SETTINGS } from './degraded/degraded.js';
 import { EVICTIONS } from './evictions/on-eviction.js';
@@ -20,17 +24,21 @@ import { HISTORY_SETTINGS } from './history/settings.js';
 import { POD_REPLACEMENT_POLICY } from './pod-replacement/pod-replacement.js';
 import { POD_REPLACEMENT_SETTINGS } from './pod-replacement/settings.js';
 import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
-import { REQUESTS } from './requests/requests.js';
+import { CARRY_OUT_REQUESTS, REQUESTS } from './requests/requests.js';
 import type { LivePods } from './resize/live-pods.js';
-import type { ResizeOutcome } from './resize/resize-in-place.js';
+import { RESIZE_IN_PLACE, type ResizeOutcome } from './resize/resize-in-place.js';
 import { RESIZE_SETTINGS } from './resize/settings.js';
 import { SCALE_DOWN } from './scale-down/scale-down.js';
 import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
+import { HOLD_START } from './start/hold-start.js';
 import { START_SETTINGS } from './start/settings.js';
 import { FAST_TRACK_SETTINGS, STEP_SETTINGS } from './steps/settings.js';
 import { TURN_SETTINGS } from './turns/settings.js';
-import { TURNS, type TurnSurroundings } from './turns/take-turns.js';
-import { VERSION } from './version/choose-version.js';
+import { TAKE_TURNS, TURNS, type TurnSurroundings } from './turns/take-turns.js';
+import { versionBy } from './version/choose-version.js';
+import { ROLL_OUT, STAY_IN_PLACE } from './version/roll-out.js';
+import type { VersionRule } from './common/version-rule.js';
+import { GO_BACK } from './failure/go-back.js';
 import { ZONE_SETTINGS } from './zones/settings.js';
 import { ZONES, type ZoneSurroundings } from './zones/zones.js';
 
@@ -56,6 +64,18 @@ const SETTINGS = [
   DEGRADED_SETTINGS,
 ] as const;
 
+/** The rules of the version that runs, in their order: the first that chooses one counts. */
+const VERSION_RULES: readonly VersionRule<RolloutPass>[] = [
+  GO_BACK,
+  CARRY_OUT_REQUESTS,
+  RESTART_ON_CHANGE,
+  HOLD_START,
+  TAKE_TURNS,
+  STAY_IN_PLACE,
+  RESIZE_IN_PLACE,
+  ROLL_OUT,
+];
+
 /**
  * The policies in their order: what one decides, those behind it know. What it reports once the syncs have been played, it
  * reports after them.
@@ -69,7 +89,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   EVICTIONS,
   BUDGETS,
   TURNS,
-  VERSION,
+  versionBy<RolloutPass>(VERSION_RULES),
   BLUE_GREEN,
   ZONES,
   CHECKS,

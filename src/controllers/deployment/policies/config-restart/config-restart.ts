@@ -12,12 +12,13 @@ import type { SourceName } from './config-sources.js';
 import { configReferences, parseSource } from './config-sources.js';
 import { CONFIGURATION_CAUSE, withNotedChange } from '../history/history.js';
 import { CONFIG, CONFIG_DIGEST } from './settings.js';
-import { OURS, annotationOf } from '../common/names.js';
+import { OURS, RETRY, annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { HistoryFields } from '../history/settings.js';
 import type { ConfigRestartFields } from './settings.js';
 import type { Problem } from '../common/tell.js';
 import type { Pass, Policy } from '../common/pass.js';
+import type { VersionRule } from '../common/version-rule.js';
 import { hashOf } from '../common/revisions.js';
 import { CONFIGURATION_NOT_WATCHED, normal, tellEvent } from '../common/tell.js';
 import { shortenedTo } from '../../../shared/index.js';
@@ -45,6 +46,11 @@ export const CONFIG_RESTART: Policy<ConfigPass> = {
     if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   },
   trouble: configurationTrouble,
+};
+
+/** A restart makes the template another version before any version is chosen. */
+export const RESTART_ON_CHANGE: VersionRule<ConfigPass> = {
+  prepare: (pass, before) => pass.draft.annotations[RETRY] === undefined && restartOnChange(pass, before),
 };
 
 /** Why a Deployment cannot be restarted on its configuration. */
@@ -81,7 +87,7 @@ function forgetConfiguration(draft: RolloutDraft): void {
  * @param latest the ReplicaSet of the template
  * @returns whether the pass ends here, because what follows builds on this write
  */
-export function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | undefined): boolean {
+function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | undefined): boolean {
   const { configuration, draft, outcome, policy } = pass;
   const { restartOn } = policy;
   if (!restartOn || configuration === undefined || configuration === 'off') return false;

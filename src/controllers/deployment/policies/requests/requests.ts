@@ -8,6 +8,10 @@ import { addFailure, readFailures, withFailures } from '../common/failed-templat
 import { withNotedChange } from '../history/history.js';
 import { ABORT, APPROVE, FAILED, RETRY } from '../common/names.js';
 import type { Pass, Policy } from '../common/pass.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { VersionRule } from '../common/version-rule.js';
+import { wayBack } from '../failure/go-back.js';
+import type { FailureFields } from '../failure/settings.js';
 import type { HistoryFields } from '../history/settings.js';
 import { byWhom, requesterOf } from '../common/requester.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../common/revisions.js';
@@ -28,8 +32,29 @@ export const REQUESTS: Policy<RequestPass> = {
     [ABORT, RETRY, APPROVE, FAILED].some((name) => draft.annotations[name] !== undefined),
 };
 
+/** Its own write brings it back; this covers a watch that misses it. */
+const RETRY_LOOKS_AGAIN_MS = 1000;
+
+/** Requests are carried out before the version is chosen; a failed version waits until its retry is in the status. */
+export const CARRY_OUT_REQUESTS: VersionRule<RequestPass & Pass<FailureFields>> = {
+  prepare: (pass, before) => {
+    const { template } = pass.draft.spec;
+    takeRequests(pass, before);
+    return pass.draft.spec.template !== template;
+  },
+  choose: (pass, rollout) => {
+    const { draft, outcome } = pass;
+    if (draft.annotations[RETRY] === undefined) return undefined;
+    const afterwards = (): void => {
+      tellRetry(pass);
+      lookAgainAfter(outcome, RETRY_LOOKS_AGAIN_MS);
+    };
+    return { runs: wayBack(pass, rollout)?.target, afterwards };
+  },
+};
+
 /** Does what a person asks for by an annotation, and removes the annotation with the same write. */
-export function takeRequests(pass: RequestPass, latest: ReplicaSetDraft | undefined): void {
+function takeRequests(pass: RequestPass, latest: ReplicaSetDraft | undefined): void {
   if (pass.draft.annotations[ABORT] !== undefined) abort(pass, latest);
   if (pass.draft.annotations[RETRY] !== undefined) retry(pass, latest);
 }
@@ -128,7 +153,7 @@ function retryInPlace({ draft, outcome }: RequestPass, { asked, by, failures, la
 }
 
 /** The first of the two writes of a retry in place. */
-export function tellRetry({ draft }: RequestPass): void {
+function tellRetry({ draft }: RequestPass): void {
   const by = requesterOf(draft.annotations, RETRY) ?? '';
   const message = `What failed is about to be tried again, asked${byWhom(by, draft.names)}`;
   tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_RETRIED, message });

@@ -15,6 +15,7 @@ import { lookAgainAfter } from '../common/outcome.js';
 import type { ResizeFields } from './settings.js';
 import type { LivePods } from './live-pods.js';
 import type { Pass, PolicyDecision } from '../common/pass.js';
+import type { VersionRule } from '../common/version-rule.js';
 import { hashOf, revisionInForce } from '../common/revisions.js';
 import {
   RESIZING_PODS,
@@ -43,6 +44,12 @@ export type ResizePass = Pass<ResizeFields> & {
   readonly outcome: ResizeOutcome;
 };
 
+/** Pods get another cpu and memory in place where nothing else has changed. */
+export const RESIZE_IN_PLACE: VersionRule<ResizePass> = {
+  choose: (pass, { before }) => resizeInPlace(pass, before),
+  conclude: finishResize,
+};
+
 /** Nodes take some seconds, and pods are not watched for it. */
 const LOOK_AGAIN_MS = 1000;
 /** The number of pods that one pass resizes. */
@@ -64,10 +71,7 @@ interface Resize {
  * @param before the ReplicaSet of what is asked for, if there is one
  * @returns undefined where the version rolls out as usual
  */
-export function resizeInPlace(
-  pass: ResizePass,
-  before: ReplicaSetDraft | undefined,
-): PolicyDecision | undefined {
+function resizeInPlace(pass: ResizePass, before: ReplicaSetDraft | undefined): PolicyDecision | undefined {
   const resize = pass.policy.resizesInPlace ? resizeOf(pass, before) : undefined;
   if (!resize) return undefined;
   const { draft } = pass;
@@ -112,7 +116,7 @@ function resizeKnown(
  * Once the ReplicaSet has the template that its pods were given, or has it again: a pod that its controller started in between, or that was resized
  * for a template which was taken back, is resized as well. The mark goes when none is left.
  */
-export function finishResize(pass: ResizePass, latest: ReplicaSetDraft | undefined): void {
+function finishResize(pass: ResizePass, latest: ReplicaSetDraft | undefined): void {
   const { draft, livePods, outcome, policy } = pass;
   if (!policy.resizesInPlace || latest?.annotations[RESIZING] === undefined) return;
   // Its controller keeps starting pods from the template before until it has seen this one.

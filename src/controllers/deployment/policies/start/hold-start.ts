@@ -2,6 +2,9 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass } from '../common/pass.js';
+import type { VersionRule } from '../common/version-rule.js';
+import { servedMeanwhile } from '../failure/go-back.js';
+import type { FailureFields } from '../failure/settings.js';
 import type { StartFields } from './settings.js';
 import {
   CORRECT_ANNOTATION,
@@ -14,10 +17,19 @@ import {
 } from '../common/tell.js';
 import { isOpen, nextOpening } from './windows.js';
 
-export type StartPass = Pass<StartFields>;
+type StartPass = Pass<StartFields>;
+
+/** No version begins outside of its windows, during a freeze, or while an annotation cannot be understood. */
+export const HOLD_START: VersionRule<Pass<StartFields & FailureFields>> = {
+  choose: (pass, rollout) => {
+    const runs = servedMeanwhile(pass, rollout);
+    const held = runs && holdOfStart(pass.policy, pass.draft.nowMs);
+    return held && { runs, afterwards: () => tellHeld(pass, held), isWithheld: true };
+  },
+};
 
 /** Why no rollout may begin now. */
-export type HoldOfStart =
+type HoldOfStart =
   | { readonly by: 'unclear-policy'; readonly problems: string }
   | { readonly by: 'freeze'; readonly reason: string }
   | { readonly by: 'window'; readonly opensMs: number | undefined };

@@ -8,6 +8,9 @@ import { annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass, Policy } from '../common/pass.js';
 import type { Problem } from '../common/tell.js';
+import type { VersionRule } from '../common/version-rule.js';
+import { servedMeanwhile } from '../failure/go-back.js';
+import type { FailureFields } from '../failure/settings.js';
 import type { TurnFields } from './settings.js';
 import { hashOf, replacesOthers } from '../common/revisions.js';
 import {
@@ -28,7 +31,7 @@ export interface TurnSurroundings {
   /** The queue of rollouts. @default not known */
   readonly turns?: Turns;
 }
-export type TurnPass = Pass<TurnFields> & TurnSurroundings;
+type TurnPass = Pass<TurnFields> & TurnSurroundings;
 
 /** Only so many Deployments roll out at once. */
 export const TURNS: Policy<TurnPass> = {
@@ -37,6 +40,19 @@ export const TURNS: Policy<TurnPass> = {
     if (!isAsked && turns !== undefined) giveTurnBack(draft);
   },
   trouble: turnTrouble,
+};
+
+/** A version begins when it is its turn. */
+export const TAKE_TURNS: VersionRule<Pass<TurnFields & FailureFields> & TurnSurroundings> = {
+  choose: (pass, rollout) => {
+    const runs = servedMeanwhile(pass, rollout);
+    const wait = runs && waitForTurn(pass);
+    return wait && { runs, afterwards: () => tellTurn(pass, wait.message), isWithheld: true };
+  },
+  withhold: ({ draft, turns }) => {
+    if (turns !== undefined) giveTurnBack(draft);
+  },
+  conclude: keepTurn,
 };
 
 /** Why a limit is not kept. */
@@ -54,7 +70,7 @@ function isLimitedInCluster({ draft, turns }: TurnPass): boolean {
 }
 
 /** Why a version does not begin. */
-export interface WaitForTurn {
+interface WaitForTurn {
   /** Undefined: there is room, and the turn that was asked for comes in a moment. */
   readonly message?: string;
 }
@@ -66,7 +82,7 @@ const ANSWERED_WITHIN_MS = 5000;
  * Whether a version that has no ReplicaSet yet, and takes the place of another one, has to wait until it is its turn; if nothing has
  * asked for that yet, this does. A rollback, a change of `replicas`, and the first version of a Deployment never wait.
  */
-export function waitForTurn(pass: TurnPass): WaitForTurn | undefined {
+function waitForTurn(pass: TurnPass): WaitForTurn | undefined {
   const { draft, turns } = pass;
   if (draft.replicas === 0) return undefined;
   if (turns === undefined) {
@@ -100,7 +116,7 @@ function hasRoom({ draft, policy }: TurnPass, turns: TurnSource, turn: Turn): bo
   return decideTurns([...queued.filter((each) => !isSelf(each)), own], limits).some(isSelf);
 }
 
-export function tellTurn({ draft, outcome, policy, turns }: TurnPass, message: string | undefined): void {
+function tellTurn({ draft, outcome, policy, turns }: TurnPass, message: string | undefined): void {
   outcome.isWaiting = true;
   if (message === undefined) return;
   if (observedProgress(draft)?.message !== message) {
@@ -128,7 +144,7 @@ export function tellTurn({ draft, outcome, policy, turns }: TurnPass, message: s
  * Keeps the turn of a rollout that is under way, also of one that began without, so that it is counted; gives back the turn of one that
  * is over, or whose progress deadline has passed: what is stuck must not hold others up.
  */
-export function keepTurn(pass: TurnPass, latest: ReplicaSetDraft | undefined): void {
+function keepTurn(pass: TurnPass, latest: ReplicaSetDraft | undefined): void {
   const { draft, turns } = pass;
   if (turns === undefined) return;
   const turn = readTurn(draft.annotations);
@@ -137,7 +153,7 @@ export function keepTurn(pass: TurnPass, latest: ReplicaSetDraft | undefined): v
   if (turn?.granted === undefined) setTurn(draft, { ...(turn ?? newTurn(pass, turns)), granted: draft.now });
 }
 
-export function giveTurnBack(draft: RolloutDraft): void {
+function giveTurnBack(draft: RolloutDraft): void {
   if (draft.annotations[TURN] === undefined) return;
   const { [TURN]: _turn, ...others } = draft.annotations;
   draft.replaceMetadata(others);

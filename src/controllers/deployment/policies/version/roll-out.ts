@@ -1,4 +1,4 @@
-import { REVISION } from '../../kubernetes/annotations.js';
+import { REVISION, REVISION_HISTORY } from '../../kubernetes/annotations.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
@@ -6,43 +6,45 @@ import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { judgeAfterwards } from '../failure/afterwards.js';
 import { capUnder, openGates, tellGates } from '../steps/gates.js';
-import type { FailedTemplate } from '../common/failed-templates.js';
 import { holdOfStart, tellHeld } from '../start/hold-start.js';
 import type { BlueGreenFields } from '../blue-green/settings.js';
 import type { CheckPass } from '../checks/check-needs.js';
 import type { CheckFields } from '../checks/settings.js';
-import type { ConfigPass } from '../config-restart/config-restart.js';
 import type { FailureFields } from '../failure/settings.js';
-import type { ResizePass } from '../resize/resize-in-place.js';
-import type { StartPass } from '../start/hold-start.js';
+import type { StartFields } from '../start/settings.js';
 import type { FastTrackFields, StepFields } from '../steps/settings.js';
-import type { TurnPass } from '../turns/take-turns.js';
 import type { PolicyDecision } from '../common/pass.js';
-import { isGood, lastGood } from '../common/revisions.js';
-import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from '../steps/stages.js';
-import { keepTurn } from '../turns/take-turns.js';
+import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
+import type { RolloutInForce, VersionRule } from '../common/version-rule.js';
+import { capInPlace, decideStage, dropNeedlessApproval, leftInSteps, tellStage } from '../steps/stages.js';
 import { progressReason, restartDeadline } from '../common/tell.js';
 
-/** A pass, as those policies know it that together decide which version runs. */
-export type VersionPass = CheckPass<
-  BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StepFields
-> &
-  ConfigPass &
-  ResizePass &
-  StartPass &
-  TurnPass;
+/** A pass, as the rules of a rollout know it. */
+type RolloutPass = CheckPass<
+  BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StartFields & StepFields
+>;
 
-/** The rollout to the version that is asked for. */
-export interface RolloutInForce {
-  /** Its ReplicaSet before the pass. */
-  readonly before: ReplicaSetDraft | undefined;
-  /** The hash of its template. */
-  readonly current: string;
-  readonly failures: readonly FailedTemplate[];
-}
+/** The version that is asked for runs, as far as its steps allow. */
+export const ROLL_OUT: VersionRule<RolloutPass> = {
+  limitAtRest: ({ draft, policy }, latest) => ({
+    most: capInPlace(draft, policy, latest),
+    mayNotGrow: leftInSteps(draft, policy, latest),
+  }),
+  limit: ({ draft, policy }, { before }) => ({ mayNotGrow: leftInSteps(draft, policy, before) }),
+  choose: rollOut,
+};
+
+/** A version that has begun stays as it is while it is unclear what protects it. */
+export const STAY_IN_PLACE: VersionRule<RolloutPass> = {
+  choose: (pass, rollout) => {
+    const { before } = rollout;
+    const stays = before && pass.policy.unclear !== undefined && isUnfinished(pass.draft, before);
+    return stays ? stayInPlace(pass, { ...rollout, before }) : undefined;
+  },
+};
 
 /** The rollout to what is asked for, as far as its steps allow. */
-export function rollOut(pass: VersionPass, { before, current, failures }: RolloutInForce): PolicyDecision {
+function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForce): PolicyDecision {
   const { draft, outcome, policy } = pass;
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
@@ -66,8 +68,8 @@ export function rollOut(pass: VersionPass, { before, current, failures }: Rollou
  * A version that has begun grows no further while it is unclear what protects it. It may still fail, and then goes back as far as
  * that can be understood.
  */
-export function stayInPlace(
-  pass: VersionPass,
+function stayInPlace(
+  pass: RolloutPass,
   { before, current, failures }: RolloutInForce & { readonly before: ReplicaSetDraft },
 ): PolicyDecision {
   const { draft, policy } = pass;
@@ -80,9 +82,14 @@ export function stayInPlace(
     const held = holdOfStart(policy, draft.nowMs);
     if (held) tellHeld(pass, held);
     if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
-    if (pass.turns !== undefined) keepTurn(pass, latest);
   };
   return { limits: { most, keptForRollback }, afterwards };
+}
+
+/** Whether it is on its way to a version that has never run whole: not a way back, and not a change of size. */
+function isUnfinished(draft: RolloutDraft, latest: ReplicaSetDraft): boolean {
+  const ranBefore = latest.annotations[REVISION_HISTORY] !== undefined || !isNewest(draft, latest);
+  return !isGood(latest) && !ranBefore && replacesOthers(draft, latest);
 }
 
 /**
