@@ -5,7 +5,7 @@ import { POLICY_CONDITION, ROLLED_BACK, isRolledOut } from '../policies/common/t
 import { failureState } from './failure-state.js';
 import type { RolloutState } from './rollout-view.js';
 import { rolloutState } from './rollout-state.js';
-import { isWaitReason } from './wait-reasons.js';
+import { isWaitReason } from '../policies/common/waits.js';
 
 /** From what matters most to what matters least. */
 export const ROLLOUT_HEALTH = [

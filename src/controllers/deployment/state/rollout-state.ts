@@ -7,7 +7,7 @@ import { stateAfterCompletion } from './after-completion.js';
 import { failureState, unseenFailure } from './failure-state.js';
 import { kubectlStatus } from './kubectl-status.js';
 import type { RolloutState, RolloutView } from './rollout-view.js';
-import { PHASE_OF_WAIT, isWaitReason } from './wait-reasons.js';
+import { WAITS, isWaitReason } from '../policies/common/waits.js';
 
 /**
  * The state of a rollout, according to the API alone: Kubernetes' conditions, and those of the policies. The policies are not
@@ -50,7 +50,7 @@ function policyState({ metadata, status }: DeepReadonly<Deployment>): RolloutSta
   const progressing = findCondition(status?.conditions, 'Progressing');
   const { lastTransitionTime, message = '', reason } = progressing ?? {};
   if (!isWaitReason(reason)) return undefined;
-  return { phase: PHASE_OF_WAIT[reason], message, reason, sinceMs: parseTimeMs(lastTransitionTime) };
+  return { phase: WAITS[reason].phase, message, reason, sinceMs: parseTimeMs(lastTransitionTime) };
 }
 
 /** The cause of a failure, if the API names it. */

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { WaitPhase, WaitReason } from './wait-reasons.js';
+import type { WaitPhase, WaitReason } from '../policies/common/waits.js';
 
 /**
  * The input of `rolloutState`; nothing is read besides. Where ReplicaSets and pods may not be read, the lists are empty.

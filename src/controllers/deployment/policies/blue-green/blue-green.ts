@@ -12,7 +12,8 @@ import type { BlueGreenPlan } from './blue-green-plan.js';
 import type { BlueGreen } from './settings.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
 import { APPROVE } from '../common/names.js';
-import type { Outcome, StandingCode } from '../common/outcome.js';
+import type { Outcome } from '../common/outcome.js';
+import { WAITS } from '../common/waits.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { BlueGreenFields } from './settings.js';
 import type { CheckOutcome } from '../checks/check-needs.js';
@@ -295,8 +296,8 @@ function tellUnmoved(pass: ServicePass, old: readonly ReplicaSetDraft[], trouble
 function repeatWait({ draft, outcome }: ServicePass): void {
   const observed = observedProgress(draft);
   const { message = '', reason } = observed ?? {};
-  const code = STANDING_OF[reason ?? ''];
-  if (reason === undefined || code === undefined || isRolloutComplete(draft, draft.status)) return;
+  if (!isOwnWait(reason) || isRolloutComplete(draft, draft.status)) return;
+  const { code } = WAITS[reason];
   tellProgress(draft, { status: 'Unknown', reason, message });
   outcome.isWaiting = true;
   const { name, namespace = 'default' } = draft.observed.metadata;
@@ -309,8 +310,9 @@ function repeatWait({ draft, outcome }: ServicePass): void {
   };
 }
 
-const STANDING_OF: Readonly<Record<string, StandingCode>> = {
-  [WAITING_FOR_APPROVAL]: 'waits-for-approval',
-  [WAITING_IN_STEP]: 'waits-in-step',
-  [ROLLOUT_HELD]: 'rollout-held',
-};
+/** The waits that this policy writes. */
+const OWN_WAITS = [WAITING_FOR_APPROVAL, WAITING_IN_STEP, ROLLOUT_HELD] as const;
+
+function isOwnWait(reason: string | undefined): reason is (typeof OWN_WAITS)[number] {
+  return OWN_WAITS.some((each) => each === reason);
+}

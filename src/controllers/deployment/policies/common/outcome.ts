@@ -1,17 +1,12 @@
-/** Why a rollout does not simply continue, according to its policies. */
+import type { WaitCode } from './waits.js';
+
+/** Why a rollout does not simply continue, according to its policies: a wait, or a situation that other conditions show. */
 export type StandingCode =
+  | WaitCode
   | 'invalid-policy'
-  | 'waits-for-approval'
-  | 'waits-in-step'
-  | 'waits-for-termination'
   | 'waits-for-zone'
   | 'waits-for-replacement'
-  | 'waits-for-check'
   | 'check-failed'
-  | 'resizes-pods'
-  | 'rollout-held'
-  | 'waits-for-budget'
-  | 'waits-for-turn'
   | 'failed-template'
   | 'rolled-back';
 

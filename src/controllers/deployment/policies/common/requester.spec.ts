@@ -23,7 +23,7 @@ describe('the name of a person in an annotation', () => {
   describe.each([
     ['does not vouch for it', false, ' (claimed by alice)'],
     ['vouches for it', true, ' by alice'],
-  ])('where the API server %s', (_what, isVerifying, behind) => {
+  ])('with an API server that %s', (_what, isVerifying, behind) => {
     const waiting = async (): Promise<PolicyLab> => {
       const lab = await PolicyLab.rolledOut({ steps: '1; approve; 50%; approve' }, { replicas: 10 });
       lab.world.api.isVerifyingNames = isVerifying;

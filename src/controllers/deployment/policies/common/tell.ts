@@ -9,23 +9,20 @@ import {
   REPLICA_SET_UPDATED,
 } from '../../kubernetes/reasons.js';
 import type { Outcome } from './outcome.js';
+import { WAITS, isWaitReason } from './waits.js';
 
-/** Progressing: the rollout has not begun, because of a window or a freeze. */
-export const ROLLOUT_HELD = 'RolloutHeld';
-/** Progressing: the rollout is between two of its steps, for as long as one of them says. */
-export const WAITING_IN_STEP = 'WaitingInStep';
-/** Progressing: the same, until a person approves. */
-export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
-/** Progressing, and an Event: new pods start when old ones have ended. */
-export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
-/** Progressing, and an Event: no old pod may go, because of a PodDisruptionBudget. */
-export const WAITING_FOR_BUDGET = 'WaitingForBudget';
-/** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
-export const WAITING_FOR_TURN = 'WaitingForTurn';
-/** Progressing, and an Event: only cpu and memory have changed, and the pods that run get them. */
-export const RESIZING_PODS = 'ResizingPods';
-/** Progressing: a check has not passed, or holds the rollout. */
-export const WAITING_FOR_CHECK = 'WaitingForCheck';
+export {
+  RESIZING_PODS,
+  ROLLOUT_HELD,
+  ROLLOUT_RETRIED,
+  WAITING_FOR_APPROVAL,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_CHECK,
+  WAITING_FOR_TERMINATION,
+  WAITING_FOR_TURN,
+  WAITING_IN_STEP,
+} from './waits.js';
+
 /**
  * A reason of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and the rollout does not go back.
  */
@@ -36,8 +33,6 @@ export const CHECK_UNKNOWN = 'CheckUnknown';
 export const CHECK_NOT_POSSIBLE = 'CheckNotPossible';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
-/** Progressing, and an Event: a failed template is about to be retried. */
-export const ROLLOUT_RETRIED = 'RolloutRetried';
 /** A reason of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
 /**
@@ -62,22 +57,8 @@ export const POLICY_CONDITION = 'RolloutPolicy';
 /** The remedy for {@link INVALID_ANNOTATION}. */
 export const CORRECT_ANNOTATION = 'correct or remove the annotation (docs/ROLLOUTS.md)';
 
-/** While the condition says one of these, no progress is expected. */
-export const WAIT_REASONS = [
-  ROLLOUT_HELD,
-  WAITING_IN_STEP,
-  WAITING_FOR_APPROVAL,
-  WAITING_FOR_TERMINATION,
-  WAITING_FOR_BUDGET,
-  WAITING_FOR_TURN,
-  WAITING_FOR_CHECK,
-  RESIZING_PODS,
-  ROLLOUT_RETRIED,
-] as const;
-const WAITS: ReadonlySet<string> = new Set(WAIT_REASONS);
-
 /** The reasons of conditions that policies write, for counting. */
-export const POLICY_REASONS: readonly string[] = [...WAIT_REASONS, ROLLED_BACK, INVALID_ANNOTATION];
+export const POLICY_REASONS: readonly string[] = [...Object.keys(WAITS), ROLLED_BACK, INVALID_ANNOTATION];
 
 interface Fields {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -107,7 +88,7 @@ export function inKubernetesWords(draft: RolloutDraft): void {
   if (!progressing) return;
   if (progressing.reason === ROLLED_BACK) {
     replace(draft, { ...progressing, status: 'True', reason: NEW_REPLICA_SET_AVAILABLE });
-  } else if (WAITS.has(progressing.reason ?? '')) {
+  } else if (isWaitReason(progressing.reason)) {
     restartDeadline(draft, `Deployment "${draft.name}" is progressing.`);
   }
 }
