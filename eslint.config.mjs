@@ -129,6 +129,44 @@ const plainEnglish = {
   },
 };
 
+/**
+ * The name of a test says its rule: with the names of the `describe` blocks around it, it is a sentence. A `describe` names a
+ * thing.
+ */
+const testNames = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: {
+      opens:
+        'A test name that opens with "{{word}}" is a fragment: begin with the verb, or name the thing (CONTRIBUTING.md, "Plain English").',
+    },
+  },
+  create(context) {
+    const opening = /^(?:what|where|whose|of|that|those|which|who|whom)\b/i;
+    const textOf = (node) =>
+      node?.type === 'TemplateLiteral'
+        ? node.quasis[0]?.value.cooked
+        : node?.type === 'Literal'
+          ? node.value
+          : undefined;
+    /** `it.each(table)`, `it.each` with a template and `it.skipIf(...)` as `it`. */
+    const rootOf = (node) => {
+      if (node.type === 'MemberExpression') return rootOf(node.object);
+      if (node.type === 'CallExpression') return rootOf(node.callee);
+      return node.type === 'TaggedTemplateExpression' ? rootOf(node.tag) : node;
+    };
+    return {
+      CallExpression(node) {
+        const text = node.arguments.length > 1 ? textOf(node.arguments[0]) : undefined;
+        const word = typeof text === 'string' ? opening.exec(text)?.[0] : undefined;
+        if (word === undefined || !['it', 'test', 'describe'].includes(rootOf(node.callee).name)) return;
+        context.report({ node: node.arguments[0], messageId: 'opens', data: { word } });
+      },
+    };
+  },
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -270,6 +308,11 @@ export default tseslint.config(
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },
     rules: { 'english/plain': 'error' },
+  },
+  {
+    files: ['**/*.spec.ts', '**/*-contract.ts', '{test,examples}/**/*.ts'],
+    plugins: { names: { rules: { tests: testNames } } },
+    rules: { 'names/tests': 'error' },
   },
   {
     // Texts come from users, and all that the same process serves wait for an expression to end: none may need

@@ -48,11 +48,11 @@ const THE_STATUS_FAILS = (faults: Faults) =>
   void faults.failNext({ verb: ['update', 'patch'], resource: 'backups', subresource: 'status', code: 500 });
 
 describe('the naive operator makes a second Job', () => {
-  it('where the answer of the create is lost', async () => {
+  it('does so if the answer of the create is lost', async () => {
     expect(await jobsOf(naiveBackups, THE_ANSWER_IS_LOST)).toEqual({ jobs: 2, faults: 1 });
   });
 
-  it('where the status cannot be written', async () => {
+  it('does so if the status cannot be written', async () => {
     expect(await jobsOf(naiveBackups, THE_STATUS_FAILS)).toEqual({ jobs: 2, faults: 1 });
   });
 });

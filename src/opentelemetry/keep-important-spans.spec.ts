@@ -55,7 +55,7 @@ function runSync({ fails = false, writeFails = false, tookMs = 1 }: SyncShape): 
 
 const exported = () => exporter.getFinishedSpans();
 
-describe('what the sampler dropped', () => {
+describe('spans that the sampler dropped', () => {
   it('stays dropped where all went well', () => {
     runSync({});
     expect(exported()).toEqual([]);

@@ -70,7 +70,7 @@ describe('a resize', () => {
     expect(main(pod)).toMatchObject({ resources: LARGE, restartCount, ready: true });
   });
 
-  it('that is larger than the node is infeasible, and changes nothing', () => {
+  it('is infeasible if it is larger than the node, and changes nothing', () => {
     const { pod } = play(resized({ ...LARGE, requests: { cpu: '5', memory: '64Mi' } }), 0, room('4'));
     expect(condition(pod.status, 'PodResizePending')).toMatchObject({
       reason: 'Infeasible',
@@ -91,7 +91,7 @@ describe('a resize', () => {
     expect(condition(pod.status, 'PodResizePending')).toBeUndefined();
   });
 
-  it('that is deferred is tried again by itself', () => {
+  it('is retried by itself if it is deferred', () => {
     const deferred = play(resized(), 0, room('4', { cpu: '4' })).pod;
     expect(decide(deferred, 0, room('4', { cpu: '4' }))).toEqual({
       action: 'rest',
@@ -99,7 +99,7 @@ describe('a resize', () => {
     });
   });
 
-  it('that is taken back while it waits leaves no trace', () => {
+  it('leaves no trace if it is taken back while it waits', () => {
     const deferred = play(resized(), 0, room('4', { cpu: '4' })).pod;
     const back = resized(SMALL).spec;
     const { pod } = play({ ...deferred, spec: back }, 0, room('4'));
@@ -107,7 +107,7 @@ describe('a resize', () => {
     expect(main(pod)).toMatchObject({ allocatedResources: SMALL.requests, resources: SMALL });
   });
 
-  it('that is changed after it was granted is granted again', () => {
+  it('is granted again if it is changed after it was granted', () => {
     const [granted] = play(resized(), 0, room('4')).written;
     const more = { ...LARGE, requests: { cpu: '3', memory: '64Mi' } };
     const next = resized(more);
@@ -118,7 +118,7 @@ describe('a resize', () => {
     expect(main(play(pod, 0, room('4')).pod)?.resources).toEqual(more);
   });
 
-  it('of sidecars goes the same way', () => {
+  it('goes the same way for sidecars', () => {
     const sidecar = { name: 'side', image: 'proxy:1', restartPolicy: 'Always', resources: SMALL } as const;
     const { pod } = play(aPod({ generation: 1 }, { initContainers: [sidecar] }), 0);
     const spec = { ...pod.spec, initContainers: [{ ...sidecar, resources: LARGE }] };
@@ -126,7 +126,7 @@ describe('a resize', () => {
     expect(next.status?.initContainerStatuses?.[0]).toMatchObject({ resources: LARGE, restartCount: 0 });
   });
 
-  it('of a pod as a whole is shown in its status', () => {
+  it('is shown in the status of a pod if it is of the pod as a whole', () => {
     const { pod } = play(aPod({ generation: 1 }, { resources: SMALL }), 0);
     expect(pod.status).toMatchObject({ allocatedResources: SMALL.requests, resources: SMALL });
     const wanted = {

@@ -76,7 +76,7 @@ describe('a file of node profiles', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('profiles that cannot be read', () => {
   it('in annotations of a pod is reported, with the expected form', () => {
     const annotations = {
       'node.rollkeeper.dev/ready-after': '5',

@@ -58,7 +58,7 @@ describe('the room of a node', () => {
     expect(rooms.of(asking)?.taken).toEqual({ cpu: '1' });
   });
 
-  it('of an unknown node is not known', () => {
+  it('is not known if the node is not', () => {
     const elsewhere = aPod();
     elsewhere.spec.nodeName = 'node-7';
     expect(roomsOf([]).of(elsewhere)).toBeUndefined();

@@ -25,7 +25,7 @@ function story(text: string, timing: Partial<ProbeTiming>, untilMs: number, from
   return changes;
 }
 
-describe('what a probe finds', () => {
+describe('the finding of a probe', () => {
   it.each([
     ['succeeds', [true, true, true]],
     ['fails', [false, false, false]],

@@ -245,7 +245,7 @@ export function runStorageContract(
         expect(await storage.currentRevision()).toBe(d.revision);
       });
 
-      it('of concurrent writes are all different', async () => {
+      it('are all different for concurrent writes', async () => {
         const created = await Promise.all(
           range(50).map((i) => storage.create(pod(`p${i}`), object(`p${i}`))),
         );
@@ -254,7 +254,7 @@ export function runStorageContract(
     });
 
     describe('objects', () => {
-      it('that were handed in are not kept', async () => {
+      it('are not kept as they were handed in', async () => {
         const mine = object('a', { value: { deep: 1 } });
         await storage.create(pod('a'), mine);
         (mine.value as { deep: number }).deep = 2;
@@ -262,7 +262,7 @@ export function runStorageContract(
         expect(mine.metadata.resourceVersion).toBeUndefined();
       });
 
-      it('that are handed out belong to the caller', async () => {
+      it('belong to the caller once they are handed out', async () => {
         const created = await storage.create(pod('a'), object('a', { value: { deep: 1 } }));
         const spoil = (given: KubernetesObject | undefined): void => {
           (valueOf(given) as { deep: number }).deep = 2;
@@ -309,7 +309,7 @@ export function runStorageContract(
         expect(namesOf(await storage.list(PODS))).toEqual(['/m', 'one/z', 'one-more/a', 'two/a', 'two/b']);
       });
 
-      it('of a namespace holds that namespace alone, also if another begins with its name', async () => {
+      it('holds the namespace that is asked for alone, also if another begins with its name', async () => {
         for (const key of keys) await storage.create(key, object(key.name, key));
         expect(namesOf(await storage.list(PODS, { namespace: 'one' }))).toEqual(['one/z']);
         expect(namesOf(await storage.list(PODS, { namespace: 'nobody' }))).toEqual([]);
@@ -444,7 +444,7 @@ export function runStorageContract(
         }
       });
 
-      it('of a namespace delivers that namespace alone, and one resource alone', async () => {
+      it('delivers the namespace that is asked for alone, and one resource alone', async () => {
         const seen = watch(await storage.currentRevision(), { namespace: 'one' });
         await storage.create(pod('a', 'two'), object('a'));
         await storage.create({ ...pod('a', 'one'), resource: CONFIG_MAPS }, object('a'));
@@ -464,7 +464,7 @@ export function runStorageContract(
         expect(await record(storage.watch({ resource: PODS, after }, stop.signal)).end()).toBeUndefined();
       });
 
-      it('of a compacted revision is refused at once', async () => {
+      it('is refused at once from a compacted revision', async () => {
         const a = await storage.create(pod('a'), object('a'));
         const b = await storage.create(pod('b'), object('b'));
         await storage.compact(b.revision);
@@ -481,7 +481,7 @@ export function runStorageContract(
         expect((await watch(a.revision).next(1))[0]?.revision).toBe(b.revision);
       });
 
-      it('of a revision that has never been is refused at once', async () => {
+      it('is refused at once from a revision that has never been', async () => {
         expect(await watch((await storage.currentRevision()) + 1000).end()).toBeInstanceOf(
           StorageExpiredError,
         );
@@ -587,7 +587,7 @@ export function runStorageContract(
         await expect(storage.update(pod('a'), object('a'), a.revision)).rejects.toThrow(StorageConflictError);
       });
 
-      it('of nothing empties the store, whose revisions go on', async () => {
+      it('empties the store with nothing, and its revisions go on', async () => {
         const a = await storage.create(pod('a'), object('a'));
         const revision = await storage.replaceAll(from([]));
         expect(revision).toBeGreaterThan(a.revision);

@@ -34,7 +34,7 @@ async function issue(pem: string): Promise<X509Certificate> {
 
 const renamed = (pem: string): string => pem.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST');
 
-describe('what is read of a certificate request', () => {
+describe('the content of a certificate request', () => {
   it('is whom it is for, in either type of string', () => {
     const pem = aRequest(aSubject(attribute(OID.organization, PRINTABLE, 'dev'), masters(UTF8), jane));
     expect(readCertificateRequest(pem)).toMatchObject({

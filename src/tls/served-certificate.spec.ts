@@ -92,7 +92,7 @@ describe('a certificate that is served', () => {
     );
   });
 
-  it('of our own making is for the given names, and another one before it ends, however long we live', async () => {
+  it('is, if it is of our own making, for the given names, and another one before it ends, however long we live', async () => {
     const clock = new FakeClock(NOW);
     const source = selfMadeCertificate('test', ['localhost', '10.1.2.3', '::1'], clock);
     const made = await source.read(undefined);

@@ -25,7 +25,7 @@ describe('a webhook of a subresource', () => {
   });
 });
 
-describe('what a handler returns', () => {
+describe('the answer of a handler', () => {
   const pod = { group: '', kind: 'Pod', name: 'web-1' };
   it.each([
     { verdict: undefined, expected: undefined },

@@ -96,7 +96,7 @@ function mustExist<T>(value: T | undefined): T {
   return value;
 }
 
-describe('what the endpoints say about a fault', () => {
+describe('the endpoints’ word about a fault', () => {
   let redis: TestRedisServer;
   let setUp: ReplicaSetUp;
   let server: ChildProcess;

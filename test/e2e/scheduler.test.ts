@@ -111,7 +111,7 @@ describe.skipIf(!kubectl)('pods on the nodes of `up`, with kubectl', () => {
     expect(await refusalOf(name)).toBe(refused(reason, NOT_HELPFUL));
   });
 
-  it('of four with one host port one waits; one of higher priority takes the place of another', async () => {
+  it('wait for one host port: of four one does; one of higher priority takes the place of another', async () => {
     const ports = [{ containerPort: 80, hostPort: PORT }];
     const containers = [{ name: 'main', image: 'nginx', ports }];
     await applyPods(4, 'ports', { containers });

@@ -300,7 +300,7 @@ describe('the trace of one change', () => {
     expect(spec.template.metadata?.annotations).toBeUndefined();
   });
 
-  it('of a deletion says what the garbage collector saw, and what it decided from what', async () => {
+  it('says, for a deletion, what the garbage collector saw, and what it decided from what', async () => {
     const ref = { namespace: 'default', name: 'web' };
     await client.delete(Deployment, ref, { propagationPolicy: 'Foreground' });
     await waitFor(async () => (await client.list(Deployment, { namespace: 'default' })).items.length === 0, {

@@ -69,7 +69,7 @@ describe('the admin API', () => {
   const withToken = (token = ADMIN_TOKEN) => ({ authorization: `Bearer ${token}` });
   const parsed = (answer: Answer): unknown => JSON.parse(answer.body) as unknown;
 
-  describe('who may do what', () => {
+  describe('access by role', () => {
     const CHANGES: readonly [method: string, path: string, body?: unknown][] = [
       ['PUT', '/admin/log-level', { level: 'debug' }],
       ['POST', '/admin/queues/deployment/requeue', { key: 'default/web' }],

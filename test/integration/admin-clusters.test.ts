@@ -292,7 +292,7 @@ describe('the consoles of two clusters', () => {
     expect((await problemsThere(session)).body).toHaveProperty('refused');
   });
 
-  it('that are away or answer nonsense are said to be, within the page', async () => {
+  it('are said within the page to be away or to answer nonsense', async () => {
     const session = await sessionThere('team-of-us');
     await there.server.close();
     expect(await problemsThere(session)).toMatchObject({

@@ -69,7 +69,7 @@ describe('event streams of the admin port', () => {
     for (const { text } of streams.slice(0, MANY - 20)) expect(text).toContain('event: gave-way');
   });
 
-  it('of one client push out nobody else’s', async () => {
+  it('push out nobody else’s, of one client', async () => {
     const others = await openStream(TOKEN);
     for (let count = 0; count < MANY; count++) await openStream();
     expect(others).toMatchObject({ status: 200, isOver: false });

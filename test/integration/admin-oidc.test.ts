@@ -285,7 +285,7 @@ describe('a browser that signs in by an identity provider', () => {
         expect((await send('POST', '/admin/sign-in/oidc/exchange', { body })).status).toBe(400);
     });
 
-    it('where the provider says no, in its words', async () => {
+    it('if the provider says no, in its words', async () => {
       const { address, pending } = await begin();
       const state = new URL(address).searchParams.get('state') ?? '';
       const answer = String(
@@ -389,7 +389,7 @@ describe('a browser that signs in by an identity provider', () => {
       expect(askedAs).toEqual([]);
     });
 
-    it('where the provider is broken or away, which is said as such', async () => {
+    it('if the provider is broken or away, which is said as such', async () => {
       const { address, pending } = await begin();
       const answer = provider.visit(address);
       provider.broken = (response) => void response.writeHead(500).end('oops');

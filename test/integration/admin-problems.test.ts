@@ -125,7 +125,7 @@ describe('problems of the admin API', () => {
     expect((await get('/admin/problems?namespace=..%2Fx')).status).toBe(400);
   });
 
-  it('of a pod that no node takes come with the reason of each node', async () => {
+  it('come, for a pod that no node takes, with the reason of each node', async () => {
     seed(cluster, Pod, 'big', 'shop', {
       spec: { containers: [], nodeSelector: { gpu: 'yes' } },
       status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },

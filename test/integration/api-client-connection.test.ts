@@ -242,7 +242,7 @@ describe('the credentials of a kubeconfig', () => {
   });
 });
 
-describe('which kubeconfig', () => {
+describe('the choice of a kubeconfig', () => {
   it('is the one named, in the context named', async () => {
     const path = kubeconfig({ cluster: { server: 'https://h:1/base/' }, context: { namespace: 'ns' } });
     const connection = await load(path, { context: 'x' });
@@ -307,7 +307,7 @@ describe('a context as a kubeconfig by itself', () => {
   });
 });
 
-describe('what is wrong in a kubeconfig is named by file and field', () => {
+describe('faults in a kubeconfig are named by file and field', () => {
   it.each<[string, Config, string]>([
     ['a server without a scheme', { cluster: { server: 'host:6443' } }, 'clusters.0.cluster.server'],
     ['a token that is no text', { user: { token: 5 } }, 'users.0.user.token'],

@@ -129,7 +129,7 @@ it('objects of a megabyte, unknown fields and nulls are taken as they come', asy
   });
 });
 
-it('what is no object is not cached, and the cache is right as soon as the server is', async () => {
+it('an answer that is no object is not cached, and the cache is right as soon as the server is', async () => {
   const known = pod('known', '5');
   server
     .next(

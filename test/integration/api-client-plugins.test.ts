@@ -201,7 +201,7 @@ describe('a credential plugin', () => {
     expect(await credentials.headers()).toEqual({ authorization: 'Bearer beside' });
   });
 
-  it('that fails or is missing says so at the start, by name, with the hint how to install it', async () => {
+  it('says so at the start if it fails or is missing, by name, with the hint how to install it', async () => {
     const failing = plugin('console.error("no login"); process.exit(1)');
     await expect(load({}, failing)).rejects.toThrow('users "u": exec: no login');
     const how = { apiVersion: V1, interactiveMode: 'Never', installHint: 'Install it from there.' };

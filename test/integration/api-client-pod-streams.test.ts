@@ -170,7 +170,7 @@ describe('a kubelet that speaks', () => {
     expect((await client.exec(WEB, ['ls'])).exitCode).toBe(0);
   });
 
-  it('of a command that goes on is left when the signal aborts', async () => {
+  it('is left when the signal aborts a command that goes on', async () => {
     const stop = new AbortController();
     const left = new Promise((resolve) => {
       serve = (socket) => {

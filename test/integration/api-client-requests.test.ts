@@ -68,7 +68,7 @@ const status = (code: number, reason: string, more: object = {}) =>
 
 const sent = () => server.received.map(({ method, url }) => `${method} ${url}`);
 
-describe('what goes over the wire', () => {
+describe('bytes on the wire', () => {
   it('addresses objects by group, version, namespace and name, with who we are', async () => {
     server.always(json(200, deployment));
     await client.get(Deployment, { namespace: 'a', name: 'web' });
@@ -176,7 +176,7 @@ describe('what goes over the wire', () => {
   });
 });
 
-describe('what a deletion leaves behind', () => {
+describe('leftovers of a deletion', () => {
   const metadata = { namespace: 'a', name: 'p', deletionTimestamp: '2026-01-01T00:00:00Z' };
   it.each([
     ['nothing, says a Status', { kind: 'Status', status: 'Success', metadata: {} }, false],
@@ -199,7 +199,7 @@ describe('what a deletion leaves behind', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   it.each([
     [404, 'NotFound', isNotFound],
     [409, 'Conflict', isConflict],

@@ -30,7 +30,7 @@ async function certificateOf(authority: Authority, subject: string) {
   return { cert: certificate.toString('pem'), key };
 }
 
-describe('who may', () => {
+describe('rights', () => {
   let server: RunningApiServer;
 
   beforeAll(async () => {

@@ -39,7 +39,7 @@ describe('an eviction', () => {
   const evict = (name: string, deleteOptions: object, query = '') =>
     answer('POST', `${NAMESPACE}/pods/web/eviction${query}`, { metadata: { name }, deleteOptions });
 
-  it('of another pod is refused before its options are looked at', async () => {
+  it('is refused before its options are looked at if it is of another pod', async () => {
     expect(await evict('other', { dryRun: ['Some'] })).toEqual([
       400,
       'name in URL does not match name in Eviction object',
@@ -63,7 +63,7 @@ describe('a patch', () => {
     });
   const WITHOUT_VERSION = [{ op: 'remove', path: '/apiVersion' }];
 
-  it('that takes the API version away leaves nothing that could be read', async () => {
+  it('leaves nothing that could be read if it takes the API version away', async () => {
     const { body, headers } = await patch(WITHOUT_VERSION);
     expect(body.message).toContain('was undeterminable: name must be provided');
     expect(headers.get('warning')).toContain('unknown field \\"spec\\"');
@@ -87,7 +87,7 @@ describe('a patch', () => {
   });
 });
 
-describe('what is only tried', () => {
+describe('dry runs', () => {
   const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const word = { type: 'string', default: 'new' };
   const status = { type: 'object', default: {}, properties: { word } };

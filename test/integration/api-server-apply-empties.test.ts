@@ -87,7 +87,7 @@ describe('an applied empty value', () => {
     expect((await server.call('GET', `${DEPLOYMENTS}/scaled`)).body.spec.replicas).toBe(0);
   });
 
-  it('of a whole object owns nothing any more, and a list of nobody is left out', async () => {
+  it('owns nothing of a whole object any more, and a list of nobody is left out', async () => {
     const path = '/api/v1/namespaces/default/configmaps/nobody';
     const map = (more = {}): Body => ({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'nobody' } },

@@ -167,7 +167,7 @@ describe('a HorizontalPodAutoscaler', () => {
     expect(newer.body.spec.metrics).toEqual(expect.arrayContaining(metrics));
   });
 
-  it.each(['v1', 'v2'])('of %s without metrics is about 80 percent of the CPU', async (version) => {
+  it.each(['v1', 'v2'])('is, as %s without metrics, about 80 percent of the CPU', async (version) => {
     const name = `default-${version}`;
     const made = await server.call('POST', `/apis/autoscaling/${version}/${AUTOSCALERS}`, {
       metadata: { name },
@@ -189,7 +189,7 @@ describe('a Secret', () => {
     expect(body.stringData).toBeUndefined();
   });
 
-  it('that is immutable stays as it is', async () => {
+  it('stays as it is if it is immutable', async () => {
     const secrets = '/api/v1/namespaces/default/secrets';
     await server.call('POST', secrets, { metadata: { name: 'fixed' }, data: {}, immutable: true });
     const change = { data: { a: 'Yg==' } };

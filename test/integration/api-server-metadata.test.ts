@@ -129,7 +129,7 @@ describe('a collection', () => {
 });
 
 describe('a name', () => {
-  it('that a LimitRange does not have is given to it, and is what it is read by', async () => {
+  it('is given to a LimitRange that has none', async () => {
     const path = '/api/v1/namespaces/meta/limitranges';
     const { body } = await server.call('POST', path, { metadata: {}, spec: { limits: [] } });
     const { name } = (body as KubernetesObject).metadata;
@@ -142,7 +142,7 @@ describe('a name', () => {
     ['kind', 5, 'number', 200],
     ['apiVersion', {}, 'object', 400],
     ['kind', [true], 'array', 200],
-  ])('of its %s that is no text (%j) is refused in a patch', async (field, value, type, codeOfNone) => {
+  ])('is refused in a patch of its %s if it is no text (%j)', async (field, value, type, codeOfNone) => {
     const path = '/api/v1/namespaces/meta/serviceaccounts/default';
     const nothing = JSON.stringify([{ op: 'add', path: `/${field}`, value: null }]);
     const json = { 'content-type': 'application/json-patch+json' };

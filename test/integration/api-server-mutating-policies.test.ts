@@ -169,7 +169,7 @@ describe('a MutatingAdmissionPolicy', () => {
     ['leaves no object', patch('[JSONPatch{op: "replace", path: "/data", value: "text"}]'), /denied request/],
   ];
   it.each(failures)(
-    'that %s refuses, unless failures are to be ignored',
+    'refuses if it %s, unless failures are to be ignored',
     async (_what, mutation, message) => {
       await under({ bad: { mutations: [mutation] } }, async () => {
         const { body, status } = await create({ a: 'x' });

@@ -90,7 +90,7 @@ describe('a proxy', () => {
     expect(body.message).toMatch(/^error trying to reach service: nothing runs on the nodes of this server/);
   });
 
-  it('of what is not there is not found', async () => {
+  it('is not found if its target is not there', async () => {
     const { body, status } = await api.call('GET', `${CORE}/services/nosuch:80/proxy`);
     expect([status, body.message]).toEqual([404, 'services "nosuch" not found']);
   });

@@ -175,7 +175,7 @@ describe('a runtime class', () => {
   });
 });
 
-describe('where a pod is', () => {
+describe('the node of a pod', () => {
   const ZONE = 'topology.kubernetes.io/zone';
 
   beforeAll(async () => {

@@ -230,7 +230,7 @@ const aBinding = (name: string, policyName: string, paramRef?: object) => ({
   },
 });
 
-it('Who writes a policy must be able to read its parameters everywhere, and who binds it those that are named', async () => {
+it('A writer of a policy must be able to read its parameters everywhere, and a writer of a binding those that are named', async () => {
   const POLICIES = `${GROUP}/validatingadmissionpolicies`;
   const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`;
   await grant('policer', {
@@ -297,7 +297,7 @@ it('Who writes a policy must be able to read its parameters everywhere, and who 
   expect((await asPol('POST', BINDINGS, aBinding('plain', 'of-admin'))).status).toBe(201);
 });
 
-it('Who binds a mutating policy must be able to read the parameters of that policy, and no others', async () => {
+it('A writer of a binding of a mutating policy must be able to read the parameters of that policy, and no others', async () => {
   const type = (kind: string) => ({ apiVersion: 'admissionregistration.k8s.io/v1', kind });
   await made(`${GROUP}/mutatingadmissionpolicies`, {
     ...type('MutatingAdmissionPolicy'),

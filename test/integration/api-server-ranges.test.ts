@@ -20,7 +20,7 @@ function madeUp(start: string, rv: number): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv, start })).toString('base64url');
 }
 
-describe.each(STORES)('who may list the secrets of one namespace, %s,', (_name, makeStorage) => {
+describe.each(STORES)('a user who may list the secrets of one namespace, %s,', (_name, makeStorage) => {
   let server: RunningApiServer;
   let revision: number;
 

@@ -115,7 +115,7 @@ const CASES: [string, string, string, Body, object][] = [
   ],
 ];
 
-describe('Who may get a connection', () => {
+describe('The right to a connection', () => {
   it.each(['exec', 'attach', 'portforward'])('and not create one, may not %s', async (subresource) => {
     const RBAC = '/apis/rbac.authorization.k8s.io/v1';
     await api.call('POST', `${RBAC}/clusterroles`, {

@@ -198,7 +198,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('of one object by its path is a watch of that object alone', async () => {
+  it('is of one object alone by the path of that object', async () => {
     const pods = await ownPods();
     await server.call('POST', pods, aPod('one'));
     await server.call('POST', pods, aPod('two'));

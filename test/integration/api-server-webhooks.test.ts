@@ -156,7 +156,7 @@ describe('A mutating webhook', () => {
   });
 });
 
-describe('What identifies an object', () => {
+describe('The identity of an object', () => {
   const MISMATCH = 'the namespace of the provided object does not match the namespace sent on the request';
   const UID = '11111111-2222-3333-4444-555555555555';
   const set = (path: string, value: unknown) => () => patchOf({ op: 'add', path, value });
@@ -177,7 +177,7 @@ describe('What identifies an object', () => {
       500,
       'Internal error occurred: no kind "ConfigMap" is registered for version "v2" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
     ],
-  ])('of a new object is no webhook’s to say: %s', async (path, value, code, message) => {
+  ])('is no webhook’s to say for a new object: %s', async (path, value, code, message) => {
     await configure('Mutating', {});
     answer = set(path, value);
     const { body, status } = await create('a');
@@ -194,7 +194,7 @@ describe('What identifies an object', () => {
     ['deletionGracePeriodSeconds', 5],
     ['selfLink', '/api/v1/namespaces/kube-system/configmaps/a'],
     ['managedFields', [{ manager: 'them', operation: 'Nothing' }]],
-  ])('of a new object is the server’s to say: %s', async (field, value) => {
+  ])('is the server’s to say for a new object: %s', async (field, value) => {
     await configure('Mutating', {});
     answer = set(`/metadata/${field}`, value);
     const { body, status } = await create('a');
@@ -229,7 +229,7 @@ describe('What identifies an object', () => {
     ],
     ['namespace', 'kube-system', 400, MISMATCH],
     ['resourceVersion', '1', 409, 'the object has been modified'],
-  ])('of an object that is there stays: %s', async (field, value, code, message) => {
+  ])('stays for an object that is there: %s', async (field, value, code, message) => {
     const before = (await create('a')).body;
     await configure('Mutating', {});
     answer = set(`/metadata/${field}`, value);
@@ -247,7 +247,7 @@ describe('What identifies an object', () => {
     ['selfLink', '/elsewhere'],
     ['uid', ''],
     ['resourceVersion', ''],
-  ])('of an object that is there is not taken from a webhook: %s', async (field, value) => {
+  ])('is not taken from a webhook for an object that is there: %s', async (field, value) => {
     const before = (await create('a')).body;
     await configure('Mutating', {});
     answer = set(`/metadata/${field}`, value);
@@ -420,7 +420,7 @@ describe('Match conditions', () => {
     expect(asked.map(({ path }) => path[1])).toEqual(['1']);
   });
 
-  it('that cannot be judged refuse the request, unless the webhook may fail', async () => {
+  it('refuse the request if they cannot be judged, unless the webhook may fail', async () => {
     await configure('Validating', matching('object.nowhere == 1'));
     const { body, status } = await create('a');
     expect(status).toBe(403);

@@ -69,7 +69,7 @@ async function startWith(...planted: readonly Planted[]): Promise<string[]> {
   return planted.map(([resource, , name]) => `/apis/${GROUP}/v1/${resource}/${name}`);
 }
 
-describe('what decides about requests and cannot be understood', () => {
+describe('admission that cannot be understood', () => {
   it.each<[string, readonly Planted[], RegExp]>([
     ['a mutating webhook with another type', [mutating({ ...WHOLE, name: 5 })], NOT_READY],
     ['a validating webhook with another type', [validating({ ...WHOLE, timeoutSeconds: 'x' })], NOT_READY],

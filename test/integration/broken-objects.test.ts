@@ -88,7 +88,7 @@ describe.each([
   }); // prettier-ignore
 });
 
-describe('what is no object of its name in Redis', () => {
+describe('values in Redis that are no object of their name', () => {
   it.each([
     ['an unfinished text', '{"apiVersion":"v1","kind":"Role","metadata":{"name":"bad"'],
     ['no metadata', '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role"}'],
@@ -119,7 +119,7 @@ describe('what is no object of its name in Redis', () => {
   }); // prettier-ignore
 });
 
-describe('what is no object, of a kind that the server does not follow', () => {
+describe('values that are no object, of a kind that the server does not follow', () => {
   const MAPS = '/api/v1/namespaces/default/configmaps';
 
   // Side by side: each ends with watches that run out.

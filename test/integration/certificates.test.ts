@@ -86,7 +86,7 @@ describe('Certificates', { timeout: 60_000 }, () => {
     return new X509Certificate(pem);
   }
 
-  it('that somebody approves log in whom they name', async () => {
+  it('log in whom they name once somebody has approved them', async () => {
     expect(await ask('jane', '/O=dev/O=ops/CN=jane', { expirationSeconds: 3600 })).toContain('jane created');
     expect(await kubectl('get', 'csr', 'jane', '--no-headers')).toMatch(/admin +60m +Pending\n/);
     expect(await kubectl('certificate', 'approve', 'jane')).toContain('jane approved');
@@ -139,7 +139,7 @@ describe('Certificates', { timeout: 60_000 }, () => {
     );
   });
 
-  it('of kubelets approve themselves where whoever asks may have that', async () => {
+  it('approve themselves for kubelets where whoever asks may have that', async () => {
     await ask('kubelet', '/O=system:nodes/CN=system:node:n1', {
       signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
       usages: ['digital signature', 'client auth'],

@@ -445,7 +445,7 @@ describe('a node that fails in the middle of a rollout', () => {
     expect(status).toMatchObject({ updatedReplicas: 6, availableReplicas: 6 });
   });
 
-  it('that comes back is ready, takes pods again, and lets go of those that had to leave', async () => {
+  it('is ready once it comes back, takes pods again, and lets go of those that had to leave', async () => {
     await cluster.patch('node/node-1', { metadata: { annotations: { [BEHAVIOUR]: null } } });
     await cluster.settled(PATIENT);
     await cluster.clock.advance(20_000);
@@ -455,7 +455,7 @@ describe('a node that fails in the middle of a rollout', () => {
     expect(await podsOn('node-1')).toEqual([]);
   });
 
-  it('that never was takes its pods with it', async () => {
+  it('takes its pods with it if it never was', async () => {
     await cluster.apply({
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost' } },
       spec: { nodeName: 'ghost', containers: [{ name: 'c', image: 'nginx' }] },

@@ -349,7 +349,7 @@ describe('a volume that is attached', () => {
 });
 
 describe('networks', () => {
-  it('of a node that comes without one are given to it', async () => {
+  it('are given to a node that comes without one', async () => {
     await cluster.apply([{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'by-hand' } }]);
     await cluster.waitFor<Loose>(
       'node/by-hand',
@@ -359,7 +359,7 @@ describe('networks', () => {
     await cluster.delete('node/by-hand');
   });
 
-  it('of Services are ready, and stay while an address is in one alone', async () => {
+  it('are ready for Services, and stay while an address is in one alone', async () => {
     await cluster.apply([
       {
         apiVersion: 'networking.k8s.io/v1',

@@ -293,7 +293,7 @@ describe('a conversion', () => {
       () => ({ uid: 'x', result: { status: 'Success' } }),
       'failed: expected response.uid=UID, got "x"',
     ],
-  ])('that %s is told in the words of a genuine server', async (_case, wrong, problem) => {
+  ])('is refused in the words of a genuine server if it %s', async (_case, wrong, problem) => {
     await create('refused');
     answer = wrong;
     const { body, status } = await api.call('GET', `${routes('v2')}/refused`);
@@ -303,7 +303,7 @@ describe('a conversion', () => {
     expect((await api.call('GET', `${routes('v1')}/refused`)).status).toBe(200);
   });
 
-  it('that nests deeper than a document may has failed, and nothing of it is kept', async () => {
+  it('has failed if it nests deeper than a document may, and nothing of it is kept', async () => {
     await create('deep');
     let nested: object = {};
     for (let depth = 0; depth < 600; depth++) nested = { nested };
@@ -319,7 +319,7 @@ describe('a conversion', () => {
     expect((await api.call('GET', `${routes('v1')}/deep`)).body.metadata.labels).toBeUndefined();
   });
 
-  it('that cannot be asked says where it should have been, and writes nothing', async () => {
+  it('says where it should have been if it cannot be asked, and writes nothing', async () => {
     await serve({ caBundle: undefined });
     const { body, status } = await api.call('POST', routes('v2'), {
       apiVersion: `${group}/v2`,

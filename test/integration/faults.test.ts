@@ -112,7 +112,7 @@ describe('answers', () => {
     expect(refused.hits).toBe(1);
   });
 
-  it('that refuse go through, and the fault waits for a write that is done', async () => {
+  it('go through if they refuse, and the fault waits for a write that is done', async () => {
     await cluster.apply(aMap('there') as never);
     const asked = faults.failNext({ verb: 'create', code: 500, when: 'after' });
     const refused = await client.create(ConfigMap, aMap('there')).catch(apiStatusOf);
@@ -255,7 +255,7 @@ describe('an operator', () => {
     return { ...map, metadata: { ...map.metadata, labels: { [label]: 'yes' } } };
   };
 
-  it('of the kit does not decide by a cache that is behind its own writes', async () => {
+  it('does not decide, with the kit, by a cache that is behind its own writes', async () => {
     await start(secretOfEach('held'));
     const map = labelled('held');
     const held = faults.holdWatches({ resource: 'secrets' });
@@ -274,7 +274,7 @@ describe('an operator', () => {
     expect(await secretsOf('held')).toHaveLength(2);
   });
 
-  it('that loses the lock of a key in a sync writes nothing any more in it, and does it in the next', async () => {
+  it('writes nothing any more in a sync that loses the lock of its key, and does it in the next', async () => {
     const map = labelled('lock');
     const key = `default/${map.metadata.name}`;
     let tries = 0;
@@ -290,7 +290,7 @@ describe('an operator', () => {
     expect(faults.log).toMatchObject([{ fault: 'lock lost', what: `secrets ${key}` }]);
   });
 
-  it('whose lease is taken leads no more, until it is free again', async () => {
+  it('leads no more while its lease is taken, until it is free again', async () => {
     const manager = await start(secretOfEach('lease'), { coordination: 'leases' });
     const holder = async (): Promise<string | undefined> =>
       (await cluster.get<Lease>('default/lease/secrets'))?.spec?.holderIdentity;

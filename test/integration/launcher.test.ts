@@ -59,7 +59,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('what starts the program', () => {
+describe('the start of the program', () => {
   it('stops it when npm ends, which stops the shell alone', async () => {
     const started = await startBelowShell({ npm_command: 'run-script' });
     started.shell.kill('SIGTERM');

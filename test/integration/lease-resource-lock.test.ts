@@ -102,7 +102,7 @@ describe('electors on a Lease', () => {
     for (const each of all) if (each !== first) await each.stop();
   });
 
-  it('that stand for it are elected without coordination where the API knows no candidates', async () => {
+  it('are elected without coordination where the API knows no candidates', async () => {
     const leaseName = `lease-${randomUUID()}`;
     const candidacy = new LeaseCandidacy({
       ...{ client, clock, logger: silentLogger, namespace: 'kube-system', leaseName },

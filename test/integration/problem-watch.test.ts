@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 describe('problems on a real API', () => {
-  it('of one namespace become Events there with the rights in it alone, and nothing elsewhere', async () => {
+  it('become Events in one namespace with the rights in it alone, and nothing elsewhere', async () => {
     const { client } = await cluster.user('of-shop');
     const { stop, watch } = watchWith(client, ['shop']);
     await waitFor(async () => (await told('shop')).includes('Warning NoEndpoints 1'), { what: 'the Event' });

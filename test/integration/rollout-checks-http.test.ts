@@ -114,7 +114,7 @@ describe('checks over HTTP', () => {
     expect(seen, 'asked once').toHaveLength(1);
   });
 
-  it('that are not answered in time are unknown, and end with the sync', async () => {
+  it('are unknown if they are not answered in time, and end with the sync', async () => {
     answer = () => undefined;
     expect(await measure('0.1s')).toMatchObject({
       verdict: 'unknown',

@@ -67,7 +67,7 @@ const CASES: [method: string, path: string, fields: Body, refusals: (string | un
   ['PUT', '/api/v1/namespaces/team/finalize', {}, [otherName('team'), undefined, undefined]],
 ]; // prettier-ignore
 
-describe('What is sent to a subresource', () => {
+describe('The object that is sent to a subresource', () => {
   it.each(CASES)('names no other object: %s %s', async (method, path, fields, refusals) => {
     const name = path.split('/').at(-2)!;
     const isPatch = method === 'PATCH';

@@ -15,7 +15,7 @@ afterAll(() => cluster.stop());
 
 // Controllers, the scheduler and nodes work for all users on one thread each.
 it.each(Object.entries(LONG_WORKLOADS))(
-  'what a cluster spends on an object grows no faster than its %s',
+  'the work of a cluster for an object grows no faster than its %s',
   { timeout: 240_000 },
   async (name, workload) => {
     const spent = (length: number) => () =>

@@ -53,7 +53,7 @@ const OUTSIDE = `(() => {
 
 if (!chromiumPath) console.warn('\n*** no chromium here: the tests of the views are SKIPPED ***\n');
 
-describe.skipIf(!chromiumPath)('what the console shows', () => {
+describe.skipIf(!chromiumPath)('the views of the console', () => {
   let up: Up;
   let client: HttpApiClient;
   let browser: Browser;

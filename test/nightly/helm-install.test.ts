@@ -115,7 +115,7 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
   });
 });
 
-describe.skipIf(!helm)('what the chart makes of the kinds that the embedded API server has', () => {
+describe.skipIf(!helm)('the chart and the kinds that the embedded API server has', () => {
   it('is valid there, to the last field', async () => {
     const server = await startApiServer();
     try {

@@ -21,7 +21,7 @@ function manifest(name: string, annotations: Record<string, string>, container: 
   });
 }
 
-describe.skipIf(!kubectl)('what kubectl shows of nodes that behave', () => {
+describe.skipIf(!kubectl)('the columns of kubectl for nodes that behave', () => {
   let cluster: TestCluster;
 
   beforeAll(async () => {

@@ -15,7 +15,7 @@ import { SITUATIONS } from './support/situations.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'SITUATIONS.md');
 
-describe.skipIf(!anyKubectl())('what an operator meets', () => {
+describe.skipIf(!anyKubectl())('the situations of an operator', () => {
   let up: Up;
   let adminUrl: string;
   let client: HttpApiClient;

@@ -24,7 +24,7 @@ function linesOf(markdown: string): string[] {
     .map((line) => line.replaceAll(/\s+/g, ' ').replaceAll(/\\(.)/g, '$1').trim());
 }
 
-describe('what is made from the command line', () => {
+describe('documents that are made from the command line', () => {
   it(`docs/CLI.md has each command, argument and option (${GENERATE})`, () => {
     expect(generatedIn(read('docs', 'CLI.md'))).toEqual(linesOf(cliReference()));
   });
@@ -62,7 +62,7 @@ describe('what is made from the command line', () => {
   });
 });
 
-describe('what is made from the chart', () => {
+describe('documents that are made from the chart', () => {
   it(`its README has each value (${GENERATE})`, () => {
     expect(generatedIn(read('helm', 'rollkeeper', 'README.md'))).toEqual(linesOf(chartTable()));
   });

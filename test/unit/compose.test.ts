@@ -132,7 +132,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('what Compose has Prometheus and Grafana read', () => {
+describe('the files that Compose has Prometheus and Grafana read', () => {
   interface Scrape {
     readonly authorization: { readonly credentials_file: string };
     readonly dns_sd_configs?: readonly { readonly names: readonly string[]; readonly port: number }[];

@@ -74,16 +74,16 @@ describe('the defaults that the help shows are those in force', () => {
     'leader-elect-resource-lock',
     'leader-elect-resource-name',
     'reconcile-on',
-  ] as const)('of %s, which depends on other options', (name) => {
+  ] as const)('for %s, which depends on other options', (name) => {
     expect(shownOf(name)).toBe(compiled[name]);
   });
 
-  it('of the timeouts of syncs, which depend on the controller', () => {
+  it('for the timeouts of syncs, which depend on the controller', () => {
     const of = (name: string) => String(compiled.syncTimeoutMsOf.get(name));
     expect(shownOf('sync-timeout-ms')).toBe(`${of('deployment')}, namespace ${of('namespace')}`);
   });
 
-  it('of the API server, also where it runs without the command line', () => {
+  it('for the API server, also where it runs without the command line', () => {
     const {
       'redis-url': _url,
       'disable-admission-plugins': _plugins,
@@ -98,7 +98,7 @@ describe('the defaults that the help shows are those in force', () => {
     expect(program).toEqual(library);
   });
 
-  it('of the simulated nodes, also where they run without the command line', () => {
+  it('for the simulated nodes, also where they run without the command line', () => {
     const program = compileTable(NODE_OPTIONS_TABLE, {});
     expect(compileNodeSimulatorOptions({})).toMatchObject({
       nodes: program.nodes,

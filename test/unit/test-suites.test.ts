@@ -53,7 +53,7 @@ describe('the test files with a word in their path', () => {
   });
 });
 
-describe('what has to be on the machine', () => {
+describe('the requirements of a machine', () => {
   it.each([
     { path: 'src/controllers/deployment/reconcile.spec.ts', needed: [] },
     { path: 'test/unit/image.test.ts', needed: [] },

@@ -105,7 +105,7 @@ describe('expressions', () => {
     ['has(self)', 'invalid argument to has() macro'],
     ['has(self.first.nope)', "undefined field 'nope'"],
     ['self.replicas >', 'ERROR: <input>:1:'],
-  ])('that cannot be meant are refused before they run: %s', (expression, words) => {
+  ])('are refused before they run if they cannot be meant: %s', (expression, words) => {
     expect(compileExpression(expression, { variables: { self: SELF } }).problem).toContain(words);
   });
 

@@ -53,7 +53,7 @@ describe('negotiate', () => {
   });
 });
 
-describe('what a built-in kind is written as', () => {
+describe('the form of the answer for a built-in kind', () => {
   it.each([undefined, 'text/html, */*', 'application/yaml;q=1'])('may be asked for as %s', (accept) => {
     expect(() => checkRepresentable(accept, { hasStreams: false })).not.toThrow();
   });

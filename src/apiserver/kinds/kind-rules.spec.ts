@@ -56,13 +56,13 @@ describe('a claim', () => {
   const update = (before: Fields, after: Fields, subresource?: string) =>
     changed('v1', 'PersistentVolumeClaim', before, after, subresource);
 
-  it('that is changed is refused with what differs', () => {
+  it('is refused with what differs if it is changed', () => {
     expect(update(claim({ storageClassName: 'a' }), claim({ storageClassName: 'b' }))[0]).toContain(
       'for bound claims\n@@ -10,7 +10,7 @@\n   }\n  },\n  "VolumeName": "",\n- "StorageClassName": "a",\n+ "StorageClassName": "b",',
     );
   });
 
-  it('that is bound may shrink as far as what it has', () => {
+  it('may shrink as far as what it has if it is bound', () => {
     const size = (storage: string) =>
       claim({ resources: { requests: { storage } } }, { phase: 'Bound', capacity: { storage: '1Gi' } });
     expect(update(size('3Gi'), size('2Gi'))).toEqual([]);
@@ -165,7 +165,7 @@ describe('a service', () => {
   const service = (spec: Fields) => ({ spec: { ports: [{ port: 80 }], ...spec } });
   const create = (spec: Fields) => created('v1', 'Service', service(spec));
 
-  it('whose addresses are wrong is refused for them alone', () => {
+  it('is refused for its wrong addresses alone', () => {
     expect(create({ clusterIP: 'x', clusterIPs: ['x'], ports: [] })).toEqual([
       'spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ]);
@@ -377,7 +377,7 @@ describe('words and numbers', () => {
       { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'A' } } },
       'spec.source.persistentVolumeName: Invalid value: "A"',
     ],
-  ])('of %s %s are judged: %j', (apiVersion, kind, fields, problem) => {
+  ])('are judged in %s %s: %j', (apiVersion, kind, fields, problem) => {
     expect(created(apiVersion, kind, fields)).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -37,7 +37,7 @@ const podSpec = (container: Parts, spec: Parts = {}): Parts => ({
   },
 });
 
-describe('what a genuine server of 1.36 refuses', () => {
+describe('the refusals of a genuine server of 1.36', () => {
   it('is a container with restart rules that are not complete', () => {
     const rule = { exitCodes: { values: [1] } };
     expect(created('v1', 'Pod', podSpec({ restartPolicyRules: [rule, { action: 'Restart' }] }))).toEqual([

@@ -92,7 +92,7 @@ describe('a Service', () => {
     ]);
   });
 
-  it('that is no balancer has no addresses of one, right or wrong', () => {
+  it('has no addresses of a balancer if it is none, right or wrong', () => {
     const after = { ...service({}), status: { loadBalancer: { ingress: [{ ip: 'x' }] } } };
     expect(changed(['v1', 'Service'], [service({}), after], 'status')).toEqual([
       "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'",
@@ -100,7 +100,7 @@ describe('a Service', () => {
   });
 });
 
-describe('what was written as empty', () => {
+describe('values that were written as empty', () => {
   it('is shown as that, and not as null', () => {
     const topology = { provisioner: 'p.x' };
     const parameters = { a: '1' };
@@ -229,7 +229,7 @@ describe('networks', () => {
   const policy = (cidr: string) => ({ spec: { ingress: [{ from: [{ ipBlock: { cidr } }] }] } });
   const KIND = ['networking.k8s.io/v1', 'NetworkPolicy'] as const;
 
-  it('of a policy name no host, unless they did before', () => {
+  it('name no host in a policy, unless they did before', () => {
     const wrong = [
       'spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
     ];
@@ -264,7 +264,7 @@ describe('a definition', () => {
     ]);
   });
 
-  it('whose status names no stored version has that of its spec', () => {
+  it('has the stored version of its spec if its status names none', () => {
     const kind = kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
     const spec = { versions: [{ name: 'v1', storage: true }] };
     expect(read(kind, { spec, status: { conditions: [] } }).status).toEqual({ storedVersions: ['v1'] });
@@ -307,7 +307,7 @@ describe('a service account', () => {
   });
 });
 
-describe('what an update finds in metadata', () => {
+describe('the metadata of an update', () => {
   it('is said in the midst of the rest by kinds that look at the whole first', () => {
     const binding = (roleRef: Fields, labels: Fields = {}) => ({ metadata: { labels }, roleRef });
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };

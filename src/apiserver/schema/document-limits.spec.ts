@@ -34,7 +34,7 @@ describe('a document', () => {
     if (limit === undefined) expect(limitOf(() => checkValue(readJsonText(text)))).toBeUndefined();
   });
 
-  it('that was made of something is bounded alike', () => {
+  it('is bounded alike if it was made of something', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth <= MAX_DEPTH; depth++) deep = [deep];
     expect(limitOf(() => checkValue(deep))).toBe('depth');

@@ -24,7 +24,7 @@ describe('a time', () => {
     ['2026-01-01', 'as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"'],
     ['2026-1-01T00:00:00Z', 'as "2006-01-02T15:04:05Z07:00": cannot parse "1-01T00:00:00Z" as "01"'],
     ['2026-01-01T00:00:00+1', 'as "2006-01-02T15:04:05Z07:00": cannot parse "+1" as "Z07:00"'],
-  ])('that is none is refused where it goes wrong: %s', (text, reason) => {
+  ])('is refused at the place of its fault: %s', (text, reason) => {
     expect(timeSyntax(text, false).replace(/^parsing time ".*?" /, '')).toBe(reason);
     expect(canonicalTime(text)).toBeUndefined();
   });

@@ -92,7 +92,7 @@ describe('the author of a new StatefulSet', () => {
 });
 
 describe('a bookmark of a watch', () => {
-  it('of DaemonSets has the annotation that a genuine server makes of an older field', async () => {
+  it('has, for DaemonSets, the annotation that a genuine server makes of an older field', async () => {
     const query =
       'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const { body } = await ask('GET', `/apis/apps/v1/daemonsets?${query}`);

@@ -50,7 +50,7 @@ describe('inRequestSpan', () => {
     expect(exporter.getFinishedSpans()[0]?.attributes['http.response.status_code']).toBe(400);
   });
 
-  describe('of a client whose own span covers the request', () => {
+  describe('with a client whose own span covers the request', () => {
     const served = async (tracestate: string) => {
       let annotation: string | undefined;
       await inRequestSpan(aRequest('POST', { tracestate }), async () => {

@@ -5,7 +5,7 @@ const KEY = { namespace: 'a', name: 'b' };
 const REFERENCE = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
 const withMetadata = (metadata: object) => ({ metadata: { name: 'b', namespace: 'a', ...metadata } });
 
-describe('What is stored under a key', () => {
+describe('The identity of what is stored under a key', () => {
   it('is the object of that name where its metadata say so and are of the right types', () => {
     expect(identityProblem(withMetadata({}), KEY)).toBeUndefined();
     expect(identityProblem({ metadata: { name: 'b' } }, { namespace: '', name: 'b' })).toBeUndefined();

@@ -6,7 +6,7 @@ const read = (value: unknown): unknown => {
   return dropNulls(JSON.parse(text), text);
 };
 
-describe('what is null in an object', () => {
+describe('nulls in an object', () => {
   it('is as if it were not there, where the program reads', () => {
     expect(
       read({

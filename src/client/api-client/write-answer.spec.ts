@@ -8,7 +8,7 @@ const broken = (cause: Error): Error => new ApiConnectionError('PUT /apis: broke
 const status = (code: number, details?: { retryAfterSeconds: number }): Error =>
   new ApiStatusError({ code, reason: 'any', details });
 
-describe('what is known of a write that did not succeed', () => {
+describe('the outcome of a write that did not succeed', () => {
   it.each([
     ['a refusal by its content', status(422)],
     ['a conflict', status(409)],

@@ -86,7 +86,7 @@ describe('a streamed list', () => {
     expect(harness.server.requests).toEqual(['stream', 'watch 104']);
   });
 
-  it('that breaks is begun again', async () => {
+  it('is begun again if it breaks', async () => {
     make('yes').server.failNext('stream', new Error('connection refused'), 2);
     await harness.start();
     await harness.clock.advance(1_000);
@@ -105,7 +105,7 @@ describe('a streamed list', () => {
 });
 
 describe('a list in pages', () => {
-  it('that are too large to be read is listed in smaller ones', async () => {
+  it('is listed in smaller pages if they are too large to be read', async () => {
     harness = new InformerHarness({ pageSize: 40 });
     for (let i = 0; i < 5; i++) harness.server.put('a', `x${i}`);
     harness.server.failNext('list', new ApiProtocolError('too much', { tooLarge: true }));

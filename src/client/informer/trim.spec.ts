@@ -110,7 +110,7 @@ describe('trimToOwnership', () => {
   });
 });
 
-describe('what controllers want of a type', () => {
+describe('the parts of a type that controllers want', () => {
   const podsWith = (trim: typeof trimPod) => ({ trims: new Map([['pods', trim as never]]) });
 
   it('is kept where one of them wants it, and for nobody else', () => {

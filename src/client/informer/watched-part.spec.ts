@@ -135,7 +135,7 @@ describe('a server that forgets', () => {
     expect(third.isOver, 'a check, and no waiting').toBe(true);
   });
 
-  it('that never gets there is not mistaken for one that lost it while it cannot be asked', async () => {
+  it('is not mistaken, if it never gets there, for one that lost it while it cannot be asked', async () => {
     const { clock, server } = await start();
     server.failNext('check', new ApiStatusError({ code: 503 }), 3);
     const wait = waitFor('5000');

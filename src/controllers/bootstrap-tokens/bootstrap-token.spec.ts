@@ -48,7 +48,7 @@ describe('a bootstrap token', () => {
       token: { ...aToken(), metadata: { name: 'bootstrap-token-abcdef', namespace: 'default' } },
     },
     { why: 'is another Secret', token: { ...aToken(), type: 'Opaque' } },
-  ])('that $why signs nothing, and its signature goes', ({ token }) => {
+  ])('signs nothing if it $why, and its signature goes', ({ token }) => {
     const data = { kubeconfig: KUBECONFIG, 'jws-kubeconfig-abcdef': 'x' };
     expect(decideSignatures(data, [token], NOW)).toEqual({ kubeconfig: KUBECONFIG });
   });

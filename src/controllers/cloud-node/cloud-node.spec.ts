@@ -16,7 +16,7 @@ const aNode = (behaviour: string | undefined, ready: string, more: Partial<Node[
 const SHUTDOWN = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' as const };
 
 describe('a machine of the simulated cloud', () => {
-  it('that is gone loses its Node once that is not ready', () => {
+  it('loses its Node if it is gone, once that is not ready', () => {
     expect(decideCloudStep(aNode('gone', 'True'))).toEqual({ action: 'nothing' });
     expect(decideCloudStep(aNode('gone', 'Unknown'))).toEqual({ action: 'delete' });
     expect(decideCloudStep(aNode('gone', 'Unknown', { providerID: 'other://node-0' })).action).toBe(
@@ -25,7 +25,7 @@ describe('a machine of the simulated cloud', () => {
     expect(decideCloudStep(aNode(undefined, 'Unknown')).action).toBe('nothing');
   });
 
-  it('that has shut down is tainted until it is ready again', () => {
+  it('is tainted after it has shut down until it is ready again', () => {
     expect(decideCloudStep(aNode('not-ready, shutdown', 'False'))).toEqual({
       action: 'taint',
       taints: [SHUTDOWN],

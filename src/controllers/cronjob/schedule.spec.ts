@@ -27,7 +27,7 @@ describe('a schedule', () => {
     expect(startsOf(text, '2026-01-01T00:00:30.5Z')).toEqual(starts);
   });
 
-  it('of a day of the month and one of the week goes by either', () => {
+  it('goes by either if it has a day of the month and one of the week', () => {
     const days = startsOf('0 0 13 * 5', '2026-01-03T00:00:00Z', { count: 3 });
     expect(days.map((day) => day.slice(8, 10))).toEqual(['09', '13', '16']);
   });
@@ -41,7 +41,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('that cannot be read is refused', () => {
+  it('is refused if it cannot be read', () => {
     expect(() => compileSchedule('61 * * * *', 'UTC')).toThrow();
   });
 });

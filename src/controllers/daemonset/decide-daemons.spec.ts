@@ -47,7 +47,7 @@ function decide(set: DaemonSet, pods: Pod[], on: Node[] = nodes) {
 }
 
 describe('a node has a pod', () => {
-  it('where there is none, and one alone', () => {
+  it('if there is none, and one alone', () => {
     expect(decide(aSet(), [daemon('a')])).toEqual({ create: ['b', 'c'], delete: [] });
     const second = daemon('a', 'new', { name: 'second', createdAt: '2026-01-01T00:30:00Z' });
     expect(decide(aSet(), [daemon('a'), second, daemon('b'), daemon('c')]).delete).toEqual(['second']);
@@ -80,7 +80,7 @@ describe('a node has a pod', () => {
       ],
       fit: [true, true],
     },
-  ])('where that has $name: should run and may stay $fit', ({ fit, set = aSet(), taints = [] }) => {
+  ])('and its one of $name: should run and may stay $fit', ({ fit, set = aSet(), taints = [] }) => {
     const { mayStay, shouldRun } = fitOf(set, aNode('a', taints as Taints));
     expect([shouldRun, mayStay]).toEqual(fit);
   });

@@ -64,12 +64,12 @@ function keys(requests: readonly EnqueueRequest[]): string[] {
 }
 
 describe('changes that concern a Deployment', () => {
-  it('what is there already comes once, after what people change', () => {
+  it('come once for each object of the initial list, after what people change', () => {
     const { requests } = watched();
     expect(requests).toMatchObject([{ priority: 'low', reason: 'initial-list' }]);
   });
 
-  it('of what is there already, that which no sync has seen yet goes before the rest', () => {
+  it('come, in the initial list, for objects that no sync has seen yet before the rest', () => {
     const { api, informers, stop, built } = watched();
     stop();
     const changed = aDeployment();

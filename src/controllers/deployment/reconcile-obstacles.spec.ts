@@ -72,7 +72,7 @@ describe('a Recreate whose cache of pods is behind', () => {
   });
 });
 
-describe('what stands in the way', () => {
+describe('obstacles', () => {
   it('an empty selector gets a warning, the generation observed, and nothing else', async () => {
     const { api, run } = alone(aDeployment({ spec: { selector: {} } }));
     await run.once(WEB);

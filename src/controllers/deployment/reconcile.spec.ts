@@ -219,7 +219,7 @@ describe('a ReplicaSet that comes with a revision', () => {
     return world;
   }
 
-  it('that no double holds makes the next revision one more', async () => {
+  it('makes the next revision one more, also if no double holds it', async () => {
     const world = await withRevision('3546343826724305832');
     await rollThrough(world, ['app:2']);
     expect(world.deployment.metadata.annotations?.[REVISION]).toBe('3546343826724305833');
@@ -228,7 +228,7 @@ describe('a ReplicaSet that comes with a revision', () => {
   });
 
   it.each(['9999999999999999999', '9223372036854775807', 'mine'])(
-    'of %s leaves those of the others as they would be without it',
+    'leaves those of the others as they would be without it, if it is %s',
     async (revision) => {
       const world = await withRevision(revision);
       const seen: (string | undefined)[] = [];
@@ -241,7 +241,7 @@ describe('a ReplicaSet that comes with a revision', () => {
     },
   );
 
-  it('that no double holds is found by a rollback to it, and told from its neighbour', async () => {
+  it('is found by a rollback to it, and told from its neighbour, also if no double holds it', async () => {
     const world = await withRevision('9007199254740993');
     await rollThrough(world, ['app:2', 'app:3']);
     world.change(({ metadata }) => {

@@ -32,7 +32,7 @@ describe('a budget wants', () => {
     { spec: { maxUnavailable: '30%' }, scaled: true, count: { expected: 7, desiredHealthy: 4 } },
     { spec: { maxUnavailable: 20 }, scaled: true, count: { expected: 7, desiredHealthy: 0 } },
     { spec: {}, scaled: false, count: { expected: 0, desiredHealthy: 0 } },
-  ])('of 5 pods where there should be 7, with $spec: $count', ({ count, scaled, spec }) => {
+  ])('counts, of 5 pods where there should be 7, with $spec: $count', ({ count, scaled, spec }) => {
     expect(needsScale(aBudget(spec))).toBe(scaled);
     expect(countBudget(aBudget(spec), 5, 7)).toEqual(count);
   });

@@ -18,7 +18,7 @@ const found = (resources: readonly DiscoveredResource[], ...failed: string[]) =>
   failedGroups: failed.map((groupVersion) => ({ groupVersion, error: new Error('away') })),
 });
 
-describe('which types are followed', () => {
+describe('the types that are followed', () => {
   it('is everything that can be listed, watched and deleted', () => {
     const resources = [...served(Pod, WIDGETS), { ...Deployment, verbs: ['get', 'list', 'watch'] }];
     expect(decideMonitors([], found(resources), ignored)).toEqual({ start: [Pod, WIDGETS], stop: [] });

@@ -40,7 +40,7 @@ describe('its decision is reported with its reasons', () => {
     expect(told('delete Pod default/web-1-0 (Background)')).toMatchObject({ changes: true, routine: true });
   });
 
-  it('what an owner waits for, until it lets go', async () => {
+  it('with the names that an owner waits for, until it lets go', async () => {
     aTree(3);
     gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Foreground');

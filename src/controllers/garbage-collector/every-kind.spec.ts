@@ -130,7 +130,7 @@ describe('events', () => {
   });
 });
 
-describe('what others cache already', () => {
+describe('caches of others that are used', () => {
   it('is not cached twice', async () => {
     for (const type of [Deployment, ReplicaSet, Pod]) informers.informerFor(type);
     await start();

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => gc.stop());
 
-describe('what the sweep for lost keys is told', () => {
+describe('the keys of the sweep for lost keys', () => {
   const due = () => [...(gc.built.due?.() ?? [])].map(({ ref }) => `${ref.namespace}/${ref.name}`);
 
   it('is what an owner that was seen to go has left behind', async () => {

@@ -121,7 +121,7 @@ describe('the monitors are ready', () => {
   });
 });
 
-describe('what the monitors ask of the server', () => {
+describe('the requests of the monitors to the server', () => {
   it('is one question every half minute while nothing changes', async () => {
     const { clock, discover, listed, stop } = setUp();
     await clock.advance(0);

@@ -133,7 +133,7 @@ describe('the size with a behaviour', () => {
   });
 });
 
-describe('what an autoscaler remembers', () => {
+describe('the memory of an autoscaler', () => {
   it('is forgotten when no window reaches back to it', () => {
     const kept = remember([secondsAgo(3601, 9), secondsAgo(3600, 8)], 7, clock.now());
     expect(kept.map(({ replicas }) => replicas)).toEqual([8, 7]);

@@ -32,7 +32,7 @@ describe('a silent node', () => {
     });
   });
 
-  it('that has never said anything is given its conditions', () => {
+  it('is given its conditions if it has never said anything', () => {
     const conditions = silencedConditions(aNode({}), nowMs);
     expect(conditions?.map(({ reason, type }) => [type, reason])).toEqual(
       ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => [
@@ -84,7 +84,7 @@ describe('the taints of a node', () => {
       node: aNode(WELL, { taints: [theirs, { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] }),
       taints: ['dedicated:NoExecute'],
     },
-  ])('of $name are $taints', ({ node, taints }) => {
+  ])('are, if it is $name, $taints', ({ node, taints }) => {
     expect(taintsOf(node)).toEqual(taints);
   });
 

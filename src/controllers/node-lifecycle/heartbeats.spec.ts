@@ -64,7 +64,7 @@ describe('a node', () => {
     expect(ask().isSilent).toBe(false);
   });
 
-  it('that is dead is found out by the look after the late one', async () => {
+  it('is found dead by the look after the late one', async () => {
     const { ask, clock } = listening();
     ask();
     await clock.advance(10 * GRACE_MS);

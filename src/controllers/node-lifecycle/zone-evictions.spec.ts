@@ -33,7 +33,7 @@ describe('a zone', () => {
     { state: 'full', size: 3, rate: 0.1 },
     { state: 'partial', size: 50, rate: 0 },
     { state: 'partial', size: 51, rate: 0.01 },
-  ] as const)('of $size nodes that is $state gives up $rate nodes a second', ({ rate, size, state }) => {
+  ] as const)('gives up, with $size nodes that are $state, $rate nodes a second', ({ rate, size, state }) => {
     expect(evictionRate(state, size)).toBe(rate);
   });
 

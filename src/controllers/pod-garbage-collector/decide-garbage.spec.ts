@@ -44,13 +44,13 @@ describe('a pod', () => {
     expect(decideGarbage(pod, on).action).toBe(action);
   });
 
-  it('that had not ended when its node went has failed', () => {
+  it('has failed if it had not ended when its node went', () => {
     expect(orphaned(aPod({ node: 'node-1' })).phase).toBe('Failed');
     expect(orphaned(aPod({ node: 'node-1', phase: 'Succeeded' })).phase).toBeUndefined();
   });
 });
 
-it('of ended pods that are too many, the oldest go', () => {
+it('the oldest go of ended pods that are too many', () => {
   const finished = [3, 1, 2].map((day) =>
     aPod({ name: `day-${day}`, phase: 'Succeeded', createdAt: `2026-01-0${day}T00:00:00Z` }),
   );

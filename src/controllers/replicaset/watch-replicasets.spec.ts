@@ -46,7 +46,7 @@ function start() {
 
 const READY = [{ type: 'Ready', status: 'True' as const, lastTransitionTime: '2026-01-01T00:00:00Z' }];
 
-describe('what wakes a ReplicaSet', () => {
+describe('the changes that wake a ReplicaSet', () => {
   it('room under a quota of its namespace, where it could not make its pods', async () => {
     const { cluster, owner, woken } = start();
     const aQuota = (used: string, namespace = 'default'): ResourceQuota => ({

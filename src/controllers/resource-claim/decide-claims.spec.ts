@@ -128,7 +128,7 @@ describe('the consumers of a claim', () => {
     });
   });
 
-  it('that were made for a pod go with its end', () => {
+  it('go with the end of the pod that they were made for', () => {
     const ended = aPod({}, { phase: 'Failed' });
     expect(keep(aClaim({ ownerReferences: OWNED }), [ended])).toMatchObject({ isDeleted: true });
     expect(keep(aClaim({ ownerReferences: OWNED }), [aPod()])).toBeUndefined();

@@ -85,7 +85,7 @@ describe('Endpoints', () => {
     expect(creates[0]?.metadata.annotations).toEqual({ note: 'x' });
   });
 
-  it('that are mirrored already are left alone, whatever the order of their addresses', () => {
+  it('are left alone if they are mirrored already, whatever the order of their addresses', () => {
     const first = endpoints([{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }], ports: [http] }]);
     const slice = stored(decideMirror(first, []).creates[0], 'db-1');
     const second = endpoints([{ addresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1' }], ports: [http] }]);

@@ -57,7 +57,7 @@ describe('a Service', () => {
     ['has become another type', { metadata: OURS, spec: { type: 'NodePort' } }, 'release'],
     ['has a class', { spec: { loadBalancerClass: 'example.com/lb' } }, 'nothing'],
     ['is being deleted', { metadata: { ...OURS, deletionTimestamp: '2026-01-01T00:00:00Z' } }, 'release'],
-  ])('that %s has none, or gives it back', (_why, parts, action) => {
+  ])('has no balancer if it %s, or gives it back', (_why, parts, action) => {
     expect(decide(parts)).toEqual({ action });
   });
 });

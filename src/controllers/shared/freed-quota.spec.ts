@@ -42,7 +42,7 @@ describe('room under a quota', () => {
   });
 });
 
-describe('what a controller watches for room', () => {
+describe('the objects that a controller watches for room', () => {
   it('wakes what lacks pods in the namespace of the quota', () => {
     const sets = [0, 2].map((replicas) => ({
       metadata: { namespace: 'default', name: `has-${replicas}` },

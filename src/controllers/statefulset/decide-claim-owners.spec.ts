@@ -48,7 +48,7 @@ describe('a claim goes', () => {
   );
 });
 
-describe('of the owners of a claim', () => {
+describe('the owners of a claim', () => {
   const owners = (claim: PersistentVolumeClaim, set: StatefulSet) =>
     decideClaimOwners(claim, set, condemnedPod);
 

@@ -218,7 +218,7 @@ describe('a replica', () => {
     expect(decide(set, [])).toMatchObject({ create: ['0 new'] });
   });
 
-  it('that waits for its claims has them seen to', () => {
+  it('has its claims seen to while it waits for them', () => {
     const set = aSet({ volumeClaimTemplates });
     expect(decide(set, [replica(0, 'new', { phase: 'Pending', readySince: undefined })]).claims).toEqual([
       'db-0',

@@ -20,7 +20,7 @@ describe('a Go duration', () => {
     ['9223372036854775807ns', 9_223_372_036_854_775_807n],
     [`${'0'.repeat(5000)}1s`, 1_000_000_000n],
     [`1.${'3'.repeat(5000)}ns`, 1n],
-  ])('of the text %.20s is read', (text, nanoseconds) => {
+  ])('is read from the text %.20s', (text, nanoseconds) => {
     expect(parseGoDuration(text)).toBe(nanoseconds);
   });
 
@@ -42,7 +42,7 @@ describe('a Go duration', () => {
     [80_000, '1m20s'],
     [300_000, '5m0s'],
     [3_600_000, '1h0m0s'],
-  ])('of %d ms is printed as %s', (ms, text) => {
+  ])('is printed, for %d ms, as %s', (ms, text) => {
     expect(formatGoDuration(ms)).toBe(text);
   });
 });
@@ -54,7 +54,7 @@ describe('a duration of a setting', () => {
     ['2d', 172_800_000],
     ['0.5s', 500],
     ['366d', 31_622_400_000],
-  ])('of the text %s is read', (text, ms) => {
+  ])('is read from the text %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 

@@ -69,7 +69,7 @@ describe('exactIntegerTags', () => {
     expect(parse(`a: ${text}`, { version: '1.1', customTags: exactIntegerTags })).toEqual({ a: expected });
   });
 
-  it('what is written is read again', () => {
+  it('reads again what was written', () => {
     const object = { a: 9007199254740993n, b: [-9007199254740993n, 3] };
     expect(parse(stringify(object), { customTags: exactIntegerTags })).toEqual(object);
   });

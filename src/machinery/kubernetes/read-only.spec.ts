@@ -16,6 +16,6 @@ it('a writable copy is equal and shares nothing with its original', () => {
   expect(pod.metadata.finalizers).toEqual(['a']);
 });
 
-it('what is read only is the same value', () => {
+it('a read-only value is the same value', () => {
   expect(readOnly(pod)).toBe(pod);
 });

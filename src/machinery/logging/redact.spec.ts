@@ -31,7 +31,7 @@ describe('a log line keeps', () => {
     'redis://redis:6379/0',
     'https://127.0.0.1:6443/api/v1/namespaces/a/pods?watch=1',
     'Scaled up replica set web-5d from 0 to 3',
-  ])('what is no secret: %s', (text) => {
+  ])('words that are no secret: %s', (text) => {
     expect(redactText(text)).toBe(text);
   });
 

@@ -51,7 +51,7 @@ describe('the annotation', () => {
   });
 
   it.each(['', 'nonsense', TRACEPARENT, `${TRACEPARENT};at=soon`])(
-    'that somebody made up begins a trace of its own and breaks nothing: "%s"',
+    'begins a trace of its own if somebody made it up, and breaks nothing: "%s"',
     (value) => {
       expect(traceOf(annotated(value), NOW).parent).toBe(EMPTY_CONTEXT);
     },

@@ -141,7 +141,7 @@ describe('the options of a replica', () => {
     expect(stopsWithinMs(compileReplicaOptions({ ...needed, 'drain-timeout-ms': '60000' }))).toBe(61_200);
   });
 
-  it('of the leader election are those of the elector, with the same defaults', () => {
+  it('has the options of the elector for the leader election, with the same defaults', () => {
     const given = {
       'lease-duration-ms': '15000',
       'renew-deadline-ms': '10000',

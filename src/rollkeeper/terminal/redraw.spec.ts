@@ -31,7 +31,7 @@ describe('a view in a pipe', () => {
   });
 });
 
-describe('what is shown again and again', () => {
+describe('texts that are shown again and again', () => {
   it('is read at once, then after each pause, until it is stopped', async () => {
     const clock = new FakeClock();
     const stop = new AbortController();

@@ -12,7 +12,7 @@ function web(replicas: number, metadata: object = {}): Deployment {
   };
 }
 
-describe('what differs', () => {
+describe('parts that differ', () => {
   it('is named by section and field, noise left out', () => {
     const before = web(1, { resourceVersion: '6', labels: { a: '1' } });
     expect(differingParts(before, web(2))).toEqual(['metadata.labels', 'spec.replicas']);

@@ -23,7 +23,7 @@ const at = (resourceVersion: string, deletionTimestamp?: string) => ({
 const waits = (ms: number) => ({ settled: false, retryAfterMs: ms });
 const settledAt = (resourceVersion: string) => ({ settled: true, resourceVersion });
 
-describe('what an object says of a write that came to no answer', () => {
+describe('the word of an object on a write that came to no answer', () => {
   it('is settled at once by what shows that it was stored, or cannot be any more', () => {
     const judge = (write: UnansweredWrite, found: Parameters<typeof judgeUnanswered>[1]) =>
       judgeUnanswered(write, found, NOTED);

@@ -96,8 +96,8 @@ describe('the sweep for keys that should be queued', () => {
   });
 });
 
-describe('what shows that work is due', () => {
-  it('of a Deployment is a generation that was not seen yet', () => {
+describe('signs that work is due', () => {
+  it('show for a Deployment a generation that was not seen yet', () => {
     expect(isDeploymentDue(deployment('a'))).toBe(true);
     expect(isDeploymentDue(deployment('a', { observed: 2 }))).toBe(false);
     const going = deployment('a');
@@ -105,7 +105,7 @@ describe('what shows that work is due', () => {
     expect(isDeploymentDue(going)).toBe(false);
   });
 
-  it('of a ReplicaSet is that, or a number of pods that is not the one asked for', () => {
+  it('show for a ReplicaSet that, or a number of pods that is not the one asked for', () => {
     const replicaSet = (replicas: number, has: number, observedGeneration = 1) => ({
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',

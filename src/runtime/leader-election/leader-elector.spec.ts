@@ -204,7 +204,7 @@ describe('LeaderElector', () => {
     await election.stopped(a);
   });
 
-  describe('whose store loses its data', () => {
+  describe('with a store that loses its data', () => {
     it.each([0, 6])('begins a new term in a higher epoch, after %i former ones', async (former) => {
       for (let term = 0; term < former; term++) {
         lease.acquireOrRenew('former', LEASE_MS);
@@ -307,7 +307,7 @@ describe('LeaderElector', () => {
     await election.stopped(a);
   });
 
-  describe('whose work does not count', () => {
+  describe('with work that does not count', () => {
     it('begins again in an epoch that is above the one in its way', async () => {
       const [a, b] = [await election.leader(), election.candidate('b').run()];
       await clock.advance(5000);

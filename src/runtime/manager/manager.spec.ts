@@ -224,7 +224,7 @@ describe('a replica', () => {
     await harness.end();
   });
 
-  describe('that leads', () => {
+  describe('as the leader', () => {
     const change = { ref: { namespace: 'ns', name: 'a' }, reason: 'user-change' } as const;
 
     it('watches only once no former leader can add anything any more', async () => {

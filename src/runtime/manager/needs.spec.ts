@@ -132,7 +132,7 @@ describe('a controller that needs what the server does not list', () => {
   });
 });
 
-describe('what a controller cannot read', () => {
+describe('objects that a controller cannot read', () => {
   const widgets = { resource: 'widgets.example.com', reason: 'forbidden' };
 
   it('is what it waits for, and what it knows from before or does without', () => {

@@ -51,7 +51,7 @@ describe('a pod', () => {
     return cache;
   };
 
-  it('that was assumed stays through news from before, and moves where the informer says', () => {
+  it('stays, once assumed, through news from before, and moves where the informer says', () => {
     const cache = cacheOf('one', 'two');
     cache.assume(podInfoOf(aPod('p')), 'one');
     cache.setPod(aPod('p'));
@@ -60,7 +60,7 @@ describe('a pod', () => {
     expect([podsOn(cache, 'one'), podsOn(cache, 'two')]).toEqual([[], ['a/p']]);
   });
 
-  it('that was assumed is forgotten until its binding is confirmed', () => {
+  it('is forgotten, once assumed, until its binding is confirmed', () => {
     const cache = cacheOf('one');
     cache.assume(podInfoOf(aPod('p')), 'one');
     cache.forget('a/p');
@@ -72,7 +72,7 @@ describe('a pod', () => {
     expect(podsOn(cache, 'one')).toEqual(['a/p']);
   });
 
-  it('that took the name of another takes its place', () => {
+  it('takes the place of the pod whose name it took', () => {
     const cache = cacheOf('one');
     cache.setPod(aPod('p', 'one'));
     const next = aPod('p');
@@ -80,7 +80,7 @@ describe('a pod', () => {
     expect(podsOn(cache, 'one')).toEqual([]);
   });
 
-  it('that has finished takes nothing any more', () => {
+  it('takes nothing any more once it has finished', () => {
     const cache = cacheOf('one');
     cache.setPod(aPod('p', 'one'));
     cache.setPod(aPod('p', 'one', { status: { phase: 'Succeeded' } }));

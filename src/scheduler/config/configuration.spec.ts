@@ -19,7 +19,7 @@ function profileOf(text: string, schedulerName = 'default-scheduler') {
 }
 
 describe('a configuration', () => {
-  it('that says nothing is the default profile', () => {
+  it('is the default profile if it says nothing', () => {
     const { filter, profile, score } = profileOf('');
     expect(filter).toEqual(['TaintToleration', 'NodeResourcesFit']);
     expect(score).toEqual(['TaintToleration 3', 'NodeResourcesFit 1', 'ImageLocality 1']);
@@ -67,7 +67,7 @@ leaderElection: { leaseDuration: 1m30s, resourceName: mine, resourceNamespace: h
 });
 
 describe('plug-ins', () => {
-  it('of multiPoint follow the defaults, at every point that they have', () => {
+  it('follow the defaults if they are of multiPoint, at every point that they have', () => {
     const text = 'profiles: [{ plugins: { multiPoint: { enabled: [{ name: Custom, weight: 5 }] } } }]';
     const { filter, profile, score } = profileOf(text);
     expect(filter.at(-1)).toBe('Custom');
@@ -81,19 +81,19 @@ describe('plug-ins', () => {
     expect(profileOf(text).score[0]).toBe('TaintToleration 9');
   });
 
-  it('that are off for all points are off', () => {
+  it('are off if they are off for all points', () => {
     const text = 'profiles: [{ plugins: { multiPoint: { disabled: [{ name: TaintToleration }] } } }]';
     expect(profileOf(text).filter).toEqual(['NodeResourcesFit']);
   });
 
-  it('that are off at one point stay on at the others', () => {
+  it('stay on at the others if they are off at one point', () => {
     const text = 'profiles: [{ plugins: { score: { disabled: [{ name: NodeResourcesFit }] } } }]';
     const { filter, score } = profileOf(text);
     expect(score).toEqual(['TaintToleration 3', 'ImageLocality 1']);
     expect(filter).toContain('NodeResourcesFit');
   });
 
-  it('that a point names itself come first there, in its order', () => {
+  it('come first, in its order, at a point that names them itself', () => {
     const text = `
 profiles:
 - plugins:

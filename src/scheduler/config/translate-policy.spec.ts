@@ -20,7 +20,7 @@ const profileOf = (fields: object) => {
 };
 
 describe('a policy file', () => {
-  it('that names predicates filters by their successors and the two that always held', () => {
+  it('filters by the successors of the predicates that it names and the two that always held', () => {
     const { filters } = profileOf({
       predicates: [{ name: 'PodFitsHostPorts' }, { name: 'MatchInterPodAffinity' }],
     });
@@ -30,7 +30,7 @@ describe('a policy file', () => {
     expect(filters).not.toContain('NodeResourcesFit');
   });
 
-  it('that names priorities scores by their successors, with their weights', () => {
+  it('scores by the successors of the priorities that it names, with their weights', () => {
     const priorities = [
       { name: 'LeastRequestedPriority', weight: 4 },
       { name: 'EvenPodsSpreadPriority', weight: 2 },
@@ -41,7 +41,7 @@ describe('a policy file', () => {
     expect(args['NodeResourcesFit']).toMatchObject({ scoringStrategy: { type: 'LeastAllocated' } });
   });
 
-  it('that names neither is the default profile', () => {
+  it('is the default profile if it names neither', () => {
     const { filters, scores } = profileOf({});
     expect(filters).toContain('PodTopologySpread');
     expect(scores).toMatchObject({ TaintToleration: 3, NodeResourcesFit: 1, ImageLocality: 1 });

@@ -264,7 +264,7 @@ describe('the search', () => {
     [10_000, 0, 500],
     [1000, 70, 700],
     [120, 10, 100],
-  ])('of %i nodes at %i percent looks for %i', (all, percentage, enough) => {
+  ])('looks, with %i nodes at %i percent, for %i', (all, percentage, enough) => {
     expect(nodesToFind(all, percentage)).toBe(enough);
   });
 

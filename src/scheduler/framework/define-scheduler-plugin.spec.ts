@@ -30,7 +30,7 @@ describe('a plug-in of one’s own', () => {
     [{ name: 'no spaces', score: (): number => 1 }, 'name: "no spaces" is not a name'],
     [{ name: 'Mine', weight: 0, score: (): number => 1 }, 'weight: 0 is not a whole number from 1'],
     [{ name: 'Mine' }, 'Mine: takes part at no point'],
-  ])('that is wrong is refused by its field', (spec, message) => {
+  ])('is refused by its field if it is wrong', (spec, message) => {
     expect(() => defineSchedulerPlugin(spec)).toThrow(message);
   });
 });

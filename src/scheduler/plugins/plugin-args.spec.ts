@@ -150,7 +150,7 @@ describe('arguments change', () => {
     expect(scoresOf({ plugin: 'NodeResourcesFit', args: { scoringStrategy }, nodes, pod })).toEqual(scores);
   });
 
-  it('which resources NodeResourcesFit leaves to others', () => {
+  it('the resources that NodeResourcesFit leaves to others', () => {
     const pod = asking({ 'example.com/gpu': '1', 'other.com/x': '1' });
     const given = { plugin: 'NodeResourcesFit', nodes: [aNode('a', {})], pod };
     expect(decide({ ...given, args: undefined }).kind).toBe('refused');
@@ -161,7 +161,7 @@ describe('arguments change', () => {
     expect(decide({ ...given, args }).kind).toBe('chosen');
   });
 
-  it('which resources NodeResourcesBalancedAllocation balances', () => {
+  it('the resources that NodeResourcesBalancedAllocation balances', () => {
     const pod = asking({ cpu: '1', 'example.com/gpu': '1' });
     const resources = [
       { name: 'cpu', weight: 1 },
@@ -175,7 +175,7 @@ describe('arguments change', () => {
     ).toEqual([75, 65]);
   });
 
-  it('what PodTopologySpread asks of pods that ask nothing', () => {
+  it('the spread that PodTopologySpread asks of pods that ask nothing', () => {
     const defaultConstraints = [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }];
     const args = { defaultingType: 'List', defaultConstraints };
     const zoned = [aNode('a', {}, { zone: 'a' }), aNode('b', {}, { zone: 'b' })];
@@ -186,7 +186,7 @@ describe('arguments change', () => {
     });
   });
 
-  it('what NodeAffinity asks of all pods', () => {
+  it('the affinity that NodeAffinity asks of all pods', () => {
     const term = (value: string) => ({
       matchExpressions: [{ key: 'disk', operator: 'In', values: [value] }],
     });
@@ -202,7 +202,7 @@ describe('arguments change', () => {
     expect(scoresOf({ ...given, nodes: disks })).toEqual([0, 100]);
   });
 
-  it('what a required term of another pod counts for InterPodAffinity', () => {
+  it('the weight of a required term of another pod for InterPodAffinity', () => {
     const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'web' } } };
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
     const others = [aPod('other', { nodeName: 'small', affinity })];

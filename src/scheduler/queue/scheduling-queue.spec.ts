@@ -85,7 +85,7 @@ describe('a refused pod', () => {
     expect(world.queue.counts().unschedulable).toBe(0);
   });
 
-  it('of a plug-in that names nothing is woken by everything', async () => {
+  it('is woken by everything if its plug-in names nothing', async () => {
     const world = aQueue();
     await refused(world, waitingPod('a'), ['Unknown']);
     world.queue.move({ resource: 'services', actions: ['add'] });
@@ -118,7 +118,7 @@ describe('a refused pod', () => {
     expect((await world.take())?.pod.metadata.name).toBe('a');
   });
 
-  it('that waits for something under way goes on at once when that helps', async () => {
+  it('goes on at once when something under way that it waits for helps', async () => {
     const world = aQueue();
     world.queue.add(waitingPod('a'));
     const entry = await world.take();
@@ -175,7 +175,7 @@ describe('an attempt that failed by an error', () => {
 });
 
 describe('a change during an attempt', () => {
-  it('that helps counts as if it came after it', async () => {
+  it('counts as if it came after it if it helps', async () => {
     const world = aQueue();
     world.queue.add(waitingPod('a'));
     const entry = await world.take();
@@ -195,7 +195,7 @@ describe('a change during an attempt', () => {
     expect(world.queue.counts().unschedulable).toBe(1);
   });
 
-  it('of the pod itself is what it is put back with; a deleted one is not put back', async () => {
+  it('gives the pod itself the state that it is put back with; a deleted one is not put back', async () => {
     const world = aQueue();
     const [a, b] = [waitingPod('a'), waitingPod('b')];
     world.queue.add(a);

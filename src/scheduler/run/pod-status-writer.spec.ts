@@ -70,7 +70,7 @@ describe('the status of a pod', () => {
     expect(written).toMatchObject([{ conditions: [{ message: 'three' }] }]);
   });
 
-  it('of a pod that is gone is of no interest any more', async () => {
+  it('is of no interest any more once the pod is gone', async () => {
     failures.push(new ApiStatusError({ code: 404 }));
     writer.write(waiting, refusal('no room'), never);
     await clock.advance(60_000);

@@ -89,7 +89,7 @@ describe('a cluster', () => {
     expect(await isSettledWithin()).toBe(true);
   });
 
-  it('that does not come to rest says what goes on', async () => {
+  it('says what goes on if it does not come to rest', async () => {
     const { activity, machine, queue } = setUp();
     await queue.add('a');
     const settled = expect(activity.settled(never, 20)).rejects.toThrow(

@@ -60,7 +60,7 @@ describe('a definition', () => {
     await over;
   });
 
-  it('that does not come into force is reported with what is missing', async () => {
+  it('is reported with what is missing if it does not come into force', async () => {
     cluster.seed(CustomResourceDefinition, definition('False'));
     const failed = expect(served()).rejects.toThrow(
       'the definition websites.example.com was not in force within 30000 ms: Established is False: not yet',

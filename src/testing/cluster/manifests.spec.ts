@@ -31,13 +31,13 @@ describe('manifests', () => {
     );
   });
 
-  it('of a List are its items', async () => {
+  it('come from the items of a List', async () => {
     expect(
       await namesOf(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [pod('a'), pod('b')] })),
     ).toEqual(['a', 'b']);
   });
 
-  it('that others live in, or are of, come first; the rest stays in its order', async () => {
+  it('come first if others live in them, or are of them; the rest stays in its order', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',

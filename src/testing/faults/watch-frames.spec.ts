@@ -12,7 +12,7 @@ it('events of JSON are lines, wherever the network has cut them', () => {
   ]);
 });
 
-it('of another form what has arrived together stays together', () => {
+it('frames of another form that have arrived together stay together', () => {
   expect(take(new WatchFrames(false), 'a\nb', 'c')).toEqual(['a\nb', 'c']);
 });
 

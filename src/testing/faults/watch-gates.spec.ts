@@ -38,7 +38,7 @@ it('the longest of several delays counts, until it is released', () => {
   expect(gates.delayOf(aWatch('pods'))).toBe(100);
 });
 
-it('what waits ends with its signal', async () => {
+it('a wait ends with its signal', async () => {
   const gates = new WatchGates();
   gates.hold({});
   const stop = new AbortController();

@@ -437,7 +437,7 @@ describe.skipIf(!helm)('the chart', () => {
       ]);
     });
 
-    it('of ours has one key, whatever key another Secret would have', () => {
+    it('has one key if it is ours, whatever key another Secret would have', () => {
       const chart = new Chart({ admin: { existingSecretKey: 'theirs' } });
       expect(chart.one('Secret')).toHaveProperty('data.token');
       expect(chart.pods.spec.volumes).toMatchObject([{ secret: { items: [{ key: 'token' }] } }]);

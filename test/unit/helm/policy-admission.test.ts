@@ -25,7 +25,7 @@ const VALUES = [
   ...['90s', '1h30m', '1.5h', '2d', '5', '12', '999', '1000', '10 m', 'soon', '-1', '5m ', 'm', '1..5s'],
 ];
 
-describe('what the chart’s admission policy knows of the annotations', () => {
+describe('the annotations that the chart’s admission policy knows', () => {
   it('has every name that a Deployment may have, and no other', () => {
     expect(names.map((name) => `rollkeeper.dev/${name}`)).toEqual([...KNOWN].toSorted());
   });

@@ -418,7 +418,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     });
   });
 
-  describe('of an account for each controller', () => {
+  describe('with an account for each controller', () => {
     /** What a controller asks for itself; what its informers read, they read for all. */
     const own = (needed: readonly Right[]): Right[] =>
       needed.filter(({ resource, verb }) => resource === '*' || !['list', 'watch'].includes(verb));

@@ -46,7 +46,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
     expect(defaultValues()['redis']).toMatchObject({ url: '' });
   });
 
-  describe('where the replicas run', () => {
+  describe('for the place of the replicas', () => {
     it('is on different nodes and in different zones where there are such, and anywhere else otherwise', () => {
       expect(podSpecOf()['affinity']).toEqual({
         podAntiAffinity: {
@@ -98,7 +98,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
     });
   });
 
-  describe('of the pods', () => {
+  describe('for the pods', () => {
     it('arrive where they belong', () => {
       const chart = new Chart({
         imagePullSecrets: [{ name: 'registry' }],
@@ -161,7 +161,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
     });
   });
 
-  describe('of Redis', () => {
+  describe('for Redis', () => {
     const FILES = { existingSecret: 'theirs' };
 
     it.each([
@@ -185,7 +185,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
     });
   });
 
-  describe('of the network policy', () => {
+  describe('for the network policy', () => {
     const policyOf = (networkPolicy: Values = {}, more: Values = {}) =>
       new Chart({ ...more, networkPolicy: { enabled: true, ...networkPolicy } }).one<Policy>('NetworkPolicy')
         .spec;
@@ -240,7 +240,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
   describe('have a schema', () => {
     const root = valueSchema();
 
-    it('that knows each of them, and gives a type to each', () => {
+    it('with each of them, and a type for each', () => {
       const known = Object.keys(root.properties ?? {}).filter(
         (name) => name !== 'global' && name !== 'enabled',
       );
@@ -272,11 +272,11 @@ describe.skipIf(!helm)('the values of the chart', () => {
       { values: { extraArgs: ['log-level'] }, says: 'extraArgs.0: Does not match pattern' },
       { values: { podLabels: { a: true } }, says: 'podLabels.a: Invalid type. Expected: string' },
       { values: { networkPolicy: { api: { ports: [] } } }, says: 'networkPolicy.api.ports: Array must have' },
-    ])('that refuses $values with words that name the field', ({ says, values }) => {
+    ])('with refusals of $values in words that name the field', ({ says, values }) => {
       expect(() => render(values)).toThrow(says);
     });
 
-    it('that takes what a chart hands over which depends on this one', () => {
+    it('for what a chart hands over which depends on this one', () => {
       expect(() => render({ global: { region: 'a' }, enabled: true })).not.toThrow();
     });
   });

@@ -25,7 +25,7 @@ export interface PassingKeys {
 
 /** Tests of each sort that what is kept does not grow with the number of keys that ever existed. */
 export function describePassingKeys(sorts: readonly PassingKeys[]): void {
-  describe('what a process remembers does not grow with the number of keys that ever existed:', () => {
+  describe('the memory of a process does not grow with the number of keys that ever existed:', () => {
     it.each(sorts)('$name', async ({ make, most = KEYS }) => {
       const clock = new FakeClock();
       const { fill = 0, kept, use } = make(clock);

@@ -19,7 +19,7 @@ const CREATES = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], 
 const DELETES = { ...CREATES, operations: ['DELETE'] };
 const BROKEN = { name: 5 };
 
-describe('what a webhook configuration that cannot be understood may be for', () => {
+describe('requests that an unreadable webhook configuration may be for', () => {
   it.each([
     ['nothing can be read', undefined],
     ['it is another type', 5],
@@ -68,7 +68,7 @@ describe('what a webhook configuration that cannot be understood may be for', ()
   });
 });
 
-describe('what a policy that cannot be understood may be for', () => {
+describe('requests that an unreadable policy may be for', () => {
   const matching = (matchConstraints: unknown, more = {}) =>
     selectionOfPolicy({ spec: { validations: 5, matchConstraints, ...more } });
 
@@ -93,7 +93,7 @@ describe('what a policy that cannot be understood may be for', () => {
   });
 });
 
-describe('what a binding that cannot be understood may be for', () => {
+describe('requests that an unreadable binding may be for', () => {
   it('is what the policy that it names is for, within its own resources, or everything', () => {
     const spec = { policyName: 'p', matchResources: { resourceRules: [DELETES] }, validationActions: 5 };
     expect(policyNameOf({ spec })).toBe('p');

@@ -16,7 +16,7 @@ describe('a file of users', () => {
     ['t1,jane\n,bob', /line 2 is not token,name/],
     ['t1,"jane', /line 1 is not token,name/],
     ['t1,jane\nt1,bob', /one token for two users/],
-  ])('that says %j is refused', (text, problem) => {
+  ])('is refused if it says %j', (text, problem) => {
     expect(() => parseTokenUsers(text)).toThrow(problem);
   });
 });

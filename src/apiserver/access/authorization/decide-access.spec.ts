@@ -81,7 +81,7 @@ describe('access', () => {
     expect(decideAccess(jane, list({ namespace: '' }), policy).allowed).toBe(false);
   });
 
-  it('of a service account without a namespace is of that in the namespace of the binding', () => {
+  it('gives a service account without a namespace the one of the binding', () => {
     const account = { kind: 'ServiceAccount', name: 'app' };
     const policy = new TestPolicy()
       .role('r', [READ_PODS])
@@ -110,7 +110,7 @@ describe('access', () => {
   });
 });
 
-describe('who writes roles and bindings', () => {
+describe('escalation by roles and bindings', () => {
   const RBAC = ['rbac.authorization.k8s.io'];
   const base = { user: jane, namespace: 'shop', name: 'new' };
   const policy = new TestPolicy()
@@ -167,7 +167,7 @@ describe('who writes roles and bindings', () => {
     expect(decideEscalation(write, policy).verdict).toBe('escalation');
   });
 
-  it('of an aggregated ClusterRole gives away everything', () => {
+  it('lets an aggregated ClusterRole give away everything', () => {
     const object = { ...role([]), aggregationRule: { clusterRoleSelectors: [] } };
     expect(decideEscalation({ ...base, resource: 'clusterroles', object }, policy).verdict).toBe(
       'escalation',

@@ -7,7 +7,7 @@ describe('impersonation', () => {
     expect(isImpersonating({ 'impersonate-extra-a': 'x' })).toBe(true);
   });
 
-  it('of a user takes the right to each part, and puts them among the authenticated', () => {
+  it('takes a user by the right to each part, and puts them among the authenticated', () => {
     const found = readImpersonation({
       'impersonate-user': ['jane'],
       'impersonate-group': ['dev', 'ops'],
@@ -32,7 +32,7 @@ describe('impersonation', () => {
     ]);
   });
 
-  it('of a service account takes the right to it in its namespace, and gives it its groups', () => {
+  it('takes a service account by the right to it in its namespace, and gives it its groups', () => {
     const found = readImpersonation({ 'impersonate-user': ['system:serviceaccount:shop:app'] });
     expect(found?.needs).toEqual([
       {
@@ -56,7 +56,7 @@ describe('impersonation', () => {
     expect(found?.user.groups).toEqual(['system:unauthenticated']);
   });
 
-  it('of groups without a user is refused', () => {
+  it('refuses groups without a user', () => {
     expect(() => readImpersonation({ 'impersonate-group': ['system:masters'] })).toThrow(
       expect.objectContaining({
         message:

@@ -103,7 +103,7 @@ describe('rights', () => {
     expect(uncovered([rule], [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }])).toEqual([]);
   });
 
-  it('that miss are shown as a genuine server shows them: the verbs of a resource together, sorted', () => {
+  it('are shown, where they miss, as a genuine server shows them: the verbs of a resource together, sorted', () => {
     const wanted = [
       { apiGroups: [''], resources: ['secrets', 'pods'], verbs: ['get', 'list'] },
       { nonResourceURLs: ['/metrics'], verbs: ['get'] },

@@ -44,7 +44,7 @@ describe('literals of objects', () => {
     expect(json(expression, { b: [7] })).toEqual(expected);
   });
 
-  it('of patches have the fields of a patch, and no others', () => {
+  it('have the fields of a patch in patches, and no others', () => {
     expect(
       json('[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b~c"), value: "x"}]'),
     ).toEqual([{ op: 'add', path: '/metadata/labels/a~1b~0c', value: 'x' }]);

@@ -37,7 +37,7 @@ describe('a text that is no expression', () => {
     );
   });
 
-  it('of signs alone is not described without end', () => {
+  it('is not described without end if it has signs alone', () => {
     expect(problemOf('@'.repeat(1000))?.split('ERROR').length).toBeLessThan(105);
   });
 });

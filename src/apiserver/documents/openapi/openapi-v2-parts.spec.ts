@@ -94,7 +94,7 @@ describe('the document of version 2', () => {
     expect(document().etag).toBe(one);
   });
 
-  it('that begins with kinds of users has them once', () => {
+  it('has kinds of users once, also if it begins with them', () => {
     serve(aKind('things'));
     const { definitions, paths } = document();
     expect(encoded[0]!.some((path) => path.includes('example.com'))).toBe(false);

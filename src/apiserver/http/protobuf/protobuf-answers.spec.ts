@@ -38,7 +38,7 @@ describe('answers in protobuf', () => {
     );
   });
 
-  it('of refusals are as recorded', () => {
+  it('are as recorded for refusals', () => {
     const status = {
       ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'no' },
       ...{ reason: 'NotFound', details: { name: 'nope', kind: 'configmaps' }, code: 404 },
@@ -48,7 +48,7 @@ describe('answers in protobuf', () => {
     );
   });
 
-  it('of lists have their metadata before their items, which do not say what they are', () => {
+  it('have, for lists, their metadata before their items, which do not say what they are', () => {
     const list = {
       apiVersion: 'v1',
       kind: 'ConfigMapList',
@@ -61,7 +61,7 @@ describe('answers in protobuf', () => {
     expect(hex(answers.encode(list))).toContain('\n\x03\x12\x017\x12\x05\n\x03\n\x01a');
   });
 
-  it('of watches are framed by their length, with the whole object inside', () => {
+  it('are framed by their length in watches, with the whole object inside', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     const frame = answers.event('ADDED', object)!;
     expect(frame.readUInt32BE()).toBe(frame.length - 4);

@@ -37,7 +37,7 @@ describe('a ConversionReview', () => {
       { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response: 'yes' },
       'no response provided',
     ],
-  ])('that is none is refused: %j', (answer, problem) => {
+  ])('is refused if it is none: %j', (answer, problem) => {
     expect(() => readConversionReview(answer, 'uid', 'v1')).toThrow(`failed: ${problem}`);
   });
 });

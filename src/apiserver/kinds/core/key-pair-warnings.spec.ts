@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describe('a certificate and its key', () => {
-  it('that are a pair need no warning, whatever stands around them', () => {
+  it('need no warning if they are a pair, whatever stands around them', () => {
     expect(keyPairWarnings(encode(`${OTHER}${own.cert}`), encode(`${OTHER}${own.key}`))).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe('a certificate and its key', () => {
     ['x509: malformed certificate', () => BROKEN, () => own.key],
     ['tls: failed to parse private key', () => own.cert, () => BROKEN_KEY],
   ]; // prettier-ignore
-  it.each(cases)('that are none are told so: %s', (warning, certificate, key) => {
+  it.each(cases)('are reported if they are no pair: %s', (warning, certificate, key) => {
     expect(keyPairWarnings(encode(certificate()), encode(key()))).toEqual([warning]);
   });
 });

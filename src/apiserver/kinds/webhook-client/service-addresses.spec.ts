@@ -5,7 +5,7 @@ import { ServiceAddresses } from './service-addresses.js';
 const namespace = 'shop';
 const wanted = { namespace, name: 'hook', port: 443 };
 
-describe('where the Service of a webhook is', () => {
+describe('the Service of a webhook', () => {
   let storage: MemoryStorage;
   const store = (resource: string, name: string, rest: object) => {
     const object = { apiVersion: 'v1', kind: 'Any', metadata: { namespace, name }, ...rest };

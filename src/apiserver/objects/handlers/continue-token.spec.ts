@@ -61,7 +61,7 @@ describe('a continue token', () => {
       Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"/"}').toString('base64url'),
       'continue key is not valid: server does not recognize this encoded version',
     ],
-  ])('that no server has made, %s, is refused in the words of a genuine server', (token, says) => {
+  ])('is refused in the words of a genuine server if no server has made it: %s', (token, says) => {
     expect(() => decodeContinueToken(SECRET, SCOPE, token)).toThrow(`invalid continue token: ${says}`);
   });
 });

@@ -19,7 +19,7 @@ describe.each(['json', 'yaml'] as const)('a list that is written piece by piece 
     expect(parse(text)).toEqual({ ...frame.head, [frame.field]: entries, metadata: METADATA });
   });
 
-  it('that has no entries has an empty list of them', () => {
+  it('has an empty list of entries if it has none', () => {
     expect(parse(style.empty(FRAME, METADATA))).toEqual({ ...FRAME.head, items: [], metadata: METADATA });
   });
 }); // prettier-ignore

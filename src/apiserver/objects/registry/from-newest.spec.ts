@@ -116,14 +116,14 @@ describe('An update', () => {
     await expect(changed).rejects.toMatchObject({ status: { message: 'forbidden: yes' } });
   });
 
-  it('of the current version is no conflict because an older one is remembered', async () => {
+  it('is no conflict if it is of the current version, because an older one is remembered', async () => {
     const { revision } = await byAnother((object) => (object.metadata.labels = { theirs: 'yes' }));
     const updated = await change((object) => (object.metadata.annotations = { mine: 'yes' }), revision);
     expect(updated.metadata.annotations).toEqual({ mine: 'yes' });
     expect(updated.metadata.labels).toEqual({ theirs: 'yes' });
   });
 
-  it('of an older version is a conflict, also when just that one is remembered', async () => {
+  it('is a conflict if it is of an older version, also when just that one is remembered', async () => {
     await byAnother((object) => (object.metadata.labels = { theirs: 'yes' }));
     const changed = change(
       (object) => (object.metadata.annotations = { mine: 'yes' }),
@@ -132,14 +132,14 @@ describe('An update', () => {
     await expect(changed).rejects.toMatchObject({ status: { code: 409, reason: 'Conflict' } });
   });
 
-  it('that would change nothing of an outdated state changes the current one', async () => {
+  it('changes the current state if it would change nothing of an outdated one', async () => {
     await byAnother((object) => (object.metadata.annotations = { value: 'theirs' }));
     const updated = await change((object) => delete object.metadata.annotations);
     expect(updated.metadata.annotations).toBeUndefined();
     expect((await storage.get(key))?.object.metadata.annotations).toBeUndefined();
   });
 
-  it('that is a dry run shows what would become of the current state', async () => {
+  it('shows, as a dry run, what would become of the current state', async () => {
     await byAnother((object) => (object.metadata.annotations = { theirs: 'yes' }));
     const tryUpdate = (current: Readonly<UnstructuredObject>) => annotated(current, 'mine', 'yes');
     const { object: shown } = await updateObject(context, target, tryUpdate, { ...OPTIONS, dryRun: true });
@@ -185,7 +185,7 @@ describe('A deletion', () => {
     expect(removed).toBe(true);
   });
 
-  it('of another object of that name is refused, also when the one meant is remembered', async () => {
+  it('is refused if it is of another object of that name, also when the one meant is remembered', async () => {
     await deletedByAnother();
     await storage.create(key, aReplicaSet('second'));
     await expect(remove({ preconditions: { uid: 'first' } })).rejects.toMatchObject({
@@ -206,7 +206,7 @@ describe('A deletion', () => {
     expect(object.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('that would do nothing to an outdated state does what is due to the current one', async () => {
+  it('does what is due to the current state if it would do nothing to an outdated one', async () => {
     const { revision } = await byAnother((object) => {
       object.metadata.finalizers = ['example.com/theirs'];
       object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -217,7 +217,7 @@ describe('A deletion', () => {
     expect(await remove({})).toMatchObject({ removed: true, object: { metadata: { uid: 'second' } } });
   });
 
-  it('that is a dry run shows the current state', async () => {
+  it('shows the current state as a dry run', async () => {
     await byAnother((object) => (object.metadata.labels = { theirs: 'yes' }));
     const { object } = await deleteObject(context, target, {}, { dryRun: true });
     expect(object.metadata.labels).toEqual({ theirs: 'yes' });

@@ -6,7 +6,7 @@ const on = (annotations: Record<string, string>) => ({
   metadata: { name: 'web', annotations },
 });
 
-describe('what an object says is measured of it', () => {
+describe('the measurements that an object says of itself', () => {
   it.each([
     { text: '120', values: [{ value: '120', labels: {} }] },
     { text: ' 250m ', values: [{ value: '250m', labels: {} }] },

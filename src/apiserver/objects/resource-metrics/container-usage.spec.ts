@@ -29,7 +29,7 @@ function aPod(annotations: Record<string, string> = {}, status: object = {}): Po
 
 const usages = (pod: Pod) => podMetrics(pod, NOW)?.containers as { usage: object }[] | undefined;
 
-describe('what a pod uses', () => {
+describe('the usage of a pod', () => {
   it.each([
     { name: 'is little where nobody says', annotations: {}, web: ['1m', '1Mi'], side: ['1m', '1Mi'] },
     {

@@ -271,7 +271,7 @@ describe('an update', () => {
     });
   });
 
-  it('that changes nothing leaves owners and times alone', () => {
+  it('leaves owners and times alone if it changes nothing', () => {
     const { object, owners } = applied(['you', { spec: { replicas: 3 } }]);
     const same = ownersAfterUpdate(
       owners,

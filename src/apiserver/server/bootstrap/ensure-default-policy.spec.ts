@@ -18,7 +18,7 @@ const OWN = { apiGroups: ['example.com'], resources: ['things'], verbs: ['*'] };
 describe('a default role', () => {
   const wanted = aRole('r', { rules: [GET, LIST] }, { default: 'true' });
 
-  it('that lacks nothing is left alone', () => {
+  it('is left alone if it lacks nothing', () => {
     const both = { apiGroups: [''], resources: ['pods'], verbs: ['list', 'get'] };
     const existing = aRole('r', { rules: [both, OWN] }, { default: 'true' });
     expect(decideReconciliation(existing, wanted)).toBeUndefined();

@@ -232,7 +232,7 @@ describe('once the deadline has been reported', () => {
     expect(messageOf(draft)).toBe(SENTENCE);
   });
 
-  it('what Kubernetes says of another ReplicaSet is not gone on with', () => {
+  it('Kubernetes’ report of another ReplicaSet is not gone on with', () => {
     const message = 'ReplicaSet "web-older" has timed out progressing.';
     const pods = [waiting('a', 'ErrImagePull', 'm')];
     const draft = decide({ progressing: exceeded(message), pods, replicas: 2, told: 3 });

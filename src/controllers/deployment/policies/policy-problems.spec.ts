@@ -47,7 +47,7 @@ describe('the problems of a policy, before it is stored', () => {
     [{ 'on-failure': 'panic' }, ['[rollkeeper.dev/on-failure] panic: is not one of none, hold, rollback']],
     [{ 'max-rollouts': '3' }, ['[rollkeeper.dev/max-rollouts] 3: belongs on the Namespace']],
     [{ approve: 'anna', failed: 'x', traceparent: 'y' }, []],
-  ])('of a Deployment with %j are %j', (settings, problems) => {
+  ])('are, for a Deployment with %j, %j', (settings, problems) => {
     expect(ofDeployment(settings)).toEqual(problems);
   });
 
@@ -77,7 +77,7 @@ describe('the problems of a policy, before it is stored', () => {
         /^\[rollkeeper\.dev\/window\] always: /,
       ],
     ],
-  ])('of a Namespace with %j are those of each default by itself', (settings, problems) => {
+  ])('are, for a Namespace with %j, those of each default by itself', (settings, problems) => {
     const found = namespacePolicyProblems(named(settings)).map(shown);
     expect(found).toEqual(problems.map((problem) => expect.stringMatching(problem) as string));
   });

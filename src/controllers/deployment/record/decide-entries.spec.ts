@@ -25,7 +25,7 @@ function look(lab: PolicyLab, state: RecordState, more: Partial<RecordedView> = 
 const kindsOf = ({ entries }: NewEntries) =>
   entries.map(({ kind, revision = '' }) => `${kind} ${revision}`.trim());
 
-describe('what is recorded of a Deployment whose history lasts', () => {
+describe('the record of a Deployment whose history lasts', () => {
   it('is what was asked, each new size with the sums of its decision, and how it ended', async () => {
     const lab = await PolicyLab.rolledOut({ history: '14d', 'changed-by': 'anna' });
     const before = look(lab, NOTHING).state;

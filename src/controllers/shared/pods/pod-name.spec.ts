@@ -21,7 +21,7 @@ describe('stable names', () => {
   });
 });
 
-describe('what names begin with', () => {
+describe('the beginning of names', () => {
   it('keeps the part of its own, however long the owner’s name is', () => {
     expect(podNamePrefix('once')).toBe('once-');
     expect(podNamePrefix('once', '-12')).toBe('once-12-');

@@ -10,7 +10,7 @@ const interfaces = {
   ],
 } as unknown as NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-describe('where other replicas reach this one', () => {
+describe('the address at which other replicas reach this one', () => {
   it('is where it listens', () => {
     expect(reachableUrl('http://127.0.0.1:81', '127.0.0.1', interfaces)).toBe('http://127.0.0.1:81');
   });

@@ -10,7 +10,7 @@ interface Asked {
   readonly spec: { readonly resourceAttributes: { readonly namespace: string } };
 }
 
-describe('what a user of the cluster sees of the rollouts', () => {
+describe('the rollouts that a user of the cluster sees', () => {
   let clock: FakeClock;
   let sights: CallerSights;
   let asked: string[];

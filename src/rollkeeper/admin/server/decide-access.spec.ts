@@ -14,7 +14,7 @@ const fromElsewhere: RequestFacts = {
 const TOKEN = 'a-token-that-nobody-would-guess';
 const delegated: AccessRules = { token: TOKEN, delegated: true };
 
-describe('who may do what, where the cluster decides', () => {
+describe('access where the cluster decides', () => {
   it('is asked about a token that is not ours, with the method as the verb', () => {
     expect(decideAccess({ ...fromElsewhere, method: 'POST' }, delegated)).toEqual({
       decision: 'ask',
@@ -75,7 +75,7 @@ describe('who may do what, where the cluster decides', () => {
   });
 });
 
-describe('who may read the metrics', () => {
+describe('access to the metrics', () => {
   const decide = (facts: Partial<RequestFacts>, rules: Partial<AccessRules> = {}): string =>
     decideAccess(
       { ...fromElsewhere, path: '/metrics', authorization: undefined, ...facts },
@@ -100,7 +100,7 @@ describe('who may read the metrics', () => {
   });
 });
 
-describe('who may read on this machine', () => {
+describe('read access on this machine', () => {
   const local: RequestFacts = {
     ...fromElsewhere,
     remoteAddress: '127.0.0.1',

@@ -67,7 +67,7 @@ describe('event streams', () => {
     expect(opened.map(({ response }) => response.state)).toEqual(['open', 'open', 'open', 'destroyed']);
   });
 
-  it('of a client make room for its next by ending its oldest, which is told so', () => {
+  it('end the oldest of a client, which is told so, to make room for its next', () => {
     const streams = new EventStreams({ perClient: 1 });
     const [first, others] = [open(streams), open(streams, 'somebody else')];
     const second = open(streams);

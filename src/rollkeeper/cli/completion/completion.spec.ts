@@ -20,7 +20,7 @@ const objects = (kind: string, namespace = 'default', before = '') => ({
 });
 const namesFor = (line: string) => decideCompletion(PROGRAM, words(line)).names;
 
-describe('what may come next on the command line', () => {
+describe('the next words on the command line', () => {
   it('is a command, with its description, and none that is hidden', () => {
     expect(values('roll')).toEqual(['rollout']);
     expect(values('')).toContain('doctor');
@@ -119,7 +119,7 @@ describe('the answer to a shell', () => {
 });
 
 describe('the scripts for shells', () => {
-  it.each(SHELLS)('of %s asks the program itself', (shell) => {
+  it.each(SHELLS)('ask, for %s, the program itself', (shell) => {
     expect(COMPLETION_SCRIPTS[shell]).toContain('rollkeeper __complete --');
   });
 });

@@ -138,7 +138,7 @@ describe('another Deployment of the namespace', () => {
   it.each([
     { when: 'nothing has begun yet', source: aSource() },
     { when: 'only the release is left', source: aSource({}, isPaused), target: aTarget(aSource()) },
-  ])('that could take a ReplicaSet meanwhile is refused when $when', ({ source, target }) => {
+  ])('is refused if it could take a ReplicaSet meanwhile, when $when', ({ source, target }) => {
     const deployments = [source, ...(target ? [target] : []), rival()];
     expect(decide({ source, ...(target && { target }), replicaSets, deployments })).toEqual({
       type: 'refuse',
@@ -150,7 +150,7 @@ describe('another Deployment of the namespace', () => {
     { who: 'selects other pods', other: rival({ selector: { matchLabels: { app: 'shop' } } }) },
     { who: 'selects everything', other: rival({ selector: {} }) },
     { who: 'is being deleted', other: rival({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
-  ])('that $who is no obstacle', ({ other }) => {
+  ])('is no obstacle if it $who', ({ other }) => {
     const source = aSource();
     expect(decide({ source, replicaSets, deployments: [source, other] }).type).toBe('pause');
   });

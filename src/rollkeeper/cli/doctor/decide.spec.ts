@@ -25,7 +25,7 @@ const unanswered = (why: string) => ({ is: 'unanswered', why }) as const;
 const said = (findings: readonly Finding[]): string[] =>
   findings.map(({ level, summary }) => `${level}: ${summary}`);
 
-describe('what is said of the API', () => {
+describe('findings about the API', () => {
   const facts = { url: 'https://api', version: 'v1.36.0', tookMs: 3, aheadMs: 400 };
 
   it('is its version, where all is well', () => {
@@ -60,7 +60,7 @@ describe('what is said of the API', () => {
   });
 });
 
-describe('what is said of the certificates of the connection', () => {
+describe('findings about the certificates of the connection', () => {
   it.each([
     ['nothing where they last, or cannot be seen', answered({ serverEndsAtMs: NOW + 15 * DAY }), []],
     ['nothing where the server does not answer', unanswered('ECONNREFUSED'), []],
@@ -87,7 +87,7 @@ describe('what is said of the certificates of the connection', () => {
   });
 });
 
-describe('what is said of rights', () => {
+describe('findings about rights', () => {
   const right = { verb: 'update', group: 'apps', resource: 'deployments/status' };
 
   it('names each that is missing as kubectl auth can-i takes it', () => {
@@ -111,7 +111,7 @@ describe('what is said of rights', () => {
   });
 });
 
-describe('what is said of Redis', () => {
+describe('findings about Redis', () => {
   const server: RedisServerFacts = {
     ...{ address: 'Redis at h:1', version: '7.4.0', mode: 'standalone', role: 'master' },
     ...{ evictionPolicy: 'noeviction', appendOnly: false, savesSnapshots: false, isLoading: false },
@@ -169,7 +169,7 @@ const snapshotOf = (...replicas: readonly ReplicaView[]): ClusterSnapshot => ({
   lease: { holder: 'r0', epoch: 3, durationMs: 2500, renewedAtMs: NOW, remainingMs: 2000 },
 });
 
-describe('what is said of replicas', () => {
+describe('findings about replicas', () => {
   const of = (...replicas: readonly ReplicaView[]): string[] =>
     said(decideReplicas(answered(snapshotOf(...replicas)), NOW));
 
@@ -215,7 +215,7 @@ describe('what is said of replicas', () => {
   });
 });
 
-describe('what is said of the leader', () => {
+describe('findings about the leader', () => {
   const all = [replica('r0', { leader: true }), replica('r1')];
   const leader = (changes: Partial<ClusterSnapshot>, transitions: readonly string[] = []) =>
     said(
@@ -251,7 +251,7 @@ describe('what is said of the leader', () => {
   });
 });
 
-describe('what is said of queues', () => {
+describe('findings about queues', () => {
   const counts = { waiting: 2, active: 0, delayed: 0, parked: 0 };
 
   it('asks for no requeue of keys that a quota has refused, which comes by itself', () => {
@@ -283,7 +283,7 @@ describe('what is said of queues', () => {
   });
 });
 
-describe('what is said of webhooks', () => {
+describe('findings about webhooks', () => {
   const webhook = {
     name: 'guard.example.com',
     rules: [{ apiGroups: [''], resources: ['pods'], operations: ['CREATE'] }],
@@ -365,7 +365,7 @@ describe('what is said of webhooks', () => {
   });
 });
 
-describe('what is said of other controllers for the same Deployments', () => {
+describe('findings about other controllers for the same Deployments', () => {
   const facts: RivalFacts = {
     ...{ worksOnApps: true, sinceMs: NOW - DAY, writers: answered([]) },
     ...{ managerLease: answered(undefined), managerFlags: answered([]) },

@@ -230,7 +230,7 @@ describe('an examination', () => {
   });
 });
 
-describe('what tells who works on Deployments', () => {
+describe('signs of the controllers of Deployments', () => {
   it('is the manager of the status, and when it wrote', () => {
     const deployment = aDeployment();
     const time = '2026-01-01T11:00:00Z';

@@ -28,7 +28,7 @@ const rollout = (name: string, changes: Partial<TopRollout> = {}): TopRollout =>
   ...changes,
 });
 
-describe('what moves, as the objects tell it', () => {
+describe('movements, as the objects tell them', () => {
   it.each([
     ['nothing of one that is complete', deployment('web'), undefined],
     ['a rollout', deployment('web', { updatedReplicas: 1 }), 'progressing'],
@@ -73,7 +73,7 @@ describe('what moves, as the objects tell it', () => {
   });
 });
 
-describe('what moves, as a replica tells it', () => {
+describe('movements, as a replica tells them', () => {
   it('has queues and replicas beside', async () => {
     const counts = { total: 4, updated: 1, ready: 3, available: 3 };
     const glance = { apiVersion: 'apps/v1', namespace: 'shop', sentence: 'It moves.', wanted: 3, counts };
@@ -99,7 +99,7 @@ describe('what moves, as a replica tells it', () => {
   });
 });
 
-describe('what moves, on a screen', () => {
+describe('movements, on a screen', () => {
   it('has the worst first, by name', () => {
     const all = [rollout('b'), rollout('a'), rollout('z', { state: 'blocked' })];
     expect(inOrder(all).map(({ name }) => name)).toEqual(['z', 'a', 'b']);
@@ -130,7 +130,7 @@ describe('what moves, on a screen', () => {
   });
 });
 
-describe('what moves, in a pipe', () => {
+describe('movements, in a pipe', () => {
   const view = (changes: Partial<TopView>): TopView => ({ at: AT, total: 1, rollouts: [], ...changes });
 
   it('has a line for each change, and none where nothing has changed', () => {

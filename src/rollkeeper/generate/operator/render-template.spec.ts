@@ -55,7 +55,7 @@ describe('a file of the template', () => {
     expect(render('x', text, 'webhook', 'vendor')?.text).toBe('a\n  b\nc\nd\n');
   });
 
-  it('that has nothing but such a part is left out with it', () => {
+  it('is left out with the only part that it has', () => {
     expect(render('src/webhook.ts', '')).toBeUndefined();
     expect(render('test/webhook.test.ts', '')).toBeUndefined();
     expect(render('src/webhook.ts', '', 'webhook')).toBeDefined();

@@ -34,7 +34,7 @@ describe('the authority in a caBundle', () => {
     [10 * DAY_MS, 'healthy', ['note certificate-ends']],
     [2 * DAY_MS, 'degraded', ['blocked certificate-ends']],
     [-DAY_MS, 'blocked', ['blocked certificate-ends']],
-  ])('that ends in %d ms leaves a webhook that must answer %s', (beforeEndMs, state, causes) => {
+  ])('leaves, if it ends in %d ms, a webhook that must answer %s', (beforeEndMs, state, causes) => {
     const told = diagnosed('validatingwebhookconfiguration', webhook('Fail'), beforeEndMs);
     expect(told.state).toBe(state);
     expect(told.waitsFor.map(({ cause, severity }) => `${severity} ${cause}`)).toEqual(causes);

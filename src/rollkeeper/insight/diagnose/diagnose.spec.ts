@@ -138,13 +138,13 @@ describe('a PodDisruptionBudget', () => {
   const aPod = (name: string, isReady: boolean) =>
     ['pod', name, { metadata: { labels: { app: 'web' } }, spec, status: ready(isReady) }] as const;
 
-  it('that can never allow an eviction says what would change that', async () => {
+  it('says what would change that if it can never allow an eviction', async () => {
     const sums = { expectedPods: 1, desiredHealthy: 1, currentHealthy: 1 };
     const cluster = clusterOf(aPod('web-1', true), ['pdb', 'web', budget(sums)]);
     expect(causesOf(await explained(cluster, 'pdb', 'web'))).toEqual(['note pdb-never-allows']);
   });
 
-  it('that waits for pods to become ready names them', async () => {
+  it('names the pods that it waits for to become ready', async () => {
     const sums = { expectedPods: 2, desiredHealthy: 1, currentHealthy: 1 };
     const cluster = clusterOf(aPod('web-1', true), aPod('web-2', false), ['pdb', 'web', budget(sums)]);
     const { waitsFor } = await explained(cluster, 'pdb', 'web');
@@ -240,7 +240,7 @@ describe('a StatefulSet', () => {
     expect(told.sentence).toMatch(/^Stuck: 0 of 2 pods ready; the image of pod db-0 cannot be pulled/);
   });
 
-  it('whose broken pod is not replaced by a template that was put right says to delete it', async () => {
+  it('says to delete its broken pod if a template that was put right does not replace it', async () => {
     const broken = aPod('db-1', waiting('CrashLoopBackOff', 'back-off'), {
       'controller-revision-hash': 'db-broken',
     });
@@ -271,7 +271,7 @@ describe('a StatefulSet', () => {
     expect(told.waitsFor[0]?.summary).toBe('claim data-db-0 is not bound: there is no StorageClass fast');
   });
 
-  it('that a quota refuses says so, by the Event of its controller', async () => {
+  it('says, by the Event of its controller, that a quota refuses it', async () => {
     const cluster = clusterOf(
       ['sts', 'db', set()],
       [

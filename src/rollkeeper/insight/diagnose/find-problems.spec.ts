@@ -73,7 +73,7 @@ describe('problems', () => {
     expect(notes[0]).toContain('nodes');
   });
 
-  it('of the cluster come before those of namespaces, and a pod is named by its owner', async () => {
+  it('come first if they are of the cluster, and a pod is named by its owner', async () => {
     const cluster = new FakeCluster(clock);
     setWithBadImage(cluster, 'db');
     seed(cluster, Node, 'n1', '', {
@@ -121,13 +121,13 @@ describe('problems', () => {
     expect({ reads: reads.api, requests: cluster.requests.length }).toEqual({ reads: 0, requests: 0 });
   });
 
-  it('of a namespace are looked for without the lists of the cluster, where that is asked for', async () => {
+  it('are looked for in one namespace without the lists of the cluster, where that is asked for', async () => {
     const cluster = new FakeCluster(clock);
     await findProblems(cluster, { namespace: 'shop', nowMs: clock.now(), staysInNamespace: true });
     expect(new Set(cluster.requests.map(({ key }) => key))).toEqual(new Set(['shop']));
   });
 
-  it('of many objects are looked for in pieces, between which other work has its turn', async () => {
+  it('are looked for in pieces if the objects are many, and other work has its turn in between', async () => {
     const cluster = new FakeCluster(clock);
     for (let number = 0; number < 200; number++)
       seed(cluster, PersistentVolumeClaim, `claim-${number}`, 'shop', lost);

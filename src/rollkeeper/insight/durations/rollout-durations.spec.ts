@@ -264,7 +264,7 @@ describe('the overhead of a rollout', () => {
   it.each([
     ['Recreate, leaves out the time in which pods stop', 'Recreate', 4],
     ['RollingUpdate, which waits for none of them, does not', 'RollingUpdate', 34],
-  ] as const)('of %s', async (_, type, expected) => {
+  ] as const)('is right for %s', async (_, type, expected) => {
     const spec = { strategy: { type } };
     done(1, spec);
     replicaSet('old', 1);

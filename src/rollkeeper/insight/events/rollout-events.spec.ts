@@ -164,7 +164,7 @@ describe('CloudEvents about rollouts', () => {
     expect(results).toEqual(['sent']);
   });
 
-  it('that could not be recorded are sent again, with the same id', async () => {
+  it('are sent again if they could not be recorded, with the same id', async () => {
     const complete = deployment();
     refuses = true;
     await running(

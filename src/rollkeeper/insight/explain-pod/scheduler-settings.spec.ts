@@ -36,7 +36,7 @@ describe('a module of scheduler plug-ins', () => {
       await expect(load(each)).rejects.toThrow(/plugins.*every user of this machine may change/);
   });
 
-  it('that is missing, or none, is named', async () => {
+  it('is named if it is missing, or none', async () => {
     await expect(load(join(folder, 'none.mjs'))).rejects.toThrow(/plugins.*none\.mjs/);
     writeFileSync(join(folder, 'other.mjs'), 'export default 7;\n');
     await expect(load(join(folder, 'other.mjs'))).rejects.toThrow('neither what defineSchedulerPlugin');

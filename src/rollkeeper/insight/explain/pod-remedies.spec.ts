@@ -3,7 +3,7 @@ import { imageRemedies, unschedulableRemedies } from './pod-remedies.js';
 
 const NO_VICTIMS = ' preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
 
-describe('what would place a pod', () => {
+describe('remedies that would place a pod', () => {
   it.each([
     ["3 node(s) didn't match Pod's node affinity/selector", /^give a node the label .*nodeSelector/],
     ['3 node(s) had untolerated taint {dedicated: db}', /^remove the taint .*toleration/],
@@ -50,7 +50,7 @@ describe('what would place a pod', () => {
   });
 });
 
-describe('what would pull an image', () => {
+describe('remedies that would pull an image', () => {
   const denied = 'pull access denied, repository does not exist or may require authorization';
 
   it('is the Secret that is named, where access is denied', () => {

@@ -18,7 +18,7 @@ function under(annotations: Record<string, string>, more: Partial<ExplainInput> 
   return { ...input, deployment: { ...deployment, metadata }, ...more };
 }
 
-describe('what the policies of a rollout wait for', () => {
+describe('the waits of the policies of a rollout', () => {
   it('is a finding with what would end it, for annotations that cannot be understood', () => {
     const explanation = explainDeployment(under({ [`${P}steps`]: 'ten' }));
     const finding = explanation.waitsFor.find(({ cause }) => cause === 'invalid-policy');

@@ -41,7 +41,7 @@ describe('a generation that no controller has observed', () => {
       1,
       'waits',
     ],
-  ])('of an object that %s', (_name, metadata, observed, severity) => {
+  ])('is explained for an object that %s', (_name, metadata, observed, severity) => {
     expect(severityOf(metadata, observed)).toBe(severity);
   });
 

@@ -56,7 +56,7 @@ describe('a problem', () => {
     expect(all.map(({ stand }) => stand)).toEqual([[], ['a'], ['a']]);
   });
 
-  it('that passes by itself between two looks is none', () => {
+  it('is none if it passes by itself between two looks', () => {
     const all = looks([broken], [], [broken], []);
     expect(all.flatMap(({ appeared, gone }) => [...appeared, ...gone])).toEqual([]);
   });
@@ -67,12 +67,12 @@ describe('a problem', () => {
     expect(all.map(({ stand }) => stand.length)).toEqual([0, 1, 1, 1, 1, 0, 0]);
   });
 
-  it('that comes back appears once more', () => {
+  it('appears once more if it comes back', () => {
     const all = looks([broken], [broken], [], [], [broken], [broken]);
     expect(all.map(({ appeared }) => appeared.length)).toEqual([0, 1, 0, 0, 0, 1]);
   });
 
-  it('of another cause, or of an object that was made again, is another one', () => {
+  it('is another one if it is of another cause, or of an object that was made again', () => {
     const other = diagnosis('a', 'claim-pending');
     const again = diagnosis('a', 'claim-lost', { uid: 'another' });
     const all = looks([broken], [broken], [other], [other], [again], [again]);
@@ -90,7 +90,7 @@ describe('a problem', () => {
     expect(problemsIn([diagnosis('b', 'x', { waitsFor: broken.waitsFor.slice(1) })], NOW_MS)).toEqual([]);
   });
 
-  it('that an earlier leader has reported appears not again, and its end is reported', () => {
+  it('appears not again if an earlier leader has reported it, and its end is reported', () => {
     const known = knownBefore(problemsIn([broken], NOW_MS));
     const seen = decideProblemChanges(known, problemsIn([broken], NOW_MS));
     expect(seen.appeared).toEqual([]);

@@ -29,7 +29,7 @@ function printed() {
   return { print, texts };
 }
 
-describe('what is printed of a rollout', () => {
+describe('the printed lines of a rollout', () => {
   it('is one line for each change, and a failure on standard error', () => {
     const { print, texts } = printed();
     const reporter = new LineReporter(print);

@@ -41,7 +41,7 @@ function started(shape: Shape = {}) {
   return { ask, askAfter, annotations: () => now().metadata.annotations };
 }
 
-describe('what a person says to a rollout', () => {
+describe('the requests of a person to a rollout', () => {
   it('is an annotation that says who', async () => {
     const waiting = started({ reason: 'WaitingForApproval' });
     expect(await waiting.ask('promote')).toBe('deployments.apps/web approved by alice');

@@ -20,7 +20,7 @@ const probe = (port: number) => ({
   readinessProbe: { httpGet: { port, httpHeaders: [{ name: 'Authorization', value: `secret-${port}` }] } },
 });
 
-describe('what differs between two revisions', () => {
+describe('the differences of two revisions', () => {
   it('is in the order in which people ask, containers first', () => {
     const from = template({
       ...{ image: 'app:1', env: [{ name: 'LEVEL', value: 'info' }] },

@@ -25,7 +25,7 @@ const restore = replaceFunctions(fileSystem, {
 });
 afterAll(restore);
 
-describe('what Redis appends', () => {
+describe('the files that Redis appends to', () => {
   let dir: string;
   let clock: FakeClock;
   let stop: AbortController;

@@ -225,7 +225,7 @@ describe('intents that are kept in the API', () => {
     expect((await c.look(WEB)).intents).toBeUndefined();
   });
 
-  it('that have expired do not come back with the next leader when their key is used again', async () => {
+  it('do not come back after they have expired with the next leader when their key is used again', async () => {
     const [a, b] = [new Replica('a'), new Replica('b')];
     await a.lead(1);
     await a.intend(WEB, ['old']);

@@ -167,7 +167,7 @@ describe('a controller that only reconciles', () => {
   });
 });
 
-describe('what a spec says of its keys', () => {
+describe('a spec and its keys', () => {
   const built = (cluster: FakeCluster, behaviour: BehaviourOf<Deployment>) => {
     const requests: EnqueueRequest[] = [];
     const informers = new FakeInformers(cluster);
@@ -231,7 +231,7 @@ describe('what a spec says of its keys', () => {
     );
   });
 
-  it('that a kind may be missing, and that a sync need not have seen its changes', () => {
+  it('may say that a kind may be missing, and that a sync need not have seen its changes', () => {
     const cluster = seeded();
     const asked: unknown[] = [];
     const { requests } = built(cluster, ({ informers }) => {
@@ -259,7 +259,7 @@ describe('what a spec says of its keys', () => {
     expect(requests[0]).not.toHaveProperty('cause');
   });
 
-  it('which of them it works on: others are neither queued, nor due, nor synced, and keep no intents', async () => {
+  it('selects the keys that it works on: others are neither queued, nor due, nor synced, and keep no intents', async () => {
     const cluster = seeded();
     const synced: string[] = [];
     const { controller, requests } = built(cluster, () => ({
@@ -289,7 +289,7 @@ describe('what a spec says of its keys', () => {
     expect(cleared).toBe(1);
   });
 
-  it('that they name other objects than those of its kind, of which it then keeps no cache', async () => {
+  it('may name other objects than those of its kind, of which it then keeps no cache', async () => {
     const cluster = seeded();
     const seen: unknown[] = [];
     const deployment = aDeployment();

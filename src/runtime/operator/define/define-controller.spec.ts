@@ -14,7 +14,7 @@ import { watch } from './watched-events.js';
 
 const OWNER = { namespace: 'default', name: 'web' };
 
-describe('what wakes a controller', () => {
+describe('the changes that wake a controller', () => {
   let cluster: FakeCluster;
   beforeEach(() => (cluster = new FakeCluster()));
 

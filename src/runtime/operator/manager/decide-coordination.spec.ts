@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideLock, modeOf } from './decide-coordination.js';
 
-describe('where the lease is', () => {
+describe('the place of the lease', () => {
   it('follows from the coordination, and is in Redis unless the user says otherwise', () => {
     expect(decideLock({ mode: 'redis' })).toBe('redis');
     expect(decideLock({ mode: 'redis', lock: 'leases' })).toBe('leases');

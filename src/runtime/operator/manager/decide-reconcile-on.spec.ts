@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideReconcileOn } from './decide-reconcile-on.js';
 
-describe('who works on keys', () => {
+describe('the processes that work on keys', () => {
   it('is every replica where the coordination sees all of them, unless the user says otherwise', () => {
     expect(decideReconcileOn({ lock: 'redis', onlyProcess: false })).toBe('all');
     expect(decideReconcileOn({ lock: 'leases', onlyProcess: false, reach: 'network' })).toBe('all');

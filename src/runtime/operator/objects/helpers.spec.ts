@@ -36,7 +36,7 @@ describe('conditions', () => {
     expect([isConditionTrue(second, 'Ready'), isConditionTrue(third, 'Ready')]).toEqual([false, true]);
   });
 
-  it('of other types keep their place', () => {
+  it('keep their place if they are of other types', () => {
     const clock = new FakeClock();
     const others = setCondition([], { ...ready('True'), type: 'A' }, clock);
     const both = setCondition(
@@ -127,7 +127,7 @@ describe('predicates', () => {
     expect(not(labelsChanged)(change({}))).toBe(true);
   });
 
-  it('of what an object is see off one that ceases to be it', () => {
+  it('see off, by the state of an object, one that ceases to match', () => {
     const labelled = matching((each) => each.metadata.labels?.['app'] === 'web');
     expect(labelled({ type: 'modified', old: object({ labels: { app: 'web' } }), object: object({}) })).toBe(
       true,

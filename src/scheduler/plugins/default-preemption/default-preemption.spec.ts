@@ -113,7 +113,7 @@ describe('preemption evicts', () => {
     expect(decide({ pods, cpu: '2' })).toMatchObject({ node: 'a', victims: ['mid', 'low'] });
   });
 
-  it('of equally important pods the one that has run the shortest', () => {
+  it('the one of equally important pods that has run the shortest', () => {
     const pods = [
       { name: 'old' },
       { name: 'young', startedAt: 9 },
@@ -129,7 +129,7 @@ describe('preemption evicts', () => {
     expect(decide({ nodes: ['a'], pods, budgets, cpu: '2' }).victims).toHaveLength(2);
   });
 
-  it('where fewer budgets are violated', () => {
+  it('pods whose eviction violates fewer budgets', () => {
     const pods = [
       { name: 'guarded', cpu: '2', priority: 1 },
       { name: 'free', node: 'b', app: 'db', cpu: '2', priority: 50 },
@@ -175,7 +175,7 @@ describe('preemption evicts', () => {
   });
 });
 
-describe('of several candidates', () => {
+describe('candidates for preemption', () => {
   const candidate = (
     name: string,
     violations: number,
@@ -203,7 +203,7 @@ describe('of several candidates', () => {
       'victims that were started later',
       [candidate('worse', 0, [9, 5], [1, 50]), candidate('best', 0, [9, 6], [1, 1])],
     ],
-  ])('that with %s', (_what, candidates) => {
+  ])('are ordered: first the one with %s', (_what, candidates) => {
     expect(pickCandidate(candidates)?.node.name).toBe('best');
     expect(pickCandidate(candidates.toReversed())?.node.name).toBe('best');
   });

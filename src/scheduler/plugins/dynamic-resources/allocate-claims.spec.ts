@@ -119,7 +119,7 @@ describe('a claim gets', () => {
     ).toEqual([['b1']]);
   });
 
-  it('what is left when other claims of the pod choose otherwise', () => {
+  it('the rest when other claims of the pod choose otherwise', () => {
     // Taken in order, the first claim would get a1 and leave none for the second.
     const claims = [aClaim('any', [exactly()]), aClaim('a', [exactly({ ...model('a'), count: 2 })])];
     expect(names(allocate(claims))).toEqual([['b1'], ['a1', 'a2']]);
@@ -252,7 +252,7 @@ describe('a pool', () => {
     expect(names(allocate([claim], { slices }))).toEqual([['y']]);
   });
 
-  it('that is incomplete keeps those from any allocation who want all', () => {
+  it('keeps, while it is incomplete, those from any allocation who want all', () => {
     const slices = [
       aSlice({ devices: devices('a'), pool: { name: 'pool', generation: 1, resourceSliceCount: 2 } }),
     ];

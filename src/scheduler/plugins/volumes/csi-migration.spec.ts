@@ -80,11 +80,11 @@ describe('a volume of a plug-in that a CSI driver has taken over', () => {
     ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
     ['kubernetes.io/vsphere-volume', undefined],
     ['csi.example.com', 'csi.example.com'],
-  ])('that %s will make counts as one of %s', (provisioner, driver) => {
+  ])('counts, if %s will make it, as one of %s', (provisioner, driver) => {
     expect(everywhere.driverOf(provisioner)).toBe(driver);
   });
 
-  it('that will be made counts as none where no driver has taken over', () => {
+  it('counts as none if it will be made and no driver has taken over', () => {
     expect(new CsiMigration(undefined).driverOf('kubernetes.io/aws-ebs')).toBeUndefined();
   });
 });

@@ -105,7 +105,7 @@ describe('clients that wait for a key of a simulated Redis', () => {
 });
 
 describe('a fault of a simulated Redis', () => {
-  it('that resets a connection makes the client connect again and send again', async () => {
+  it('makes the client connect again and send again if it resets a connection', async () => {
     const redis = connect();
     await redis.set('a', '1');
     const [before] = server.clients;
@@ -116,7 +116,7 @@ describe('a fault of a simulated Redis', () => {
     expect(server.clients[0]?.connection).not.toBe(before?.connection);
   });
 
-  it('that silences replies leaves the effect of what was asked, without an answer', async () => {
+  it('leaves the effect of a request, without an answer, if it silences replies', async () => {
     const [redis, other] = [connect('silenced'), connect()];
     await redis.ping();
     server.clients.find(({ name }) => name === 'silenced')?.connection.silence('reply');
@@ -130,7 +130,7 @@ describe('a fault of a simulated Redis', () => {
     { fault: 'full', refused: /^OOM command not allowed/ },
     { fault: 'loading', refused: /^LOADING Redis is loading/ },
     { fault: 'diskFailed', refused: /^MISCONF Redis is configured/ },
-  ] as const)('of the kind "$fault" refuses writes, and ends', async ({ fault, refused }) => {
+  ] as const)('refuses writes, of the kind "$fault", and ends', async ({ fault, refused }) => {
     const redis = connect();
     await redis.ping();
     server.faults[fault] = true;
@@ -139,7 +139,7 @@ describe('a fault of a simulated Redis', () => {
     expect(await redis.set('a', '1')).toBe('OK');
   });
 
-  it('that fails over to an earlier state loses the later writes, the scripts and the run id', async () => {
+  it('loses the later writes, the scripts and the run id if it fails over to an earlier state', async () => {
     const redis = connect();
     const runId = async (): Promise<string> => /run_id:(\w+)/.exec(await redis.info('server'))?.[1] ?? '';
     await redis.set('a', 'early');

@@ -199,7 +199,7 @@ describe('A quota', () => {
     ['Exists', {}, {}, 0],
     ['DoesNotExist', {}, {}, 1],
     ['DoesNotExist', { volumeAttributesClassName: 'lead' }, {}, 0],
-  ])('of attributes classes (%s gold) counts claims of %j and %j: %i', (operator, spec, status, count) => {
+  ])('counts claims by attributes: classes (%s gold) count %j and %j as %i', (operator, spec, status, count) => {
     const values = operator === 'In' || operator === 'NotIn' ? { values: ['gold'] } : {};
     const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator, ...values }];
     const quota = aQuota({ persistentvolumeclaims: '5' }, {}, { scopeSelector: { matchExpressions } });

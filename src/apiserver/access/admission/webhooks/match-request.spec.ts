@@ -82,7 +82,7 @@ describe('A selector', () => {
   const resourceRules = [{ ...PODS, operations: ['*' as const], resources: ['*'] }];
   const namespaceSelector = { matchLabels: { team: 'shop' } };
 
-  it('of namespaces goes by the labels of the namespace, or its own of a namespace', () => {
+  it('matches namespaces by the labels of the namespace, or its own of a namespace', () => {
     expect(shownAs({ resourceRules, namespaceSelector }, undefined, { team: 'shop' })).toBeDefined();
     expect(shownAs({ resourceRules, namespaceSelector }, undefined, { team: 'other' })).toBeUndefined();
     const namespace = (labels: Record<string, string>) =>
@@ -94,12 +94,12 @@ describe('A selector', () => {
     expect(shownAs({ resourceRules, namespaceSelector }, namespace({}), { team: 'shop' })).toBeUndefined();
   });
 
-  it('of namespaces leaves out nothing that is in none', () => {
+  it('matches every object that is in no namespace when it selects namespaces', () => {
     const node = requestFor(['', 'v1', 'nodes'], { namespace: '' });
     expect(shownAs({ resourceRules, namespaceSelector }, node)).toBeDefined();
   });
 
-  it('of objects goes by the state before or after', () => {
+  it('matches objects by their state before or after', () => {
     const labelled = (labels: Record<string, string>): UnstructuredObject => ({
       apiVersion: 'v1',
       kind: 'Pod',

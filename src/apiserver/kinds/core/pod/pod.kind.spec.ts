@@ -204,7 +204,7 @@ describe('a pod', () => {
     expect(POD_KIND.gracefulDeletion(pod, requested).gracePeriodSeconds).toBe(seconds);
   });
 
-  it('that has finished is removed at once', () => {
+  it('is removed at once if it has finished', () => {
     const pod = aPod((p) => (p.status = { phase: 'Succeeded' }));
     expect(POD_KIND.gracefulDeletion(pod, undefined).gracePeriodSeconds).toBe(0);
   });

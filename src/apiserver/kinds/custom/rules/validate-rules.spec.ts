@@ -97,7 +97,7 @@ describe('rules of a schema', () => {
     expect(complaintsOf(schema, object)).toEqual([]);
   });
 
-  it('of transitions wait for a value of before, unless they take its absence', () => {
+  it('wait, for transitions, for a value of before, unless they take its absence', () => {
     const fixed = schemaWith(ruled([{ rule: 'self.min == oldSelf.min', message: 'fixed' }]));
     expect(complaintsOf(fixed, { spec: { min: 1 } })).toEqual([]);
     expect(complaintsOf(fixed, { spec: { min: 1 } }, { spec: { min: 2 } })).toHaveLength(1);

@@ -73,7 +73,7 @@ describe('the kinds that come from definitions', () => {
     expect(kinds.find('networking.k8s.io', 'v1', 'networkpolicies')).toBeDefined();
   });
 
-  describe('that two definitions have, as a status says that was written by hand or that two servers decided on at once', () => {
+  describe('served by two definitions, as a status says that was written by hand or that two servers decided on at once', () => {
     const rival = (created: string, plural = 'aliens'): Definition => {
       const definition = aDefinition(1, { uid: 'v' });
       const names = { ...definition.spec.names, plural };

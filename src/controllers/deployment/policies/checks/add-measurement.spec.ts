@@ -70,7 +70,7 @@ describe('the measurements of a check', () => {
     },
   );
 
-  it('that are only observed all the way through have always a verdict after the first', () => {
+  it('have always a verdict after the first if they are only observed all the way through', () => {
     const definition = prometheus({ mode: 'observe' });
     const first = newRun({ check: 'slo' }, '2026-01-01T00:00:00Z');
     expect(hasVerdict(first)).toBe(false);
@@ -79,7 +79,7 @@ describe('the measurements of a check', () => {
     expect(hasVerdict(away)).toBe(true);
   });
 
-  it('of one that is measured all the way through never pass it, and fail it by the last of them', () => {
+  it('never pass a check that is measured all the way through, and fail it by the last of them', () => {
     const rules = prometheus({ count: 3, 'failure-limit': 1 });
     const through = (verdicts: string): string => {
       let run = newRun({ check: 'slo' }, '2026-01-01T00:00:00Z');
@@ -97,7 +97,7 @@ describe('the measurements of a check', () => {
     expect(measured('pup', prometheus({ count: 5 }))).not.toHaveProperty('why');
   });
 
-  it('of a webhook are tried again with a longer wait each time, then fail', () => {
+  it('are retried, of a webhook, with a longer wait each time, then fail', () => {
     const webhook = defined({ webhook: { url: 'http://ci', retries: 3 } }) as WebhookCheck;
     let run = newRun({ check: 'gate', step: 1 }, '2026-01-01T00:00:00Z');
     const waits: string[] = [];
@@ -159,7 +159,7 @@ describe('results on a ReplicaSet', () => {
     expect(read.at(-1)?.measurements, 'of the one that goes on').toHaveLength(10);
   });
 
-  it('of another revision, or of another hand, are none', () => {
+  it('are none if they are of another revision, or of another hand', () => {
     expect(readCheckResults(metadata(renderResults({ revision: '2', runs: [] })))).toEqual([]);
     for (const text of [
       '',

@@ -82,7 +82,7 @@ describe('the definition of a check', () => {
     expect(parsed).toMatchObject({ check: { metric: { urls: ['http://p:9090'] } } });
   });
 
-  it('is read at once where its query opens a variable and never closes it', () => {
+  it('is read at once if its query opens a variable and never closes it', () => {
     const query = `{{${' '.repeat(4000)}`;
     const parsed = parseCheck(
       JSON.stringify({ prometheus: { address: 'http://p', query, condition: '< 1' } }),
@@ -90,7 +90,7 @@ describe('the definition of a check', () => {
     expect(parsed).toMatchObject({ check: { kind: 'prometheus' } });
   });
 
-  it('is refused where it is no YAML, is too long, or unfolds without end', () => {
+  it('is refused if it is no YAML, is too long, or unfolds without end', () => {
     expect(parseCheck('a: [')).toMatchObject({
       problem: expect.stringContaining('neither YAML nor JSON') as string,
     });

@@ -61,7 +61,7 @@ describe('the hosts that requests may go to', () => {
     '[::1',
     '*.[::1]',
     'a@b',
-  ])('that cannot be read are named: %s', (entry) => {
+  ])('are named if they cannot be read: %s', (entry) => {
     expect(() => parseHostRules(entry, 'check-hosts')).toThrow(/check-hosts/);
   });
 });

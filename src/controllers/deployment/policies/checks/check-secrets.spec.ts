@@ -48,7 +48,7 @@ describe('a Secret for checks', () => {
       new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'no' }),
       'Secret grafana may not be read',
     ],
-  ])('that %s is not sent', async (_what, answer, message) => {
+  ])('is not sent if it %s', async (_what, answer, message) => {
     await expect(secretsOf(clientWith(answer)).read(asked, signal)).rejects.toThrow(message);
   });
 

@@ -38,7 +38,7 @@ describe('samples of two versions', () => {
     ['too few', samples(6, { mean: 150, deviation: 1, count: 9 }), 'unknown'],
     ['none', [], 'unknown'],
     ['no numbers', Array.from({ length: 40 }, () => NaN), 'unknown'],
-  ])('that are %s are %s', (_what, canary, verdict) => {
+  ])('count, being %s, as %s', (_what, canary, verdict) => {
     expect(compareSamples(canary, samples(7, { mean: 100, deviation: 10 }), RULES).verdict).toBe(verdict);
   });
 
@@ -56,7 +56,7 @@ describe('samples of two versions', () => {
     );
   });
 
-  it('that never vary are the same, and different if they are', () => {
+  it('are the same if they never vary, and different if they differ', () => {
     const constant = (value: number) => Array.from({ length: 20 }, () => value);
     expect(compareSamples(constant(0), constant(0), RULES).verdict).toBe('passed');
     expect(compareSamples(constant(1), constant(0), RULES).verdict).toBe('failed');

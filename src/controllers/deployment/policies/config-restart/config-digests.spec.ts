@@ -59,7 +59,7 @@ function watched(...deployments: readonly Deployment[]) {
   return { api, change, contents: configContents(informers), informers, requests };
 }
 
-describe('what a template refers to', () => {
+describe('the references of a template', () => {
   it('is what its pods read by env, envFrom, volumes and projected volumes, and not what pulls images', () => {
     const spec = {
       imagePullSecrets: [{ name: 'registry' }],

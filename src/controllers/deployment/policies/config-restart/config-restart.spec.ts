@@ -309,7 +309,7 @@ describe('a restart within the other policies', () => {
   });
 });
 
-describe('which sources count', () => {
+describe('the selection of sources', () => {
   const named = async (annotations: Record<string, string>): Promise<PolicyLab> =>
     watching({}, { ...podShape(), annotations });
 

@@ -16,7 +16,7 @@ const observed = (...steps: readonly SizeStep[]) => {
 const sizesIn = (notes: readonly string[] | undefined) =>
   notes?.map((note) => readSizeSteps({ [SIZES]: note }).map(({ from, n, to }) => `${n}: ${from} → ${to}`));
 
-describe('what is noted of sizes', () => {
+describe('notes of sizes', () => {
   it('says in each write of a pass what that write does, and no more', () => {
     const sizes = [
       { from: 0, to: 1 },

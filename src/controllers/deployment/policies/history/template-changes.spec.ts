@@ -24,7 +24,7 @@ const container = (spec: Record<string, unknown>) =>
   (spec as { containers: Record<string, unknown>[] }).containers[0]!;
 const rendered = (from: object, to: object): string[] => changesOfTemplate(from, to).map(renderChange);
 
-describe('what differs between two pod templates', () => {
+describe('the differences of two pod templates', () => {
   it('is nothing between equal ones apart from the hash that a ReplicaSet adds', () => {
     const hashed = { ...template(), metadata: { labels: { app: 'web', 'pod-template-hash': 'abc' } } };
     expect(rendered(template(), hashed)).toEqual([]);

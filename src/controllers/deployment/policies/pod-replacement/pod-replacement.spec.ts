@@ -104,7 +104,7 @@ describe('pods that are replaced once they have ended', () => {
     { name: 'the field is empty', policies: AFTER_END, field: '', waits: true },
   ];
 
-  it.each(FIELDS)('where $name: $waits', async ({ field, policies, waits }) => {
+  it.each(FIELDS)('wait or not, with $name: $waits', async ({ field, policies, waits }) => {
     const lab = await lingering(policies, withField(field));
     await lab.image('app:2');
     expect(lab.world.allPods.length > 4).toBe(!waits);

@@ -148,7 +148,7 @@ describe('checks of a rollout', () => {
     ]);
   });
 
-  it('that are unknown are no success: they hold, and fail once they have been given up', async () => {
+  it('are no success while they are unknown: they hold, and fail once they have been given up', async () => {
     const lab = await rolledOut({ steps: '1; check away', 'on-failure': 'rollback' });
     sender.value = undefined;
     await lab.image('app:2');
@@ -167,7 +167,7 @@ describe('checks of a rollout', () => {
     );
   });
 
-  it('that are measured all the way through hold at the size that there is, and fail at any', async () => {
+  it('hold at the size that there is, and fail at any, if they are measured all the way through', async () => {
     const lab = await rolledOut({
       steps: '1; wait 1m; 50%; wait 1m',
       checks: 'slo',
@@ -190,7 +190,7 @@ describe('checks of a rollout', () => {
     expect(lab.condition()).toContain('check slo failed: 0.5 is not < 0.01');
   });
 
-  it('that are measured all the way through are measured in the bake time, before which the revision is not good', async () => {
+  it('are measured in the bake time, before which the revision is not good, if they are measured all the way through', async () => {
     const lab = await rolledOut({ checks: 'slo', 'on-failure': 'rollback', 'bake-time': '10m' });
     await lab.pass(10 * MINUTE_MS);
     await lab.image('app:2');
@@ -216,7 +216,7 @@ describe('checks of a rollout', () => {
     ['elsewhere', '169.254.169.254:80 is not one of the hosts that --check-hosts allows'],
     ['wrong', 'key wrong of ConfigMap rollkeeper-checks: webhook: Unrecognized key: "tries"'],
     ['missing', 'there is no key missing of ConfigMap rollkeeper-checks'],
-  ])('that cannot be measured hold and are named: %s', async (check, problem) => {
+  ])('hold and are named if they cannot be measured: %s', async (check, problem) => {
     const either: Record<string, string>[] = [{ steps: `1; check ${check}` }, { checks: check }];
     for (const policies of either) {
       const lab = await rolledOut(policies);
@@ -302,13 +302,13 @@ describe('checks of a rollout', () => {
     expect(sender.sent).toHaveLength(asked);
   });
 
-  it('of one ConfigMap may be those of another', async () => {
+  it('may be those of another where they are of one ConfigMap', async () => {
     const lab = await rolledOut({ steps: '1; check pre', 'checks-from': 'others' });
     await lab.image('app:2');
     expect(lab.condition('RolloutPolicy')).toContain('there is no ConfigMap others');
   });
 
-  it('that are measured all the way through hold the move of a blue-green Service, and an approval applies to them first', async () => {
+  it('hold, measured all the way through, the move of a blue-green Service, and an approval applies to them first', async () => {
     const policies = { strategy: 'blue-green', 'active-service': 'web', checks: 'slo' };
     const strategy = {
       type: 'RollingUpdate' as const,
@@ -346,7 +346,7 @@ describe('checks of a rollout', () => {
     expect(served()).toBe(lab.replicaSet('app:2').metadata.labels?.['pod-template-hash']);
   });
 
-  it('that are not asked for cost nothing', async () => {
+  it('cost nothing if they are not asked for', async () => {
     const lab = await rolledOut({ steps: '1; wait 1m' });
     await lab.image('app:2');
     await lab.pass(MINUTE_MS);

@@ -299,7 +299,7 @@ describe('an annotation that cannot be understood', () => {
   });
 });
 
-describe('what is copied between a Deployment and its ReplicaSets', () => {
+describe('the copies between a Deployment and its ReplicaSets', () => {
   const onSet = (lab: PolicyLab, image: string): string[] =>
     Object.keys(lab.replicaSet(image).metadata.annotations ?? {})
       .filter((name) => name.startsWith(P))
