@@ -287,7 +287,8 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{apiserver,controllers,scheduler,simulator,testing/cluster,testing/conformance}/**/*.ts',
+      'src/{apiserver,controllers,scheduler,simulator,testing/cluster,testing/in-memory}/**/*.ts',
+      'test/conformance/**/*.ts',
       'src/machinery/kubernetes/**/*.ts',
       'src/client/{api-client,informer,events}/**/*.ts',
       'src/rollkeeper/insight/{explain,plan}/**/*.ts',
@@ -297,6 +298,7 @@ export default tseslint.config(
       'src/machinery/kubernetes/json-text.ts',
       'src/apiserver/{documents/openapi,server/routing}/**',
       'src/**/*.{spec,fixture}.ts',
+      'test/**/*.test.ts',
     ],
     plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
     rules: { 'rollkeeper/exact-integers': 'error' },

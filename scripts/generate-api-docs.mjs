@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
 import { createKindRegistry } from '../src/apiserver/index.js';
-import { apiTable } from '../src/testing/api-table.js';
-import { surfaceText } from '../src/testing/surface-docs.js';
+import { apiTable } from '../test/support/api-table.js';
+import { surfaceText } from '../test/support/surface-docs.js';
 
 const file = fileURLToPath(new URL('../docs/API.md', import.meta.url));
 const parts = { '': apiTable(createKindRegistry()), 'surface ': surfaceText() };

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
 import { stringify } from 'yaml';
-import { deploymentDefinition } from '../src/testing/deployment-definition.js';
+import { deploymentDefinition } from '../test/support/deployment-definition.js';
 
 const file = fileURLToPath(
   new URL('../helm/rollkeeper/definitions/deployments.rollkeeper.dev.yaml', import.meta.url),

@@ -13,7 +13,7 @@ import { gunzipSync } from 'node:zlib';
 import { createKindRegistry, createSchemaRegistry } from '../src/apiserver/index.js';
 import { ANSWERED_TYPES } from '../src/apiserver/documents/discovery/index.js';
 import { openApiSchemas } from '../src/apiserver/documents/openapi/schemas.js';
-import { shownDefinition } from '../src/testing/conformance/surface-openapi.js';
+import { shownDefinition } from '../test/conformance/surface-openapi.js';
 
 const root = new URL('..', import.meta.url);
 const recording = new URL('test/vectors/surface-1.36.json.gz', root);

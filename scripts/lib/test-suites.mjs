@@ -11,6 +11,7 @@ export const SUITES = {
       { folder: 'src', ending: '.spec.ts' },
       { folder: 'test/unit', ending: '.test.ts' },
       { folder: 'test/simulation', ending: '.test.ts' },
+      { folder: 'test/conformance', ending: '.test.ts' },
     ],
     budgetSeconds: 80,
     fileBudgetSeconds: 5,

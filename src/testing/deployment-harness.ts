@@ -4,7 +4,7 @@ import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeepe
 import { MemoryActorRuntime } from './memory-actor-runtime.js';
 import { MemoryActorStore, QueuedActivations } from '@rollkeeper/runtime/activation';
 import { Controller, activationClient } from '@rollkeeper/runtime/controller';
-import { runSteps } from '@rollkeeper/runtime/operator/sync-steps';
+import { runSteps } from '../runtime/operator/define/sync-steps.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';

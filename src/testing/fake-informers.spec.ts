@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../machinery/clock/index.js';
-import { InMemoryApi } from './conformance/in-memory-api.js';
-import { InMemoryInformers } from './conformance/in-memory-informers.js';
+import { InMemoryApi } from './in-memory/in-memory-api.js';
+import { InMemoryInformers } from './in-memory/in-memory-informers.js';
 import type { ResourceEvent } from '../client/informer/index.js';
 import type { KubernetesObject } from '../machinery/kubernetes/index.js';
 import { Pod } from '../machinery/kubernetes/index.js';

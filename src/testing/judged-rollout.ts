@@ -1,4 +1,4 @@
-import type { AttemptedWrite } from './conformance/in-memory-api.js';
+import type { AttemptedWrite } from './in-memory/in-memory-api.js';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';

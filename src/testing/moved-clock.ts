@@ -1,4 +1,4 @@
-import { StandingClock } from './conformance/standing-clock.js';
+import { StandingClock } from './in-memory/standing-clock.js';
 
 /** A clock that only moves by hand. It has no timers. */
 export class MovedClock extends StandingClock {

@@ -1,5 +1,5 @@
 import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
+import type { ControllerDefinition } from '../runtime/controller/controller-definition.js';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
 import type { DeploymentShape } from './deployment-builder.js';
 import { aDeployment, setImage } from './deployment-builder.js';

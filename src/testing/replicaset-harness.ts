@@ -1,9 +1,9 @@
 import type { ApiClient, WriteOptions } from '@rollkeeper/client/api-client/api-client';
 import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
-import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
-import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
-import type { ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
-import { decideUnobserved, runSteps } from '@rollkeeper/runtime/operator/sync-steps';
+import type { ReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
+import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
+import type { ReconcileResult } from '../runtime/controller/reconciler.js';
+import { decideUnobserved, runSteps } from '../runtime/operator/define/sync-steps.js';
 import { KeyLockLostError } from '@rollkeeper/machinery/errors';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { Pod, ReplicaSet, isControlledBy, isPodActive } from '@rollkeeper/machinery/kubernetes';

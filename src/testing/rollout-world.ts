@@ -7,13 +7,13 @@ import type {
 } from '@rollkeeper/client/api-client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { InMemoryApi } from './conformance/in-memory-api.js';
-import type { AttemptedWrite } from './conformance/in-memory-api.js';
-import { ReconcilerRun } from './conformance/run-reconciler.js';
-import { StandingClock } from './conformance/standing-clock.js';
-import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
+import { InMemoryApi } from './in-memory/in-memory-api.js';
+import type { AttemptedWrite } from './in-memory/in-memory-api.js';
+import { ReconcilerRun } from './in-memory/run-reconciler.js';
+import { StandingClock } from './in-memory/standing-clock.js';
+import type { ControllerDefinition } from '../runtime/controller/controller-definition.js';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
-import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
+import { disruptionController } from '../controllers/disruption/disruption-controller.js';
 import { PodDisruptionBudget } from '@rollkeeper/runtime';
 import {
   isNamed,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { DELIBERATE_DIFFERENCES } from '../../src/testing/conformance/kubectl/deliberate-differences.js';
-import { KubectlCases } from '../../src/testing/conformance/kubectl/kubectl-cases.js';
-import { runConformance } from '../../src/testing/conformance/run-conformance.js';
-import type { FoundDifference } from '../../src/testing/conformance/run-conformance.js';
+import { DELIBERATE_DIFFERENCES } from '../conformance/kubectl/deliberate-differences.js';
+import { KubectlCases } from '../conformance/kubectl/kubectl-cases.js';
+import { runConformance } from '../conformance/run-conformance.js';
+import type { FoundDifference } from '../conformance/run-conformance.js';
 
 const RECORDED = fileURLToPath(new URL('../vectors/kubectl-1.36.jsonl.gz', import.meta.url));
 /** The nightly suite runs all of them. */

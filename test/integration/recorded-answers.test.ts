@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { RecordedDefaults } from '../../src/testing/conformance/recorded-defaults.js';
-import { runConformance } from '../../src/testing/conformance/run-conformance.js';
+import { RecordedDefaults } from '../conformance/recorded-defaults.js';
+import { runConformance } from '../conformance/run-conformance.js';
 import type { Recording } from './support/recorded-answers.js';
 import { FLOORS, answersBelowFloors, exactAnswersBelowFloors } from './support/recorded-answers.js';
 

@@ -9,8 +9,8 @@ import {
   RedisActorRuntime,
   RedisResourceLock,
 } from '../../src/redis/index.js';
-import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
-import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
+import type { RedisTopology, ReplicatedTopology } from '../support/redis-topologies.js';
+import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../support/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 const clock = new SystemClock();

@@ -3,10 +3,10 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createProcessMetrics } from '../../src/opentelemetry/index.js';
 import { createApiServerMetrics } from '../../src/rollkeeper/cli/api-server-metrics.js';
-import { formats } from '../../src/testing/conformance/formats.js';
-import { runConformance } from '../../src/testing/conformance/run-conformance.js';
-import { SURFACE_DIFFERENCES } from '../../src/testing/conformance/surface-differences.js';
-import { METRICS_LIKE_THERE } from '../../src/testing/surface-docs.js';
+import { formats } from '../conformance/formats.js';
+import { runConformance } from '../conformance/run-conformance.js';
+import { SURFACE_DIFFERENCES } from '../conformance/surface-differences.js';
+import { METRICS_LIKE_THERE } from '../support/surface-docs.js';
 
 const RECORDING = new URL('../vectors/surface-1.36.json.gz', import.meta.url);
 /** Of each section of the recording, how many entries there are. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { KubectlCases } from '../../src/testing/conformance/kubectl/kubectl-cases.js';
-import { runConformance } from '../../src/testing/conformance/run-conformance.js';
+import { KubectlCases } from '../conformance/kubectl/kubectl-cases.js';
+import { runConformance } from '../conformance/run-conformance.js';
 
 it.each([
   // Of 270 commands. It only rises.

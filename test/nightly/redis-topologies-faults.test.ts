@@ -8,8 +8,8 @@ import { LeaderElector, noLeaderElectionMetrics } from '../../src/runtime/leader
 import { RedisHolderWitness, RedisResourceLock } from '../../src/redis/index.js';
 import type { LogFields } from '../../src/machinery/logging/index.js';
 import { assertUsableRedis, createRedisConnection } from '../../src/redis/connection/index.js';
-import type { ReplicatedTopology } from '../../src/testing/redis-topologies.js';
-import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
+import type { ReplicatedTopology } from '../support/redis-topologies.js';
+import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../support/redis-topologies.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createKindRegistry } from '../../src/apiserver/index.js';
-import { apiTable, servedNames, strayNotes } from '../../src/testing/api-table.js';
-import { surfaceText } from '../../src/testing/surface-docs.js';
+import { apiTable, servedNames, strayNotes } from '../support/api-table.js';
+import { surfaceText } from '../support/surface-docs.js';
 
 const kinds = createKindRegistry();
 const text = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');

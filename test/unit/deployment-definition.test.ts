@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { deploymentDefinition } from '../../src/testing/deployment-definition.js';
+import { deploymentDefinition } from '../support/deployment-definition.js';
 
 const FILE = new URL('../../helm/rollkeeper/definitions/deployments.rollkeeper.dev.yaml', import.meta.url);
 /** What all annotations of an object may be together; kubectl keeps in one what it applied. */

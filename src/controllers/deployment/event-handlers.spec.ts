@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildController } from '../../runtime/controller/index.js';
 import { SeededRandom } from '../../machinery/clock/index.js';
-import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
-import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
-import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import { InMemoryApi } from '../../testing/in-memory/in-memory-api.js';
+import { InMemoryInformers } from '../../testing/in-memory/in-memory-informers.js';
+import { StandingClock } from '../../testing/in-memory/standing-clock.js';
 import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
 import { Deployment, Pod, ReplicaSet, keyOf, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
-import { ReconcilerRun } from '../../testing/conformance/run-reconciler.js';
-import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import { InMemoryApi } from '../../testing/in-memory/in-memory-api.js';
+import { ReconcilerRun } from '../../testing/in-memory/run-reconciler.js';
+import { StandingClock } from '../../testing/in-memory/standing-clock.js';
 import { ApiStatusError } from '../../client/api-client/api-status-error.js';
 import { TerminalError } from '../../machinery/errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';

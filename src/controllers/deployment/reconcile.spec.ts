@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../machinery/clock/index.js';
-import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../../testing/in-memory/in-memory-api.js';
 import { ApiStatusError } from '../../client/api-client/api-status-error.js';
 import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../../testing/in-memory/in-memory-api.js';
 import { SeededRandom } from '../../machinery/clock/index.js';
 import type { Deployment } from '../../machinery/kubernetes/index.js';
 import { ReplicaSet } from '../../machinery/kubernetes/index.js';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import type { AnswerPart } from '../../../src/testing/conformance/compare-answers.js';
-import { RecordedAnswers } from '../../../src/testing/conformance/recorded-answers.js';
-import { RecordedExactAnswers } from '../../../src/testing/conformance/recorded-exact-answers.js';
-import type { ExactPart } from '../../../src/testing/conformance/recorded-exact-answers.js';
-import { runConformance } from '../../../src/testing/conformance/run-conformance.js';
+import type { AnswerPart } from '../../conformance/compare-answers.js';
+import { RecordedAnswers } from '../../conformance/recorded-answers.js';
+import { RecordedExactAnswers } from '../../conformance/recorded-exact-answers.js';
+import type { ExactPart } from '../../conformance/recorded-exact-answers.js';
+import { runConformance } from '../../conformance/run-conformance.js';
 
 /**
  * How many of all answers of the first recording agree with those of Kubernetes 1.36.2, percent. They only rise. The second

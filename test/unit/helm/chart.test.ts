@@ -17,7 +17,7 @@ import { defineWebhook } from '../../../src/webhooks/index.js';
 import { validatingWebhooks } from '../../../src/webhooks/webhook-configurations.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
-import { deploymentDefinition } from '../../../src/testing/deployment-definition.js';
+import { deploymentDefinition } from '../../support/deployment-definition.js';
 import type { Rendered, Values } from '../support/helm.js';
 import { CHART, helm } from '../support/helm.js';
 

@@ -12,7 +12,7 @@ import {
   stringifyJson,
   PodDisruptionBudget,
 } from '../../../machinery/kubernetes/index.js';
-import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../../../testing/in-memory/in-memory-api.js';
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Node, Service } from '../../../runtime/index.js';

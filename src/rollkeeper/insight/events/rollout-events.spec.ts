@@ -4,7 +4,7 @@ import { FakeClock } from '../../../machinery/clock/index.js';
 import type { Deployment } from '../../../machinery/kubernetes/index.js';
 import { ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../../machinery/logging/index.js';
-import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
+import { InMemoryApi } from '../../../testing/in-memory/in-memory-api.js';
 import { refusal } from '../../../testing/rollout-world.js';
 import { waitFor } from '../../../testing/wait-for.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
+import { InMemoryApi } from '../../../testing/in-memory/in-memory-api.js';
 import type { DeploymentCondition } from '../../../machinery/kubernetes/index.js';
 import { Deployment, ReplicaSet, newControllerRef } from '../../../machinery/kubernetes/index.js';
 import { podTemplateHash } from '../../../controllers/deployment/kubernetes/pod-template.js';

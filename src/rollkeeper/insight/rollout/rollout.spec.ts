@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
-import { StandingClock } from '../../../testing/conformance/standing-clock.js';
+import { InMemoryApi } from '../../../testing/in-memory/in-memory-api.js';
+import { StandingClock } from '../../../testing/in-memory/standing-clock.js';
 import type { Deployment, DeploymentStatus } from '../../../machinery/kubernetes/index.js';
 import { ReplicaSet, RollkeeperDeployment, newControllerRef } from '../../../machinery/kubernetes/index.js';
 import { completeDeployment, kubectlStatus } from '../../../controllers/deployment/index.js';

@@ -6,9 +6,9 @@ import { Deployment, Namespace } from '../../../../machinery/kubernetes/index.js
 import { buildController } from '../../../../runtime/controller/index.js';
 import type { EnqueueRequest } from '../../../../runtime/controller/controller-definition.js';
 import { ConfigMap, Secret } from '../../../../runtime/index.js';
-import { InMemoryApi } from '../../../../testing/conformance/in-memory-api.js';
-import { InMemoryInformers } from '../../../../testing/conformance/in-memory-informers.js';
-import { StandingClock } from '../../../../testing/conformance/standing-clock.js';
+import { InMemoryApi } from '../../../../testing/in-memory/in-memory-api.js';
+import { InMemoryInformers } from '../../../../testing/in-memory/in-memory-informers.js';
+import { StandingClock } from '../../../../testing/in-memory/standing-clock.js';
 import { aDeployment } from '../../../../testing/deployment-builder.js';
 import { createDeploymentController } from '../../definition.js';
 import { configContents } from './config-digests.js';

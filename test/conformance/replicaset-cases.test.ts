@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 
-const file = new URL('../../../test/vectors/replicaset-sync-1.36.jsonl.gz', import.meta.url);
+const file = new URL('../vectors/replicaset-sync-1.36.jsonl.gz', import.meta.url);
 const cases = gunzipSync(readFileSync(file))
   .toString('utf8')
   .split('\n')

@@ -1,8 +1,8 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
-import { createReplicaSetController } from '@rollkeeper/controllers/replicaset';
-import { createReplicationControllerController } from '@rollkeeper/controllers/replicationcontroller/replicationcontroller';
+import type { ReplicaSetControllerOptions } from '../../src/controllers/replicaset/index.js';
+import { createReplicaSetController } from '../../src/controllers/replicaset/index.js';
+import { createReplicationControllerController } from '../../src/controllers/replicationcontroller/replicationcontroller.js';
 import { ReplicationController, typeMeta } from '@rollkeeper/runtime';
 import type { ControllerDefinition, Kind } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -16,10 +16,10 @@ import {
   stringifyJson,
   tryCompileLabelSelector,
 } from '@rollkeeper/machinery/kubernetes';
-import type { AttemptedWrite } from './in-memory-api.js';
-import { InMemoryApi } from './in-memory-api.js';
-import { ReconcilerRun } from './run-reconciler.js';
-import { StandingClock } from './standing-clock.js';
+import type { AttemptedWrite } from '../../src/testing/in-memory/in-memory-api.js';
+import { InMemoryApi } from '../../src/testing/in-memory/in-memory-api.js';
+import { ReconcilerRun } from '../../src/testing/in-memory/run-reconciler.js';
+import { StandingClock } from '../../src/testing/in-memory/standing-clock.js';
 
 /** One line of a recording of the ReplicaSet controller: a state, and what one run made of it. */
 export interface ReplicaSetCase {

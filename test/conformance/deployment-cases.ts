@@ -12,12 +12,12 @@ import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kuber
 import { Deployment, Pod, ReplicaSet, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
 import { differences } from './differences.js';
-import type { AttemptedWrite } from './in-memory-api.js';
-import { InMemoryApi } from './in-memory-api.js';
+import type { AttemptedWrite } from '../../src/testing/in-memory/in-memory-api.js';
+import { InMemoryApi } from '../../src/testing/in-memory/in-memory-api.js';
 import { isJsonObject, mapStrings } from './conformance-format.js';
-import { ReconcilerRun } from './run-reconciler.js';
+import { ReconcilerRun } from '../../src/testing/in-memory/run-reconciler.js';
 import { netEvents } from './scaling-events.js';
-import { StandingClock } from './standing-clock.js';
+import { StandingClock } from '../../src/testing/in-memory/standing-clock.js';
 
 interface DeploymentCase {
   /** RFC 3339. */

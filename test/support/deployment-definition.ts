@@ -1,5 +1,5 @@
-import type { ObjectSchema, SchemaRegistry } from '../apiserver/schema/index.js';
-import { createSchemaRegistry } from '../apiserver/schema/index.js';
+import type { ObjectSchema, SchemaRegistry } from '../../src/apiserver/schema/index.js';
+import { createSchemaRegistry } from '../../src/apiserver/schema/index.js';
 import { RollkeeperDeployment, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 type Schema = Record<string, unknown>;

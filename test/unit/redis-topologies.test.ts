@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasOneView } from './redis-topologies.js';
+import { hasOneView } from '../support/redis-topologies.js';
 
 const A = 'aa 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-5460';
 const B = 'bb 127.0.0.1:7002@17002 master - 0 1700000000000 2 connected 5461-10922';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { KUBERNETES_RULES } from '../../controllers/deployment/index.js';
+import { KUBERNETES_RULES } from '../../src/controllers/deployment/index.js';
 import type { RecordedCase } from './conformance-format.js';
 import { countSyncs, deploymentCases, runDeploymentCase } from './deployment-cases.js';
 

@@ -1,4 +1,4 @@
-import { SURFACE_DIFFERENCES } from './conformance/surface-differences.js';
+import { SURFACE_DIFFERENCES } from '../conformance/surface-differences.js';
 
 /** The metrics that a genuine server measures and ours does as well, under the same name and with the same type. */
 export const METRICS_LIKE_THERE: readonly string[] = [

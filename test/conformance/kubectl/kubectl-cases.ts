@@ -1,6 +1,6 @@
 import { TimeoutError } from '@rollkeeper/machinery/errors';
-import { startTestCluster } from '../../cluster/start-test-cluster.js';
-import type { TestCluster } from '../../cluster/test-cluster.js';
+import { startTestCluster } from '../../../src/testing/cluster/start-test-cluster.js';
+import type { TestCluster } from '../../../src/testing/cluster/test-cluster.js';
 import { isJsonObject } from '../conformance-format.js';
 import type { ConformanceFormat, JsonObject, RecordedCase } from '../conformance-format.js';
 import { DELIBERATE_DIFFERENCES } from './deliberate-differences.js';

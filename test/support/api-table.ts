@@ -1,5 +1,5 @@
-import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../apiserver/documents/discovery/index.js';
-import type { KindDefinition, KindRegistry } from '../apiserver/kinds/index.js';
+import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../../src/apiserver/documents/discovery/index.js';
+import type { KindDefinition, KindRegistry } from '../../src/apiserver/kinds/index.js';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
 /** The verbs of a genuine server for objects of a kind that this one does not have, by group and kind. */

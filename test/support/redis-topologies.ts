@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
-import { makeTestCertificates } from './api-client-certificates.js';
+import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { freePort } from '@rollkeeper/machinery/listening';
-import { waitFor } from './wait-for.js';
+import { waitFor } from '../../src/testing/wait-for.js';
 
 const HOST = '127.0.0.1';
 

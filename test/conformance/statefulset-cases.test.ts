@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { documentedDifferences } from '../documented-differences.js';
+import { documentedDifferences } from '../support/documented-differences.js';
 import { runConformance } from './run-conformance.js';
 import { statefulSetCases } from './statefulset-cases.js';
 

@@ -2,13 +2,13 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { StatefulSet, PodDisruptionBudget } from '@rollkeeper/runtime';
-import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
+import { disruptionController } from '../../src/controllers/disruption/disruption-controller.js';
 import type { ConformanceFormat, Json, JsonObject } from './conformance-format.js';
 import { isJsonObject, mapStrings } from './conformance-format.js';
 import { differences } from './differences.js';
-import { InMemoryApi } from './in-memory-api.js';
-import { ReconcilerRun, wholeSeconds } from './run-reconciler.js';
-import { StandingClock } from './standing-clock.js';
+import { InMemoryApi } from '../../src/testing/in-memory/in-memory-api.js';
+import { ReconcilerRun, wholeSeconds } from '../../src/testing/in-memory/run-reconciler.js';
+import { StandingClock } from '../../src/testing/in-memory/standing-clock.js';
 
 interface DisruptionCase {
   readonly now: string;

@@ -15,14 +15,14 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { PersistentVolumeClaim, StatefulSet, typeMeta } from '@rollkeeper/runtime';
 import { ControllerRevision, stableHash } from '@rollkeeper/controllers/shared';
-import { statefulSetController } from '@rollkeeper/controllers/statefulset/statefulset-controller';
+import { statefulSetController } from '../../src/controllers/statefulset/statefulset-controller.js';
 import type { WriteOptions } from '@rollkeeper/client/api-client/api-client';
 import type { ConformanceFormat, Json, JsonObject } from './conformance-format.js';
 import { isJsonObject, mapStrings } from './conformance-format.js';
 import { differences } from './differences.js';
-import { InMemoryApi } from './in-memory-api.js';
-import { ReconcilerRun, wholeSeconds } from './run-reconciler.js';
-import { StandingClock } from './standing-clock.js';
+import { InMemoryApi } from '../../src/testing/in-memory/in-memory-api.js';
+import { ReconcilerRun, wholeSeconds } from '../../src/testing/in-memory/run-reconciler.js';
+import { StandingClock } from '../../src/testing/in-memory/standing-clock.js';
 
 interface GivenRevision {
   readonly template: PodTemplateSpec;

@@ -1,4 +1,4 @@
-import type { InformerSource } from '@rollkeeper/runtime/controller/controller-definition';
+import type { InformerSource } from '../../runtime/controller/controller-definition.js';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type {
   IndexFunction,
