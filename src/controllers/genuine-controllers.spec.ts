@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { genuineControllerElsewhere, genuineControllersElsewhere } from './genuine-controllers.js';
-import { CONTROLLERS, findController } from './registry.js';
+import {
+  genuineControllerElsewhere,
+  genuineControllersElsewhere,
+  CONTROLLERS,
+  findController,
+} from './registry.js';
 
 /** `| there | here | what it does | runs by default |` */
 const ROW = /^\| `([a-z-]+-controller)` +\| (.+?) +\| (.+?) +\| (everywhere|standalone|—) +\|$/gm;

@@ -10,7 +10,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../machinery/errors/index.js';
 import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
-import { samplerFromEnv } from './sampler-from-env.js';
+import { samplerFromEnv } from './tracing.js';
 
 let exporter: InMemorySpanExporter;
 let processor: KeepImportantSpans;

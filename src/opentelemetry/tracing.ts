@@ -4,7 +4,13 @@ import { ProxyTracerProvider, context, propagation, trace } from '@opentelemetry
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BatchSpanProcessor,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import {
   ATTR_SERVICE_INSTANCE_ID,
@@ -12,9 +18,9 @@ import {
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions/incubating';
 import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
-import { samplerFromEnv } from './sampler-from-env.js';
 import { sendsSpans } from './sends-spans.js';
 import { untraced } from './untraced.js';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /** The options of {@link startTracing}. */
 export interface TracingOptions {
@@ -105,4 +111,27 @@ function numberOf(text: string | undefined): number | undefined {
 
 async function withinTimeout(work: Promise<void>): Promise<void> {
   await untilAborted(work, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS)).catch(() => undefined);
+}
+
+/**
+ * The sampler configured by OpenTelemetry's standard variables: `OTEL_TRACES_SAMPLER` (default `parentbased_always_on`)
+ * and `OTEL_TRACES_SAMPLER_ARG`, the ratio.
+ * @throws InvalidOptionError for a value that the standard does not define: an error is better than half a trace
+ */
+export function samplerFromEnv(env: NodeJS.ProcessEnv): Sampler {
+  const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
+  const root = rootSampler(name.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);
+  if (!root) throw new InvalidOptionError('OTEL_TRACES_SAMPLER', `"${name}" is not a known sampler`);
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSampler(name: string, argument: string | undefined): Sampler | undefined {
+  if (name === 'always_on') return new AlwaysOnSampler();
+  if (name === 'always_off') return new AlwaysOffSampler();
+  if (name !== 'traceidratio') return undefined;
+  const ratio = argument === undefined || argument === '' ? 1 : Number(argument);
+  if (!(ratio >= 0 && ratio <= 1)) {
+    throw new InvalidOptionError('OTEL_TRACES_SAMPLER_ARG', `"${argument}" is not a number between 0 and 1`);
+  }
+  return new TraceIdRatioBasedSampler(ratio);
 }

@@ -3,7 +3,7 @@ import { defineKind } from '../runtime/index.js';
 import type { ApiClient, KubernetesObject } from '../runtime/index.js';
 import { ApiStatusError } from '../client/api-client/index.js';
 import { defineWebhook, spoke } from './define-webhook.js';
-import { unconvertedProblem } from './unconverted.js';
+import { unconvertedProblem } from './webhook-keeper.js';
 
 const kindOf = (version: string) =>
   defineKind<KubernetesObject>({ group: 'example.com', version, kind: 'Website', namespaced: true });

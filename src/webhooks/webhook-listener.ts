@@ -4,22 +4,22 @@ import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Span, Tracer } from '@opentelemetry/api';
-import type { Clock, Logger } from '@rollkeeper/runtime';
+import type { Clock, Logger, KubernetesObject } from '@rollkeeper/runtime';
 import { StartupError } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { parseJson, stringifyJson, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { readTraceHeaders } from '@rollkeeper/machinery/trace-context';
 import type { KeyPair } from '@rollkeeper/tls';
 import { SERVER_PROTOCOLS } from '@rollkeeper/tls';
 import { listeningAddress } from '@rollkeeper/machinery/listening';
-import { MalformedReviewError, admissionReview, readAdmissionReview } from './admission-review.js';
-import type { CallContext } from './admit.js';
-import { fillIn, judge } from './admit.js';
+import { MalformedReviewError, admissionReview, readAdmissionReview, refusalOf } from './admission-review.js';
 import { reviewConversion } from './convert-objects.js';
-import type { WebhookDefinition } from './define-webhook.js';
+import type { WebhookDefinition, AdmissionRequest } from './define-webhook.js';
 import type { WebhookVerb } from './webhook-configurations.js';
 import { pathOf } from './webhook-configurations.js';
 import type { WebhookMetrics } from './webhook-metrics.js';
+import type { Admission, ReviewedRequest } from './admission-review.js';
+import { jsonPatchBetween } from './json-patch.js';
 
 interface WebhookListenerParts {
   readonly clock: Clock;
@@ -228,4 +228,49 @@ function describeFailure(span: Span, error: unknown): void {
 function finish(response: ServerResponse, code: number, text: string): void {
   response.statusCode = code;
   response.end(text);
+}
+
+interface CallContext {
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly span: Span;
+}
+
+/** Returns the changes that `default` makes in the object, as a patch. Rejects as the handler does. */
+async function fillIn(
+  { default: fill }: WebhookDefinition,
+  reviewed: ReviewedRequest,
+  context: CallContext,
+): Promise<Admission> {
+  const { object } = reviewed;
+  if (!fill || !object) return { warnings: [] };
+  const { request, warnings } = requestFor(reviewed, context);
+  const draft = cloneJson(object);
+  const filled = (await fill(draft, request)) ?? draft;
+  return { warnings, patch: jsonPatchBetween(object, filled) };
+}
+
+/** Returns the verdict of `validate` on the object. Rejects as the handler does. */
+async function judge(
+  { kind, validate }: WebhookDefinition,
+  reviewed: ReviewedRequest,
+  context: CallContext,
+): Promise<Admission> {
+  const subject = reviewed.object ?? reviewed.old;
+  if (!validate || !subject) return { warnings: [] };
+  const { request, warnings } = requestFor(reviewed, context);
+  const verdict = await validate(subject, request);
+  const name = request.name || (subject.metadata.generateName ?? '');
+  return { warnings, refusal: refusalOf(verdict, { ...kind, name }) };
+}
+
+function requestFor(reviewed: ReviewedRequest, context: CallContext) {
+  const { dryRun, name, namespace, old, operation, options, user } = reviewed;
+  const warnings: string[] = [];
+  const request: AdmissionRequest<KubernetesObject> = {
+    ...{ dryRun, name, namespace, old, operation, options, user },
+    ...context,
+    warn: (text) => void warnings.push(text),
+  };
+  return { request, warnings };
 }

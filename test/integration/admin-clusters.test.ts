@@ -8,7 +8,7 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import type { AdminPorts, AdminServer } from '../../src/rollkeeper/admin/server/index.js';
 import { AdminModule, startAdminServer } from '../../src/rollkeeper/admin/server/index.js';
 import type { ConsoleCluster } from '../../src/rollkeeper/admin/clusters/index.js';
-import { RedisSingleUses } from '../../src/rollkeeper/admin/pages/single-uses.js';
+import { RedisSingleUses } from '../../src/rollkeeper/admin/pages/redis-peer-registry.js';
 import { createRedisConnection } from '../../src/redis/connection/index.js';
 import { OtherClusters } from '../../src/rollkeeper/admin/clusters/index.js';
 import type { AccessQuestion, AskingOne } from '../../src/rollkeeper/admin/delegated-access/index.js';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { createHttpApiClient, fixedCredentials } from '../../src/client/api-client/index.js';
 import { MAX_ANSWER_BYTES } from '../../src/client/api-client/connections.js';
-import { MAX_LINE_BYTES } from '../../src/client/api-client/json-lines.js';
+import { MAX_LINE_BYTES } from '../../src/client/api-client/watch-stream.js';
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import type { SharedInformer } from '../../src/client/informer/index.js';
 import { InformerFactory } from '../../src/client/informer/index.js';

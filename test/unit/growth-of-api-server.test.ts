@@ -21,8 +21,7 @@ import { SeededRandom } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
-import { createApiServerMetrics } from '../../src/rollkeeper/cli/api-server-metrics.js';
-import { ResourceLabels } from '../../src/rollkeeper/cli/resource-labels.js';
+import { createApiServerMetrics, ResourceLabels } from '../../src/rollkeeper/cli/api-server-metrics.js';
 import type { PassingKeys } from './support/passing-keys.js';
 import { describePassingKeys } from './support/passing-keys.js';
 

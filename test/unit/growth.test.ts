@@ -12,7 +12,7 @@ import { SeededRandom } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
-import { ReasonAccess } from '../../src/rollkeeper/admin/server/reason-access.js';
+import { ReasonAccess } from '../../src/rollkeeper/admin/server/health.controller.js';
 import { DecisionLog } from '../../src/rollkeeper/insight/explain/decision-log.js';
 import { MemoryActorRuntime } from '../../src/testing/memory-actor-runtime.js';
 import { MemoryActorStore } from '../../src/runtime/activation/index.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { validateHeaderValue } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { warningHeaders } from './warning-headers.js';
+import { warningHeaders } from './send.js';
 
 describe('warningHeaders', () => {
   it('quotes what a quoted string cannot hold', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findProgram } from './find-program.js';
+import { findProgram } from './exec-plugin.js';
 
 describe('the program that a kubeconfig names', () => {
   const canRun =

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from './json-lines.js';
+import { LineSplitter } from './watch-stream.js';
 
 describe('LineSplitter', () => {
   it('gives the same lines however the bytes are cut, also in the middle of a character', () => {

@@ -1,7 +1,7 @@
 import type { Dispatcher, MessageEvent, WebSocket } from 'undici';
 import { reasonOf } from '@rollkeeper/machinery/cancellation';
 import type { CredentialHeaders } from './cluster-connection.js';
-import { requireUndici } from './require-undici.js';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
 
 interface ChannelsRequest {
   /** `wss://…/exec?command=ls` */
@@ -109,4 +109,16 @@ export class PodChannels {
   private deliver(message: Buffer): void {
     this.listener?.onMessage(message[0]!, message.subarray(1));
   }
+}
+
+/**
+ * Bun answers an import of `undici` with a module of its own that has only a part of it.
+ * @throws UnsupportedError
+ */
+export function requireUndici(Agent: { readonly prototype: object }): void {
+  if ('compose' in Agent.prototype) return;
+  throw new UnsupportedError(
+    'this runtime puts a module of its own in the place of the package undici, as Bun does, and commands and ports of pods need the ' +
+      'package: run the operator on Node or Deno, or bundle it first (docs/KIT.md#runtimes)',
+  );
 }

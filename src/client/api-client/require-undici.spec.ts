@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
-import { requireUndici } from './require-undici.js';
+import { requireUndici } from './pod-channels.js';
 
 it('takes the package undici', () => {
   expect(() => requireUndici(Agent)).not.toThrow();

@@ -7,7 +7,6 @@ import {
   ownerUids,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { ConditionWaiters } from './condition-waiters.js';
 import { EventHandlers } from './event-handlers.js';
 import type {
   IndexFunction,
@@ -24,6 +23,53 @@ import { compileSharedInformerOptions } from './shared-informer.options.js';
 import { ObjectStore } from './store.js';
 import { dropManagedFields } from './trim.js';
 import { WatchedPart } from './watched-part.js';
+import { reasonOf } from '@rollkeeper/machinery/cancellation';
+
+interface Waiter {
+  readonly isMet: () => boolean;
+  readonly resolve: () => void;
+}
+
+/**
+ * Waiters for a condition on the cache. `check` evaluates each waiter's condition; without waiters it costs nothing.
+ */
+class ConditionWaiters {
+  private readonly waiters = new Set<Waiter>();
+
+  get size(): number {
+    return this.waiters.size;
+  }
+
+  /** Resolves as soon as a `check` finds the condition met; rejects with the signal's reason. */
+  async waitUntil(isMet: () => boolean, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (isMet()) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.waiters.delete(waiter);
+        reject(reasonOf(signal));
+      };
+      const waiter: Waiter = {
+        isMet,
+        resolve: () => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.waiters.add(waiter);
+    });
+  }
+
+  /** Something has changed: releases every waiter whose condition is met. */
+  check(): void {
+    for (const waiter of this.waiters) {
+      if (!waiter.isMet()) continue;
+      this.waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}
 
 /**
  * The {@link Informer} that all controllers of a process share: its watches fill one store and notify all handlers. A

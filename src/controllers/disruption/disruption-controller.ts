@@ -1,4 +1,4 @@
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { Pod, compileLabelSelector, isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { EventNote, ListerOf } from '@rollkeeper/runtime';
@@ -24,7 +24,6 @@ import {
 } from '../shared/index.js';
 import { countBudget, decideStatus, failedStatus, needsScale } from './decide-status.js';
 import { expectedScale } from './expected-scale.js';
-import { selectorWords } from './selector-words.js';
 
 /**
  * Writes into the status of each PodDisruptionBudget how many of its pods may be evicted now, which the API server uses
@@ -118,4 +117,25 @@ function budgetsOfTemplate(
   const { labels } = spec.template?.metadata ?? {};
   const { name, namespace } = metadata;
   return budgetsOf({ apiVersion: '', kind: '', metadata: { name, namespace, labels } }, listerOf);
+}
+
+/**
+ * A selector in the spelling of the genuine controller's Events, which print the Go struct. People search for it, and
+ * tools compare it.
+ */
+export function selectorWords({
+  matchExpressions = [],
+  matchLabels = {},
+}: DeepReadonly<LabelSelector>): string {
+  const labels = Object.entries(matchLabels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}: ${value},`)
+    .join('');
+  const expressions = matchExpressions
+    .map(
+      ({ key, operator, values = [] }) =>
+        `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+    )
+    .join('');
+  return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions}},}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { selectorWords } from './selector-words.js';
+import { selectorWords } from './disruption-controller.js';
 
 describe('a selector in the words of an Event', () => {
   it.each([

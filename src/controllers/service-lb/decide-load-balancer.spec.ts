@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../runtime/index.js';
-import { freeAddress, isSameAddress } from './balanced-addresses.js';
-import { CLEANUP_FINALIZER, decideLoadBalancer } from './decide-load-balancer.js';
+import { freeAddress, isSameAddress, CLEANUP_FINALIZER, decideLoadBalancer } from './decide-load-balancer.js';
 
 interface Parts {
   readonly metadata?: Partial<Service['metadata']>;

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
-import { writeOutput } from './write-output.js';
+import { runOnce, escapedText } from '@rollkeeper/machinery/process';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ServedDefinition } from '../generate/index.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions, readNamed } from './shared-options.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 interface OutputFlags {
   readonly output?: string;
@@ -174,4 +175,14 @@ async function writeYaml(objects: readonly object[], output: string | undefined)
   // Without aliases, which kubectl takes and people do not read.
   const documents = objects.map((object) => stringify(object, { aliasDuplicateObjects: false }));
   await writeOutput(documents.join('---\n'), output);
+}
+
+/**
+ * Writes to a file, whose folders are made if they are missing.
+ * @param output path of the file; undefined: standard output, with control characters escaped
+ */
+export async function writeOutput(text: string, output: string | undefined): Promise<void> {
+  if (output === undefined) return void process.stdout.write(escapedText(text));
+  await mkdir(dirname(output), { recursive: true });
+  await writeFile(output, text);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeOutput } from './write-output.js';
+import { writeOutput } from './generate.command.js';
 
 it('makes the folders of an output file that are missing, and replaces the file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rollkeeper-output-'));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { Pod } from '../../machinery/kubernetes/index.js';
-import { withRateLimit } from './rate-limited-client.js';
+import { withRateLimit } from './controller-clients.js';
 
 const READS = ['verifiesNames', 'get', 'list', 'watch', 'discover', 'ping'];
 const WRITES = ['create', 'update', 'patch', 'delete', 'deleteCollection'];

@@ -1,7 +1,6 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module, Global } from '@nestjs/common';
 import { AdminModule } from '../admin/server/index.js';
-import { BesidesModule } from './besides.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaAdminOptions } from './replica-admin-options.provider.js';
@@ -18,6 +17,15 @@ import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import { ProblemWatching } from './problem-watching.service.js';
 import { RolloutEventSending } from './rollout-events.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
+import { ReplicaBesides } from './besides.service.js';
+
+/** Problems beside the objects of the cluster. */
+@Module({
+  imports: [KubernetesApiModule, ObservationModule],
+  providers: [ReplicaBesides],
+  exports: [ReplicaBesides],
+})
+class BesidesModule {}
 
 /** The replica's manager with its controllers, created with the public kit. */
 @Module({

@@ -1,5 +1,5 @@
-import type { RolloutChecksOptions } from '@rollkeeper/controllers/deployment';
-import { parseHostRules } from '@rollkeeper/controllers/deployment';
+import type { RolloutChecksOptions, DeploymentApi } from '@rollkeeper/controllers/deployment';
+import { parseHostRules, DEPLOYMENT_APIS } from '@rollkeeper/controllers/deployment';
 import { CheckResultFeed } from './check-result-feed.js';
 import type { ConsoleCluster } from '../admin/clusters/index.js';
 import { parseConsoleClusters } from '../admin/clusters/index.js';
@@ -9,8 +9,6 @@ import { decideOidcOptions } from '../admin/oidc/index.js';
 import type { EventSink } from '../insight/events/index.js';
 import { parseSinks } from '../insight/events/index.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
-import { DEPLOYMENT_APIS } from '@rollkeeper/controllers/deployment';
-import type { DeploymentApi } from '@rollkeeper/controllers/deployment';
 import type { SigningAuthority } from '@rollkeeper/controllers/certificates/certificate-controllers';
 import { signingFiles } from '@rollkeeper/controllers/certificates/certificate-controllers';
 import {
@@ -35,7 +33,41 @@ import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.ta
 import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
 import { compileScope } from './scope.js';
-import { decideEvictionWebhook } from './eviction-webhook-options.js';
+import { parseWebhookAddress } from './eviction-webhook/index.js';
+
+const OWN_CONFIGURATION = 'rollkeeper-evictions';
+
+/** @throws InvalidOptionError naming the option */
+function decideEvictionWebhook(compiled: CheckedReplicaOptions): WebhookServerOptions | undefined {
+  const address = compiled['eviction-webhook'];
+  if (address === undefined) return undefined;
+  const reachedAt = parseWebhookAddress(address, 'eviction-webhook');
+  const installed = compiled['eviction-webhook-configuration'];
+  const configurationName = installed ?? OWN_CONFIGURATION;
+  return {
+    reachedAt,
+    port: compiled['eviction-webhook-port'],
+    certificates: certificatesOf(compiled),
+    secret: { name: `${configurationName}-tls` },
+    configurations: installed === undefined ? 'apply' : 'patch',
+    configurationName,
+  };
+}
+
+/** @throws InvalidOptionError if only one of the two files is named */
+function certificatesOf(compiled: CheckedReplicaOptions): WebhookServerOptions['certificates'] {
+  const [certFile, keyFile] = [
+    compiled['eviction-webhook-tls-cert-file'],
+    compiled['eviction-webhook-tls-private-key-file'],
+  ];
+  if (certFile === undefined && keyFile === undefined) return 'managed';
+  if (certFile === undefined || keyFile === undefined)
+    throw new InvalidOptionError(
+      `eviction-webhook-tls-${certFile === undefined ? 'cert' : 'private-key'}-file`,
+      'goes together with the other file of the certificate',
+    );
+  return { certFile, keyFile };
+}
 
 const LONGEST_MS = 24 * 3_600_000;
 /** Far beyond what one process can use. */

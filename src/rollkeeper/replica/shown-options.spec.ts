@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { renderFlagz } from '../admin/server/z-pages.js';
-import { withoutSecrets } from './shown-options.js';
+import { withoutSecrets } from './replica-admin-options.provider.js';
 import { compileReplicaOptions } from './replica.options.js';
 
 it('shows the options in force, and of secrets neither their text nor where they are', () => {

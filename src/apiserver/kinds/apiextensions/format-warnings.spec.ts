@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatWarnings } from './format-warnings.js';
+import { formatWarnings } from './custom-resource-definition.kind.js';
 
 type Spec = Parameters<typeof formatWarnings>[0];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { targetsText } from './autoscaler-targets.js';
+import { targetsText } from './horizontal-pod-autoscaler.kind.js';
 
 const average = { type: 'AverageValue', averageValue: '10' };
 const textOf = (...metrics: object[]) => targetsText({ spec: { metrics } } as never);

@@ -9,7 +9,6 @@ import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { UnreadableFileError, openNamedFile } from '@rollkeeper/machinery/files';
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StorageRecord } from '../index.js';
-import { linesIn } from './lines-in.js';
 
 const FORMAT = 'rollkeeper-backup';
 /** Grows when an older program could not read the file any more. */
@@ -242,4 +241,29 @@ function isRecord(value: object): value is StorageRecord['key'] & Pick<StorageRe
 
 function broken(path: string, reason: string): BackupFileError {
   return new BackupFileError(`${path} is not a whole backup: ${reason}; nothing was changed`);
+}
+
+/**
+ * The lines of a text without their ends. Keeps one line at most, however much a compressed file expands to.
+ * @throws RangeError for a line of more than so many characters
+ */
+export async function* linesIn(chunks: AsyncIterable<string>, maxLength: number): AsyncGenerator<string> {
+  let parts: string[] = [];
+  let length = 0;
+  const add = (part: string): void => {
+    length += part.length;
+    if (length > maxLength) throw new RangeError(`a line in it has more than ${maxLength} characters`);
+    parts.push(part);
+  };
+  for await (const chunk of chunks) {
+    const [first = '', ...others] = chunk.split('\n');
+    add(first);
+    for (const other of others) {
+      yield parts.join('');
+      parts = [];
+      length = 0;
+      add(other);
+    }
+  }
+  if (length > 0) yield parts.join('');
 }

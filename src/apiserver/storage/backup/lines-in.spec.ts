@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linesIn } from './lines-in.js';
+import { linesIn } from './backup-file.js';
 
 async function* each(...chunks: readonly string[]): AsyncGenerator<string> {
   yield* chunks;

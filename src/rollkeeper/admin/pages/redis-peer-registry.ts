@@ -6,7 +6,18 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
 import { LuaScript, createRedisConnection } from '@rollkeeper/redis/connection';
 
-import { RedisSingleUses } from './single-uses.js';
+/** Values that may be used once, for all replicas that share a Redis. */
+export class RedisSingleUses implements SingleUses {
+  constructor(
+    private readonly redis: Pick<RedisConnection, 'set'>,
+    private readonly keyPrefix: string,
+  ) {}
+
+  async isFirst(digest: string, rememberedMs: number): Promise<boolean> {
+    const ms = Math.max(1, Math.ceil(rememberedMs));
+    return (await this.redis.set(`${this.keyPrefix}:used:${digest}`, '', 'PX', ms, 'NX')) === 'OK';
+  }
+}
 
 export interface RedisPeerRegistryOptions {
   readonly redisUrl: string;

@@ -5,15 +5,29 @@ import { isAbout } from '../../insight/explain/index.js';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { LeaseView, Peer } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
-import { digestOfOptions } from './options-digest.js';
 import type { ObjectiveReport, Samples } from '../../insight/objectives/index.js';
 import { reportObjectives } from '../../insight/objectives/index.js';
 import type { PeerAnswer } from './peer-client.js';
 import { PeerClient } from './peer-client.js';
 import { hasEnded, silenceOf } from './seen-replicas.js';
-import type { ReplicaStatus } from './status-source.js';
-import type { StoreView } from './status-source.js';
+import type { ReplicaStatus, StoreView } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
+import { createHash } from 'node:crypto';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+
+/** Options that say which replica it is and where: each has its own. */
+const OF_ITSELF: ReadonlySet<string> = new Set(['identity', 'admin-host', 'admin-port']);
+
+/**
+ * Equal for replicas that were given the same options, and different otherwise: without those of a replica itself, in any
+ * order. Of hidden values only that there is one counts.
+ */
+export function digestOfOptions(options: Readonly<Record<string, unknown>>): string {
+  const common = Object.entries(options)
+    .filter(([name, value]) => !OF_ITSELF.has(name) && value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(stringifyJson(common)).digest('hex');
+}
 
 /** The knowledge of one replica about itself, `/admin/local`. */
 export interface LocalView extends Omit<Peer, 'proof'> {

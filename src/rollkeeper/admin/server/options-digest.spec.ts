@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOfOptions } from './options-digest.js';
+import { digestOfOptions } from './cluster-view.js';
 
 describe('the digest of a replica’s options', () => {
   const options = { workers: { deployment: 5 }, zones: false };

@@ -8,7 +8,7 @@ import { aDeployment } from '../../../testing/deployment-builder.js';
 import { convertedDeployment } from './converted-deployment.js';
 import type { ConversionState } from './decide-conversion.js';
 import { decideConversion } from './decide-conversion.js';
-import { verifyTemplate } from './verify-template.js';
+import { verifyTemplate } from './run-conversion.js';
 
 function aSource(
   metadata: Partial<Deployment['metadata']> = {},

@@ -1,12 +1,13 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { ReplicaSet, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, qualifiedResource, isControlledBy } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, ListOptions } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { ConversionState, ConversionStep } from './decide-conversion.js';
 import { decideConversion } from './decide-conversion.js';
-import { verifyTemplate } from './verify-template.js';
+import { completed, latestReplicaSet } from '@rollkeeper/controllers/deployment';
+import { convertedDeployment } from './converted-deployment.js';
 
 export interface ConversionOptions {
   readonly client: ApiClient;
@@ -155,4 +156,46 @@ function hintFor(step: ConversionStep, { to }: ConversionOptions): string {
   if (step.type !== 'await-controller' && step.type !== 'await-adoption')
     return 'run the command again to go on';
   return `does a controller of ${qualifiedResource(to)} run, and of this namespace? Run the command again to go on`;
+}
+
+/**
+ * Asks the server by a dry run what it would make of `source` in the other API, and whether the newest ReplicaSet of
+ * the one is also the newest of the other: if not, each pod would be replaced.
+ * @throws UnsupportedError if pods would be replaced, or the server does not have the API; the server's error if it
+ *   refuses
+ */
+export async function verifyTemplate(
+  source: Deployment,
+  to: ResourceType,
+  {
+    client,
+    replicaSets,
+    target,
+  }: Pick<ConversionState, 'replicaSets' | 'target'> & { readonly client: ApiClient },
+): Promise<void> {
+  const candidate = convertedDeployment(source, to, target);
+  const asked = target
+    ? client.update(to, candidate, { dryRun: true })
+    : client.create(to, candidate, { dryRun: true });
+  const answered = await asked.catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    throw new UnsupportedError(
+      `the server does not have ${qualifiedResource(to)}: its CustomResourceDefinition is not installed`,
+      { cause: error },
+    );
+  });
+  const owned = replicaSets.filter((replicaSet) => isControlledBy(replicaSet, source));
+  const [before, after] = [newest(source, source, owned), newest(answered, source, owned)];
+  if (before === undefined || before === after) return;
+  throw new UnsupportedError(
+    `its pods would be replaced: what ${qualifiedResource(to)} keeps of spec.template is not what ReplicaSet ${before} was made of`,
+  );
+}
+
+function newest(
+  deployment: Deployment,
+  { status }: Deployment,
+  owned: readonly ReplicaSet[],
+): string | undefined {
+  return latestReplicaSet({ ...completed(deployment), status }, owned)?.metadata.name;
 }

@@ -14,8 +14,7 @@ import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
 import { certificateProblems, replicaProblems } from './beside-problems.js';
-import { findProblems } from './find-problems.js';
-import { registryIn } from './registry-problems.js';
+import { findProblems, registryIn } from './find-problems.js';
 import { renderProblems } from './render-diagnosis.js';
 
 const clock = new FakeClock();

@@ -8,11 +8,21 @@ import {
   exactInteger,
   isControlledBy,
   stringifyJson,
+  writableCopy,
 } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { RESTARTED_AT, changesOfTemplate, completed, trustInNames } from '@rollkeeper/controllers/deployment';
+import {
+  RESTARTED_AT,
+  changesOfTemplate,
+  completed,
+  trustInNames,
+  CHANGE_CAUSE,
+  foreseeRollback,
+  readRevision,
+  withoutHash,
+} from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
 import { renderRevision, renderRevisions } from './render-history.js';
@@ -20,7 +30,6 @@ import type { RevisionDiff } from './revision-diff.js';
 import { decideDiff, revisionsToCompare } from './revision-diff.js';
 import type { RevisionReport } from './rollout-history.js';
 import { rolloutHistory } from './rollout-history.js';
-import { revisionsOf, rolledBack } from './revisions.js';
 import type { ObjectEvent } from '../object-event.js';
 import type { TimelineEntry } from './timeline.js';
 import { decideTimeline } from './timeline.js';
@@ -194,4 +203,45 @@ async function replicaSetsOf({ client, deployment }: RolloutTarget): Promise<rea
 function assertNotPaused({ metadata, spec }: Deployment, what: string): void {
   if (spec.paused)
     throw new UnsupportedError(`${metadata.name} is paused and cannot ${what}: resume it first`);
+}
+
+interface Revision {
+  readonly number: bigint;
+  readonly changeCause?: string;
+  readonly template: PodTemplateSpec;
+}
+
+/** The revisions available for a rollback, oldest first. */
+function revisionsOf(deployment: Deployment, replicaSets: readonly ReplicaSet[]): readonly Revision[] {
+  return replicaSets
+    .filter((replicaSet) => isControlledBy(replicaSet, deployment))
+    .flatMap(({ metadata, spec }) => {
+      const number = readRevision(metadata.annotations) ?? 0n;
+      const changeCause = metadata.annotations?.[CHANGE_CAUSE];
+      if (number === 0n) return [];
+      const template = writableCopy<PodTemplateSpec>(withoutHash(spec.template ?? {}));
+      return [{ number, changeCause, template }];
+    })
+    .sort((a, b) => (a.number < b.number ? -1 : 1));
+}
+
+/**
+ * The Deployment with the template and annotations of an earlier revision.
+ * @param revision 0n: the one before the newest
+ * @throws UnsupportedError if there is no such revision, with the reason
+ */
+function rolledBack(
+  deployment: Deployment,
+  replicaSets: readonly ReplicaSet[],
+  revision: bigint,
+): Deployment {
+  const owned = replicaSets.filter((replicaSet) => isControlledBy(replicaSet, deployment));
+  const foreseen = foreseeRollback({ deployment: completed(deployment), replicaSets: owned }, revision);
+  if ('refused' in foreseen) throw new UnsupportedError(foreseen.refused);
+  const { annotations, template } = foreseen;
+  return {
+    ...deployment,
+    metadata: { ...deployment.metadata, annotations },
+    spec: { ...deployment.spec, template: writableCopy<PodTemplateSpec>(template) },
+  };
 }

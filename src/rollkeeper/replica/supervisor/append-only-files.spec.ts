@@ -6,7 +6,7 @@ import { FakeClock } from '../../../machinery/clock/index.js';
 import { silentLogger } from '../../../machinery/logging/index.js';
 import { replaceFunctions } from '../../../testing/replace-functions.js';
 import { waitFor } from '../../../testing/wait-for.js';
-import { keepSynced } from './append-only-files.js';
+import { keepSynced } from './redis-process.js';
 
 const synced: string[] = [];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOfThisMachine } from './is-of-this-machine.js';
+import { isOfThisMachine } from './run-state.js';
 
 const OWN = { hostname: 'build-1', addresses: ['10.0.0.7', 'fd00::7'] };
 

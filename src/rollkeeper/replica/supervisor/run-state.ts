@@ -1,8 +1,9 @@
 import { rm, stat } from 'node:fs/promises';
-import { isOfThisMachine } from './is-of-this-machine.js';
 import { join } from 'node:path';
 import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 import { errorCode } from '@rollkeeper/machinery/errors';
+import { hostname, networkInterfaces } from 'node:os';
+import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
 /** One running process of ours. */
 interface RunningProcess {
@@ -101,4 +102,30 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return errorCode(error) === 'EPERM';
   }
+}
+
+/** The names of a machine. */
+interface OwnNames {
+  readonly hostname: string;
+  /** The addresses of its interfaces, IPv4 and IPv6. */
+  readonly addresses: readonly string[];
+}
+
+/** Whether a URL leads to this machine without asking a name service, which others may control. */
+export function isOfThisMachine(url: string, own: OwnNames = ownNames()): boolean {
+  const host = URL.parse(url)
+    ?.hostname.replace(/^\[|\]$/g, '')
+    .toLowerCase();
+  if (host === undefined || host === '') return false;
+  return (
+    host === 'localhost' ||
+    host === own.hostname.toLowerCase() ||
+    isLoopbackAddress(host) ||
+    own.addresses.includes(host)
+  );
+}
+
+function ownNames(): OwnNames {
+  const all = Object.values(networkInterfaces()).flatMap((interfaces) => interfaces ?? []);
+  return { hostname: hostname(), addresses: all.map(({ address }) => address.toLowerCase()) };
 }

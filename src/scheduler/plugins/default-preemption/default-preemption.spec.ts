@@ -6,7 +6,7 @@ import { decidePod } from '../../decide/decide-pod.js';
 import { defaultProfile, viewOf } from '../../decide/random-world.fixture.js';
 import type { ReadablePod } from '../../framework/node-info.js';
 import { podInfoOf } from '../../node/pod-info.js';
-import { pickCandidate } from './pick-candidate.js';
+import { pickCandidate } from './default-preemption.js';
 import type { Candidate } from './select-victims.js';
 
 interface Running {

@@ -1,4 +1,4 @@
-import { ReplicaSet, sameMeaning } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, sameMeaning, FIELD_IMMUTABLE } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
@@ -8,10 +8,50 @@ import {
   templateOwnerWarnings,
 } from '../../pod-template/pod-warnings.js';
 import { defaultPodTemplate, omitZero } from '@rollkeeper/machinery/defaults';
-import { validateReplicaSet, validateReplicaSetUpdate } from './replicaset.validation.js';
 import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
-import type { TableCell, TableColumn } from '../../kind-definition.js';
+import type { TableCell, TableColumn, FieldError, Subresource } from '../../kind-definition.js';
+import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
+import { invalid } from '../../validation/field-errors.js';
+import { shownSelector } from '../../validation/labels.js';
+import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
+
+const STATUS_NUMBERS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'terminatingReplicas',
+  'observedGeneration',
+] as const;
+
+/** Source: ValidateReplicaSetSpec in pkg/apis/apps/validation/validation.go. */
+function validateReplicaSet(
+  { spec = {} }: DecodedObject<ReplicaSet>,
+  errors: FieldError[],
+  old?: DecodedObject<ReplicaSet>,
+): void {
+  validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
+}
+
+function validateReplicaSetUpdate(
+  replicaSet: DecodedObject<ReplicaSet>,
+  old: DecodedObject<ReplicaSet>,
+  subresource: Subresource,
+  errors: FieldError[],
+): void {
+  if (subresource === 'status') {
+    const status = replicaSet.status ?? { replicas: 0 };
+    validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
+    validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
+    return;
+  }
+  validateReplicaSet(replicaSet, errors, old);
+  if (!sameMeaning(replicaSet.spec?.selector, old.spec?.selector)) {
+    errors.push(invalid('spec.selector', shownSelector(replicaSet.spec?.selector), FIELD_IMMUTABLE));
+  }
+}
 
 const REPLICA_SET_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,
