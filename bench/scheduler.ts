@@ -27,19 +27,19 @@ const ZONES = ['a', 'b', 'c'];
 
 interface Kind {
   readonly name: string;
-  readonly aPod: (index: number) => ReadablePod;
+  readonly pendingPod: (index: number) => ReadablePod;
 }
 
 const KINDS: readonly Kind[] = [
-  { name: 'plain', aPod: (index) => aPod(index) },
-  { name: 'spread over zones', aPod: (index) => aPod(index, spreadOverZones()) },
-  { name: 'anti-affinity preferred', aPod: (index) => aPod(index, avoidEachOther()) },
+  { name: 'plain', pendingPod: (index) => pendingPod(index) },
+  { name: 'spread over zones', pendingPod: (index) => pendingPod(index, spreadOverZones()) },
+  { name: 'anti-affinity preferred', pendingPod: (index) => pendingPod(index, avoidEachOther()) },
 ];
 
 console.log(`${cpus().length} processors, one used; ${pods} pods a batch`);
 for (const nodes of [100, 1000]) for (const kind of KINDS) measure(nodes, kind);
 
-function measure(nodes: number, { aPod: make, name }: Kind): void {
+function measure(nodes: number, { pendingPod: make, name }: Kind): void {
   const cache = new SchedulerCache();
   for (let index = 0; index < nodes; index++) cache.setNode(aNode(index));
   const handle = { view: VIEW, log: silentLogger };
@@ -84,7 +84,7 @@ function aNode(index: number): ReadableNode {
   };
 }
 
-function aPod(index: number, spec: Partial<ReadablePod['spec']> = {}): ReadablePod {
+function pendingPod(index: number, spec: Partial<ReadablePod['spec']> = {}): ReadablePod {
   const name = `pod-${index}`;
   return {
     ...object('Pod', name),

@@ -84,7 +84,7 @@ async function batch(name: string, pods: number, pid: number): Promise<Batch> {
   const nodes = await counting(`${PODS}?watch=true&fieldSelector=spec.nodeName!%3D`, name);
   const events = await counting(`${EVENTS}?watch=true`, name);
   const before = { startMs: performance.now(), own: cpuSecondsOf(pid), api: cpuSecondsOf(servers.apiPid) };
-  await each(pods, (index) => ['POST', PODS, aPod(`${name}${index}`)]);
+  await each(pods, (index) => ['POST', PODS, podText(`${name}${index}`)]);
   await nodes.until(pods);
   const seconds = (performance.now() - before.startMs) / 1000;
   await Promise.race([events.until(pods), quiet(() => events.count)]);
@@ -164,7 +164,7 @@ function aNode(index: number): string {
   });
 }
 
-function aPod(name: string): string {
+function podText(name: string): string {
   const resources = { requests: { cpu: '100m', memory: '128Mi' } };
   return JSON.stringify({
     ...{ apiVersion: 'v1', kind: 'Pod' },

@@ -41,7 +41,7 @@ export async function* steadyCluster({
     for (let pod = 0; pod < pods; pod++) {
       yield record(
         Pod,
-        aPod(replicaSet, pod, {
+        podOfSet(replicaSet, pod, {
           nodeName: `node-${pod % nodes}`,
           startedAt: secondsLater(index * pods + pod),
         }),
@@ -122,7 +122,7 @@ function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: numbe
   };
 }
 
-function aPod(
+function podOfSet(
   replicaSet: ReturnType<typeof aReplicaSet>,
   index: number,
   { nodeName, startedAt }: { nodeName: string; startedAt: string },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../machinery/kubernetes/index.js';
+import type { PodStatus } from '../machinery/kubernetes/index.js';
 import { decideContainerEvents } from './container-events.js';
+import { podOf } from '../testing/pod-builder.js';
 
 const status = (reason?: string, message = 'why'): PodStatus => ({
   containerStatuses: [
@@ -14,15 +15,8 @@ const status = (reason?: string, message = 'why'): PodStatus => ({
     },
   ],
 });
-const aPod = (before: PodStatus): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'pod', namespace: 'default', uid: 'uid' },
-  spec: { containers: [] },
-  status: before,
-});
 const texts = (before: PodStatus, next: PodStatus): string[] =>
-  decideContainerEvents(aPod(before), next).map(
+  decideContainerEvents(podOf({ metadata: { name: 'pod', uid: 'uid' }, status: before }), next).map(
     ({ type, reason, message }) => `${type} ${reason} ${message}`,
   );
 

@@ -3,7 +3,7 @@ import type { Pod, PodSpec } from '../machinery/kubernetes/index.js';
 import type { Container } from '../machinery/generated/types/core-v1.js';
 import { summarizePod } from '../apiserver/kinds/core/pod/pod-status-word.js';
 import { ENDS_AFTER_ANNOTATION, EXIT_CODE_ANNOTATION } from './pod-behaviour.js';
-import { aPod, condition, decide, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
+import { startingPod, condition, decide, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
 
 describe('a pod with init containers', () => {
   const initOf = (pod: Pod, name = 'init') =>
@@ -12,7 +12,8 @@ describe('a pod with init containers', () => {
     init: Partial<Container>,
     spec: Partial<PodSpec> = {},
     annotations: Record<string, string> = {},
-  ) => aPod({ annotations }, { initContainers: [{ name: 'init', image: 'busybox', ...init }], ...spec });
+  ) =>
+    startingPod({ annotations }, { initContainers: [{ name: 'init', image: 'busybox', ...init }], ...spec });
 
   it('is running and ready by one write where they succeed', () => {
     const { pod, written } = play(withInit({}), 3_600_000);
@@ -62,7 +63,7 @@ describe('a pod with init containers', () => {
       name: `init-${index}`,
       image,
     }));
-    const { pod } = play(aPod({}, { initContainers }), 5_000);
+    const { pod } = play(startingPod({}, { initContainers }), 5_000);
     expect(summarizePod(pod).word).toBe('Init:ImagePullBackOff');
     expect(initOf(pod, 'init-0')?.state?.terminated?.exitCode).toBe(0);
     expect(initOf(pod, 'init-2')?.state?.waiting?.reason).toBe('PodInitializing');
@@ -77,7 +78,9 @@ describe('a pod with init containers', () => {
       [0, 'Pending'],
       [5_000, 'Running'],
     ]);
-    expect(summarizePod({ ...aPod(), ...withInit({}), status: written[0]!.status }).word).toBe('Init:0/1');
+    expect(summarizePod({ ...startingPod(), ...withInit({}), status: written[0]!.status }).word).toBe(
+      'Init:0/1',
+    );
   });
 
   it('has sidecars that run beside its containers and stop when these have ended', () => {
@@ -109,7 +112,7 @@ describe('a pod with init containers', () => {
 
 describe('a pod whose probes fail', () => {
   const probed = (fields: Partial<Container>, spec: Partial<PodSpec> = {}) =>
-    aPod({}, { containers: [{ name: 'main', image: 'nginx', ...fields }], ...spec });
+    startingPod({}, { containers: [{ name: 'main', image: 'nginx', ...fields }], ...spec });
   const FAILS = { exec: { command: ['false'] } };
 
   it('runs and is not ready by its readiness probe, until it succeeds', () => {
@@ -157,12 +160,12 @@ describe('a pod whose probes fail', () => {
 describe('a pod whose command fails', () => {
   it('crashes with its code, and ends where it is not restarted', () => {
     const containers = [{ name: 'main', image: 'busybox', args: ['sh', '-c', 'sleep 3; exit 4'] }];
-    const crashing = play(aPod({}, { containers }), 8_000).pod;
+    const crashing = play(startingPod({}, { containers }), 8_000).pod;
     expect(crashing.status?.containerStatuses?.[0]).toMatchObject({
       state: { waiting: { reason: 'CrashLoopBackOff' } },
       lastState: { terminated: { exitCode: 4 } },
     });
-    const { pod, written } = play(aPod({}, { containers, restartPolicy: 'Never' }), 60_000);
+    const { pod, written } = play(startingPod({}, { containers, restartPolicy: 'Never' }), 60_000);
     expect(written.at(-1)?.atMs).toBe(3_000);
     expect(pod.status?.phase).toBe('Failed');
     expect(summarizePod(pod).word).toBe('Error');

@@ -13,7 +13,7 @@ import {
 } from './pod-behaviour.js';
 import {
   START,
-  aPod,
+  startingPod,
   behaving,
   condition,
   decide,
@@ -24,7 +24,7 @@ import {
 
 describe('a pod that works', () => {
   it('is running and ready by one write, and then rests', () => {
-    const { written, pod } = play(aPod(), 3_600_000);
+    const { written, pod } = play(startingPod(), 3_600_000);
     expect(written).toHaveLength(1);
     expect(pod.status).toMatchObject({
       phase: 'Running',
@@ -39,7 +39,7 @@ describe('a pod that works', () => {
   });
 
   it('becomes ready after the delay that the node has', () => {
-    const { written } = play(aPod(), 60_000, { readyDelayMs: 3_000 });
+    const { written } = play(startingPod(), 60_000, { readyDelayMs: 3_000 });
     expect(written.map(({ atMs, status }) => [atMs, condition(status, 'Ready')?.status])).toEqual([
       [0, 'False'],
       [3_000, 'True'],
@@ -51,12 +51,12 @@ describe('a pod that works', () => {
   });
 
   it('becomes ready after the time that it asks for itself', () => {
-    const pod = aPod({ annotations: { [READY_AFTER_ANNOTATION]: '5s' } });
+    const pod = startingPod({ annotations: { [READY_AFTER_ANNOTATION]: '5s' } });
     expect(play(pod, 60_000).written.map(({ atMs }) => atMs)).toEqual([0, 5_000]);
   });
 
   it('waits for its readiness gates', () => {
-    const pod = aPod({}, { readinessGates: [{ conditionType: 'example.com/gate' }] });
+    const pod = startingPod({}, { readinessGates: [{ conditionType: 'example.com/gate' }] });
     const { pod: waiting } = play(pod, 1_000);
     expect(condition(waiting.status, 'ContainersReady')?.status).toBe('True');
     expect(condition(waiting.status, 'Ready')?.reason).toBe('ReadinessGatesNotReady');
@@ -67,7 +67,7 @@ describe('a pod that works', () => {
   });
 
   it('starts its container again with the new image when the image changes', () => {
-    const { pod } = play(aPod(), 1_000);
+    const { pod } = play(startingPod(), 1_000);
     pod.spec.containers = [{ name: 'main', image: 'nginx:1.28' }];
     const plan = decide(pod, 10_000);
     expect(plan).toMatchObject({
@@ -79,7 +79,10 @@ describe('a pod that works', () => {
 
 describe('a pod that fails', () => {
   it('is pending with a malformed image, and the node does not try again', () => {
-    const { written, pod } = play(aPod({}, { containers: [{ name: 'main', image: 'NGINX:::' }] }), 3_600_000);
+    const { written, pod } = play(
+      startingPod({}, { containers: [{ name: 'main', image: 'NGINX:::' }] }),
+      3_600_000,
+    );
     expect(written).toHaveLength(1);
     expect(pod.status?.phase).toBe('Pending');
     expect(waitingReason(written[0]!.status)).toBe('InvalidImageName');
@@ -87,7 +90,7 @@ describe('a pod that fails', () => {
 
   it.each([
     behaving('image-pull-error'),
-    aPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }),
+    startingPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }),
   ])('backs off from an image that cannot be pulled, for 10, 20, 40 … seconds', (pod) => {
     const { written } = play(pod, 75_000);
     expect(written.map(({ atMs, status }) => [atMs / 1000, waitingReason(status), status.phase])).toEqual([
@@ -138,7 +141,7 @@ describe('a pod that fails', () => {
   });
 
   it('recovers when its image is mended', () => {
-    const { pod } = play(aPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }), 5_000);
+    const { pod } = play(startingPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }), 5_000);
     pod.spec.containers = [{ name: 'main', image: 'nginx:1.27' }];
     const { pod: mended } = play(pod, 6_000);
     expect(mended.status?.phase).toBe('Running');
@@ -148,7 +151,7 @@ describe('a pod that fails', () => {
 
 describe('a pod that is not restarted always', () => {
   const once = (restartPolicy: 'Never' | 'OnFailure', annotations: Record<string, string> = {}) =>
-    aPod({ annotations }, { restartPolicy, containers: [{ name: 'main', image: 'busybox' }] });
+    startingPod({ annotations }, { restartPolicy, containers: [{ name: 'main', image: 'busybox' }] });
   const stateOf = (pod: Pod) => pod.status?.containerStatuses?.[0];
 
   it('runs, ends well after a second, and stays so', () => {
@@ -196,7 +199,7 @@ describe('a pod that is not restarted always', () => {
   });
 
   it('has failed when it is deleted before its end', () => {
-    const { pod } = play(aPod({ finalizers: ['example.com/hold'] }, { restartPolicy: 'Never' }), 0);
+    const { pod } = play(startingPod({ finalizers: ['example.com/hold'] }, { restartPolicy: 'Never' }), 0);
     pod.metadata.deletionTimestamp = new Date(START + 30_000).toISOString();
     const { pod: left } = play(pod, 500);
     expect(left.status?.phase).toBe('Failed');
@@ -206,7 +209,7 @@ describe('a pod that is not restarted always', () => {
 
 describe('a pod with a deadline', () => {
   it('has failed when it has run that long, however it went', () => {
-    const { pod, written } = play(aPod({}, { activeDeadlineSeconds: 30 }), 3_600_000);
+    const { pod, written } = play(startingPod({}, { activeDeadlineSeconds: 30 }), 3_600_000);
     expect(written.map(({ atMs, status }) => [atMs, status.phase])).toEqual([
       [0, 'Running'],
       [30_000, 'Failed'],
@@ -222,13 +225,13 @@ describe('a pod with a deadline', () => {
 
   it('does not wait for an image any longer', () => {
     const spec = { activeDeadlineSeconds: 5, containers: [{ name: 'main', image: 'nginx:broken' }] };
-    const { pod } = play(aPod({}, spec), 3_600_000);
+    const { pod } = play(startingPod({}, spec), 3_600_000);
     expect(pod.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
     expect(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason).toBe('ContainerStatusUnknown');
   });
 
   it('keeps the end that it came to before', () => {
-    const { pod } = play(aPod({}, { activeDeadlineSeconds: 30, restartPolicy: 'Never' }), 3_600_000);
+    const { pod } = play(startingPod({}, { activeDeadlineSeconds: 30, restartPolicy: 'Never' }), 3_600_000);
     expect(pod.status?.phase).toBe('Succeeded');
     expect(pod.status?.reason).toBeUndefined();
   });
@@ -236,7 +239,7 @@ describe('a pod with a deadline', () => {
 
 describe('the status of a pod', () => {
   it('names the generation of the spec that it is about', () => {
-    const { pod } = play(aPod({ generation: 3 }), 1_000);
+    const { pod } = play(startingPod({ generation: 3 }), 1_000);
     expect(pod.status).toMatchObject({ observedGeneration: 3 });
     expect(condition(pod.status, 'Ready')).toMatchObject({ observedGeneration: 3 });
   });
@@ -249,27 +252,27 @@ describe('a pod that is deleted', () => {
   };
 
   it('goes at once where containers stop at once', () => {
-    expect(decide(aPod(leaving)).action).toBe('delete');
+    expect(decide(startingPod(leaving)).action).toBe('delete');
   });
 
   it('goes when its containers have stopped', () => {
-    expect(decide(aPod(leaving), 0, { terminationDelayMs: 5_000 })).toEqual({
+    expect(decide(startingPod(leaving), 0, { terminationDelayMs: 5_000 })).toEqual({
       action: 'rest',
       wakeAtMs: START + 5_000,
     });
-    expect(decide(aPod(leaving), 5_000, { terminationDelayMs: 5_000 }).action).toBe('delete');
+    expect(decide(startingPod(leaving), 5_000, { terminationDelayMs: 5_000 }).action).toBe('delete');
   });
 
   it('goes at the end of its grace period at the latest', () => {
-    expect(decide(aPod(leaving), 30_000, { terminationDelayMs: 90_000 }).action).toBe('delete');
+    expect(decide(startingPod(leaving), 30_000, { terminationDelayMs: 90_000 }).action).toBe('delete');
   });
 
   it('is left to the server once its grace period is over', () => {
-    expect(decide(aPod({ ...leaving, deletionGracePeriodSeconds: 0 })).action).toBe('rest');
+    expect(decide(startingPod({ ...leaving, deletionGracePeriodSeconds: 0 })).action).toBe('rest');
   });
 
   it('says that it has ended before it goes, where a finalizer will keep it', () => {
-    const { pod } = play(aPod({ finalizers: ['example.com/hold'] }), 1_000);
+    const { pod } = play(startingPod({ finalizers: ['example.com/hold'] }), 1_000);
     Object.assign(pod.metadata, leaving);
     const plan = decide(pod, 2_000);
     expect(plan).toMatchObject({ action: 'write-status', status: { phase: 'Succeeded' } });
@@ -315,7 +318,7 @@ describe('every decision', () => {
         // The node's memory of exact times: the API only keeps whole seconds.
         const memory = newPodMemory();
         const { activeDeadlineSeconds, init, initPolicy, probe } = more;
-        let pod = aPod(
+        let pod = startingPod(
           { annotations },
           {
             restartPolicy,

@@ -6,7 +6,7 @@ import { decideShutdown } from './decide-shutdown.js';
 import { decideStarvation, decideVictim, evictionVerdict } from './decide-pressure.js';
 import type { NodeUsage } from './decide-pressure.js';
 import { PLAIN_PROFILE } from './node-profile.js';
-import { START, aPod, play } from './pod-lifecycle.fixture.js';
+import { START, startingPod, play } from './pod-lifecycle.fixture.js';
 
 const CRITICAL = 2_000_000_000;
 
@@ -14,7 +14,7 @@ const CRITICAL = 2_000_000_000;
 function running(name: string, uses: string, requests = '0', spec: Partial<PodSpec> = {}): Pod {
   const containers = [{ name: 'main', image: 'nginx', resources: { requests: { memory: requests } } }];
   const annotations = { 'node.rollkeeper.dev/memory-usage': uses, 'node.rollkeeper.dev/disk-usage': uses };
-  return play(aPod({ name, uid: name, annotations }, { containers, ...spec }), 0).pod;
+  return play(startingPod({ name, uid: name, annotations }, { containers, ...spec }), 0).pod;
 }
 const usageOf = (pods: readonly Pod[], more: Partial<NodeUsage> = {}): NodeUsage => ({
   capacity: { memory: '1Gi', 'ephemeral-storage': '10Gi' },
@@ -90,10 +90,10 @@ describe('the admission of a node', () => {
       node: { ...node, spec: { taints } },
       troubles: new Set(troubles),
       room: () => ({ allocatable: node.status.allocatable, taken: { cpu: '3' } }),
-      neighbours: () => [...others, ...Array.from({ length: there }, () => aPod({}, {}))],
+      neighbours: () => [...others, ...Array.from({ length: there }, () => startingPod({}, {}))],
     });
   const asking = (requests: Record<string, string>, spec: Partial<PodSpec> = {}) =>
-    aPod({}, { containers: [{ name: 'main', image: 'nginx', resources: { requests } }], ...spec });
+    startingPod({}, { containers: [{ name: 'main', image: 'nginx', resources: { requests } }], ...spec });
 
   it('takes what fits', () => {
     expect(admit(asking({ cpu: '1' }))).toBeUndefined();
@@ -132,7 +132,7 @@ describe('the admission of a node', () => {
   });
 
   const withPort = (hostPort: number, hostIP?: string): Pod =>
-    aPod(
+    startingPod(
       {},
       {
         containers: [{ name: 'main', image: 'nginx', ports: [{ containerPort: 80, hostPort, hostIP }] }],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, PodSpec } from '../machinery/kubernetes/index.js';
 import { decideContainerEvents } from './container-events.js';
 import type { NodeRoom } from './decide-resize.js';
-import { START, aPod, condition, decide, play } from './pod-lifecycle.fixture.js';
+import { START, startingPod, condition, decide, play } from './pod-lifecycle.fixture.js';
 
 type Resources = NonNullable<PodSpec['containers'][number]['resources']>;
 type ResizePolicy = NonNullable<PodSpec['containers'][number]['resizePolicy']>;
@@ -18,7 +18,7 @@ function resized(to: Resources = LARGE, resizePolicy?: ResizePolicy): Pod {
     resources: SMALL,
     ...(resizePolicy && { resizePolicy }),
   };
-  const { pod } = play(aPod({ generation: 1 }, { containers: [container] }), 0);
+  const { pod } = play(startingPod({ generation: 1 }, { containers: [container] }), 0);
   const spec = { ...pod.spec, containers: [{ ...container, resources: to }] };
   return { ...pod, metadata: { ...pod.metadata, generation: 2 }, spec };
 }
@@ -32,14 +32,14 @@ describe('a pod that runs', () => {
   it('says what each container was allocated and has', () => {
     const { pod } = play(resized(SMALL), 0);
     expect(main(pod)).toMatchObject({ allocatedResources: SMALL.requests, resources: SMALL });
-    const { pod: plain } = play(aPod(), 0);
+    const { pod: plain } = play(startingPod(), 0);
     expect(main(plain)?.resources).toEqual({});
     expect(main(plain)).not.toHaveProperty('allocatedResources');
   });
 
   it('says nothing of a container that has not started', () => {
     const spec = { containers: [{ name: 'main', image: 'broken:1', resources: SMALL }] };
-    expect(main(play(aPod({}, spec), 0).pod)).not.toHaveProperty('resources');
+    expect(main(play(startingPod({}, spec), 0).pod)).not.toHaveProperty('resources');
   });
 });
 
@@ -120,14 +120,14 @@ describe('a resize', () => {
 
   it('goes the same way for sidecars', () => {
     const sidecar = { name: 'side', image: 'proxy:1', restartPolicy: 'Always', resources: SMALL } as const;
-    const { pod } = play(aPod({ generation: 1 }, { initContainers: [sidecar] }), 0);
+    const { pod } = play(startingPod({ generation: 1 }, { initContainers: [sidecar] }), 0);
     const spec = { ...pod.spec, initContainers: [{ ...sidecar, resources: LARGE }] };
     const next = play({ ...pod, metadata: { ...pod.metadata, generation: 2 }, spec }, 0, room('4')).pod;
     expect(next.status?.initContainerStatuses?.[0]).toMatchObject({ resources: LARGE, restartCount: 0 });
   });
 
   it('is shown in the status of a pod if it is of the pod as a whole', () => {
-    const { pod } = play(aPod({ generation: 1 }, { resources: SMALL }), 0);
+    const { pod } = play(startingPod({ generation: 1 }, { resources: SMALL }), 0);
     expect(pod.status).toMatchObject({ allocatedResources: SMALL.requests, resources: SMALL });
     const wanted = {
       ...pod,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Container } from '../machinery/generated/types/core-v1.js';
 import type { Pod } from '../machinery/kubernetes/index.js';
 import { decideStopEvents, decideStops, PRE_STOP_ANNOTATION, STOPS_AFTER_ANNOTATION } from './decide-stop.js';
-import { START, aPod, decide, play } from './pod-lifecycle.fixture.js';
+import { START, startingPod, decide, play } from './pod-lifecycle.fixture.js';
 
 const HOOK = { preStop: { exec: { command: ['sleep', '99'] } } };
 const aContainer = (more: Partial<Container> = {}): Container => ({ name: 'main', image: 'nginx', ...more });
@@ -15,7 +15,9 @@ const stops = (pod: Pod, graceS = 30, terminationDelayMs = 0) =>
 
 describe('a container that is asked to stop', () => {
   it('stops at once by default, whatever its preStop is', () => {
-    expect(stops(aPod({}, { containers: [aContainer({ lifecycle: HOOK })] }))).toEqual([['main', 0, 0]]);
+    expect(stops(startingPod({}, { containers: [aContainer({ lifecycle: HOOK })] }))).toEqual([
+      ['main', 0, 0],
+    ]);
   });
 
   it.each<[Record<string, string>, number, readonly unknown[]]>([
@@ -28,12 +30,12 @@ describe('a container that is asked to stop', () => {
     [{ [PRE_STOP_ANNOTATION]: '1m', [STOPS_AFTER_ANNOTATION]: '1s' }, 30, ['main', 31, 0]],
     [{ [PRE_STOP_ANNOTATION]: 'fails' }, 30, ['main', 0, 0]],
   ])('with %j and a grace period of %i s it does so as %j', (annotations, graceS, expected) => {
-    const pod = aPod({ annotations }, { containers: [aContainer({ lifecycle: HOOK })] });
+    const pod = startingPod({ annotations }, { containers: [aContainer({ lifecycle: HOOK })] });
     expect(stops(pod, graceS)).toEqual([expected]);
   });
 
   it('has not completed where it should have', () => {
-    expect(stops(aPod({}, { restartPolicy: 'Never' }), 30, 2_000)).toEqual([['main', 2, 143]]);
+    expect(stops(startingPod({}, { restartPolicy: 'Never' }), 30, 2_000)).toEqual([['main', 2, 143]]);
   });
 
   it('stops after those that were started after it, if it is a sidecar, the last first', () => {
@@ -43,7 +45,7 @@ describe('a container that is asked to stop', () => {
       restartPolicy: 'Always',
     }));
     const ends = stops(
-      aPod({ annotations }, { initContainers: [...initContainers, aContainer({ name: 'once' })] }),
+      startingPod({ annotations }, { initContainers: [...initContainers, aContainer({ name: 'once' })] }),
     );
     expect(ends).toEqual([
       ['main', 3, 0],
@@ -54,7 +56,7 @@ describe('a container that is asked to stop', () => {
 
   it('says that it is stopped, and that its hook has failed', () => {
     const containers = [aContainer({ lifecycle: HOOK })];
-    const { pod } = play(aPod({ annotations: { [PRE_STOP_ANNOTATION]: 'fails' } }, { containers }), 0);
+    const { pod } = play(startingPod({ annotations: { [PRE_STOP_ANNOTATION]: 'fails' } }, { containers }), 0);
     expect(decideStopEvents(pod).map(({ message, reason, type }) => [type, reason, message])).toEqual([
       ['Normal', 'Killing', 'Stopping container main'],
       ['Warning', 'FailedPreStopHook', 'PreStopHook failed'],
@@ -75,7 +77,7 @@ describe('a pod that is deleted and takes its time', () => {
   it('shows which of its containers have stopped, is not ready then, and goes with the last', () => {
     const annotations = { [`${STOPS_AFTER_ANNOTATION}.a`]: '2s', [`${STOPS_AFTER_ANNOTATION}.b`]: '10s' };
     const containers = ['a', 'b'].map((name) => aContainer({ name }));
-    const { pod } = play(aPod({ annotations }, { containers }), 0);
+    const { pod } = play(startingPod({ annotations }, { containers }), 0);
     const facts = { terminatingSinceMs: START };
     expect(decide(leaving(pod), 0, facts)).toEqual({ action: 'rest', wakeAtMs: START + 2_000 });
     const plan = decide(leaving(pod), 2_000, facts);

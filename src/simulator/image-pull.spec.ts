@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { summarizePod } from '../apiserver/kinds/core/pod/pod-status-word.js';
 import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION, decidePull } from './image-pull.js';
-import { aPod, play, waitingReason } from './pod-lifecycle.fixture.js';
+import { startingPod, play, waitingReason } from './pod-lifecycle.fixture.js';
 
 const pulling = (after: string, failures = '0') =>
-  aPod({
+  startingPod({
     annotations: { [IMAGE_PULL_AFTER_ANNOTATION]: after, [IMAGE_PULL_FAILURES_ANNOTATION]: failures },
   });
 

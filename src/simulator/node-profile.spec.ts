@@ -4,7 +4,7 @@ import { newNode } from './node-object.js';
 import { parseNodeProfiles } from './node-profile.js';
 import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 import { annotationProblems } from './pod-annotations.js';
-import { aPod } from './pod-lifecycle.fixture.js';
+import { startingPod } from './pod-lifecycle.fixture.js';
 
 const FILE = `
 profiles:
@@ -85,7 +85,7 @@ describe('profiles that cannot be read', () => {
       'node.rollkeeper.dev/exit-code.web': '999',
       'node.rollkeeper.dev/logs': 'anything',
     };
-    expect(annotationProblems(aPod({ annotations })).map(({ message }) => message)).toEqual([
+    expect(annotationProblems(startingPod({ annotations })).map(({ message }) => message)).toEqual([
       'node.rollkeeper.dev/ready-after: "5" is not a duration, as 5s or 1m30s',
       'node.rollkeeper.dev/liveness-probe.web: "dies" is not succeeds, fails, succeeds after 20s, fails after 30s or flaps 20s 5s',
       'node.rollkeeper.dev/exit-code.web: "999" is not a number from 0 to 255',

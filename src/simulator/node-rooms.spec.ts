@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../machinery/kubernetes/index.js';
 import { NodeRooms } from './node-rooms.js';
-import { aPod } from './pod-lifecycle.fixture.js';
+import { startingPod } from './pod-lifecycle.fixture.js';
 
 const NODE: Node = {
   apiVersion: 'v1',
@@ -16,7 +16,7 @@ function aPodWith(
   { wanted, allocated, has }: { wanted: string; allocated?: string; has?: string },
   fields: Partial<Pod> = {},
 ): Pod {
-  const pod = aPod({ name, uid: name, generation: 2 });
+  const pod = startingPod({ name, uid: name, generation: 2 });
   pod.spec.containers[0]!.resources = { requests: { cpu: wanted } };
   const status = {
     ...{ name: 'main', image: 'i', imageID: '', ready: true, restartCount: 0 },
@@ -59,7 +59,7 @@ describe('the room of a node', () => {
   });
 
   it('is not known if the node is not', () => {
-    const elsewhere = aPod();
+    const elsewhere = startingPod();
     elsewhere.spec.nodeName = 'node-7';
     expect(roomsOf([]).of(elsewhere)).toBeUndefined();
   });

@@ -4,21 +4,20 @@ import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import { decideContainerEvents } from './container-events.js';
 import { BEHAVIOUR_ANNOTATION } from './pod-behaviour.js';
 import { newPodMemory, noteStatus } from './pod-memory.js';
+import { podOf } from '../testing/pod-builder.js';
 
 export const START = Date.UTC(2026, 0, 1);
 
-export function aPod(metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'pod', namespace: 'default', uid: 'uid', ...metadata },
+export function startingPod(metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}): Pod {
+  return podOf({
+    metadata: { name: 'pod', uid: 'uid', ...metadata },
     spec: { nodeName: 'node-0', containers: [{ name: 'main', image: 'nginx:1.27' }], ...spec },
     status: { phase: 'Pending' },
-  };
+  });
 }
 
 export const behaving = (behaviour: string, more: Record<string, string> = {}): Pod =>
-  aPod({ annotations: { [BEHAVIOUR_ANNOTATION]: behaviour, ...more } });
+  startingPod({ annotations: { [BEHAVIOUR_ANNOTATION]: behaviour, ...more } });
 
 export function decide(pod: Pod, afterMs = 0, facts: Partial<PodLifecycleFacts> = {}): PodPlan {
   return decidePodLifecycle(pod, {

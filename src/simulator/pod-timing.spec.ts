@@ -3,12 +3,12 @@ import type { Container, Probe } from '../machinery/generated/types/core-v1.js';
 import type { Pod } from '../machinery/kubernetes/index.js';
 import { PROBE_ANNOTATIONS } from './decide-probes.js';
 import { ENDS_AFTER_ANNOTATION, EXIT_CODE_ANNOTATION } from './pod-behaviour.js';
-import { START, aPod, condition, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
+import { START, startingPod, condition, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
 import { newPodMemory, noteStatus } from './pod-memory.js';
 
 const HTTP: Probe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 5, failureThreshold: 2 };
 const probing = (probes: Partial<Container>, annotations: Record<string, string>) =>
-  aPod({ annotations }, { containers: [{ name: 'main', image: 'nginx:1.27', ...probes }] });
+  startingPod({ annotations }, { containers: [{ name: 'main', image: 'nginx:1.27', ...probes }] });
 
 describe('probes of which annotations say what they find', () => {
   it('a readiness that comes and goes is that of the pod, with an event when it goes', () => {
@@ -94,7 +94,7 @@ describe('probes of which annotations say what they find', () => {
 describe('containers that end by an annotation', () => {
   it('are started again where they always are, whatever they exit with', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '30s' };
-    const { written } = play(aPod({ annotations }), 72_000);
+    const { written } = play(startingPod({ annotations }), 72_000);
     const seen = written.map(({ atMs, status }) => {
       const { lastState, restartCount } = status.containerStatuses?.[0] ?? {};
       return [atMs / 1000, stateWord(status), restartCount, lastState?.terminated?.reason];
@@ -111,7 +111,7 @@ describe('containers that end by an annotation', () => {
 
   it('wait from their second end on for 10 s, doubled up to 5 min, in the words of a kubelet', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '1s', [EXIT_CODE_ANNOTATION]: '3' };
-    const { written } = play(aPod({ annotations }), 1_500_000);
+    const { written } = play(startingPod({ annotations }), 1_500_000);
     const words = written.flatMap(
       ({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? [],
     );
@@ -129,7 +129,7 @@ describe('containers that end by an annotation', () => {
       ...pod,
       metadata: { ...pod.metadata, annotations: { [ENDS_AFTER_ANNOTATION]: endsAfter } },
     });
-    const long = play(ending('11m', aPod()), 3_600_000, memory);
+    const long = play(ending('11m', startingPod()), 3_600_000, memory);
     expect(long.written.map(({ status }) => stateWord(status)).includes('CrashLoopBackOff')).toBe(false);
     expect(long.pod.status?.containerStatuses?.[0]?.restartCount).toBe(5);
     noteStatus({ ...newPodMemory(), ...memory }, undefined, { status: long.pod.status ?? {} }, START);
@@ -144,7 +144,7 @@ describe('containers that end by an annotation', () => {
     const sidecar = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
     const spec = { initContainers: [sidecar], restartPolicy: 'Never' } as const;
     const restarts = (annotations: Record<string, string>) =>
-      play(aPod({ annotations }, { ...spec, initContainers: [{ ...sidecar }] }), 6_000).pod.status
+      play(startingPod({ annotations }, { ...spec, initContainers: [{ ...sidecar }] }), 6_000).pod.status
         ?.initContainerStatuses?.[0]?.restartCount;
     expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never' })).toBe(0);
     expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never', [`${ENDS_AFTER_ANNOTATION}.proxy`]: '2s' })).toBe(1);

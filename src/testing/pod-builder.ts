@@ -1,4 +1,4 @@
-import type { Pod, PodSpec, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectMeta, Pod, PodSpec, PodStatus } from '@rollkeeper/machinery/kubernetes';
 
 /** The unusual properties of {@link aPod}. */
 export interface PodTraits {
@@ -23,6 +23,24 @@ export interface PodTraits {
   /** @default 'web' */
   readonly ownerName?: string;
   readonly resourceVersion?: string;
+}
+
+/** The parts of a pod that a test is about. */
+export interface PodParts {
+  readonly metadata?: Partial<ObjectMeta>;
+  readonly spec?: Partial<PodSpec>;
+  readonly status?: PodStatus;
+}
+
+/** A pod `default/web` with these parts alone: no container, no status. */
+export function podOf({ metadata, spec, status }: PodParts = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', ...metadata },
+    spec: { containers: [], ...spec },
+    ...(status && { status }),
+  };
 }
 
 /** A pod `default/web-x` labelled `app: web`, running, not ready. */

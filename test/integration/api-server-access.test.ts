@@ -7,7 +7,7 @@ import type { Authority } from '../../src/tls/certificates.js';
 import { X509CertificateGenerator } from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiAnswer, Body, RunningApiServer } from './api-server-harness.js';
-import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer } from './api-server-harness.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments';
@@ -259,7 +259,7 @@ describe('rights', () => {
   it('is a service account by a token of it, for as long as the account and the pod are there', async () => {
     await account('app');
     await account('other');
-    const pod = aPod('app-1');
+    const pod = podBody('app-1');
     pod.spec.serviceAccountName = 'app';
     await server.call('POST', '/api/v1/namespaces/shop/pods', pod);
     const bound = await tokenOf('app', { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'app-1' } });

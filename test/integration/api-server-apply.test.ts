@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, Body, RunningApiServer } from './api-server-harness.js';
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -220,7 +220,7 @@ describe('server-side apply', () => {
   });
 
   it('keeps no book of pods before the first apply, and does from then on', async () => {
-    const made = await server.call('POST', PODS, aPod('quiet'));
+    const made = await server.call('POST', PODS, podBody('quiet'));
     expect(made.body.metadata.managedFields).toBeUndefined();
     const labels = { a: '1' };
     const answer = await apply(

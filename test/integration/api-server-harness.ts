@@ -150,7 +150,7 @@ export function aDeployment(name: string, spec: Record<string, unknown> = {}): B
 }
 
 /** A Pod that is valid. */
-export function aPod(name: string, metadata: Record<string, unknown> = {}): Body {
+export function podBody(name: string, metadata: Record<string, unknown> = {}): Body {
   return {
     apiVersion: 'v1',
     kind: 'Pod',

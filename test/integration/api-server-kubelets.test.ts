@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aPod, startApiServer } from './api-server-harness.js';
+import { podBody, startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, RunningApiServer } from './api-server-harness.js';
 
 const API = '/api/v1/namespaces/shop';
@@ -32,7 +32,7 @@ describe('kubelets', () => {
       ['here', 'n1', 'used'],
       ['there', 'n2', 'elsewhere'],
     ] as const) {
-      const pod = aPod(name);
+      const pod = podBody(name);
       const volumes = [{ name: 's', secret: { secretName: secret } }];
       await server.call('POST', `${API}/pods`, { ...pod, spec: { ...pod.spec, nodeName: node, volumes } });
     }
@@ -54,7 +54,7 @@ describe('kubelets', () => {
   });
 
   it('come to know a pod that is bound later, and forget one that is gone', async () => {
-    await server.call('POST', `${API}/pods`, aPod('late'));
+    await server.call('POST', `${API}/pods`, podBody('late'));
     expect(told(await n1('GET', `${API}/pods/late`))).toContain('no relationship found');
     const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
     await server.call('POST', `${API}/pods/late/binding`, { metadata: { name: 'late' }, target });
@@ -92,7 +92,7 @@ describe('kubelets', () => {
       'is not allowed to modify labels: node-role.kubernetes.io/x',
     ],
     ['GET', '/api/v1/nodes/n2', undefined, "node 'n1' cannot read 'n2', only its own Node object"],
-    ['POST', `${API}/pods`, aPod('new'), 'pod does not have "kubernetes.io/config.mirror" annotation'],
+    ['POST', `${API}/pods`, podBody('new'), 'pod does not have "kubernetes.io/config.mirror" annotation'],
     [
       'DELETE',
       `${API}/pods/there`,
@@ -156,7 +156,7 @@ describe('kubelets', () => {
     const { body } = await server.call('GET', `${API}/pods/here`);
     expect([body.metadata.ownerReferences, body.metadata.labels, body.spec.nodeName]).toEqual([
       undefined,
-      (aPod('here').metadata as { labels?: object }).labels,
+      (podBody('here').metadata as { labels?: object }).labels,
       'n1',
     ]);
   });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerLimits } from '../../src/apiserver/index.js';
-import { aDeployment, aPod, startApiServer, TOKEN } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer, TOKEN } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
@@ -40,14 +40,14 @@ describe('an API server with small limits', () => {
     await start({ maxWritesInFlight: 1, waitingFactor: 1 });
     const half = `POST ${PODS} HTTP/1.1\r\n${AUTHORIZED}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
     for (let count = 0; count < 5; count++) await sendBlindly(half);
-    expect((await server.call('POST', PODS, aPod('p'))).status).toBe(201);
+    expect((await server.call('POST', PODS, podBody('p'))).status).toBe(201);
   });
 
   it('reads for others while lists that nobody reads fill all places', async () => {
     await start({ maxReadsInFlight: 1, waitingFactor: 1, maxAnswerBytes: 1024 * 1024 });
     const annotations = { large: 'x'.repeat(200_000) };
     for (let index = 0; index < 30; index++) {
-      expect((await server.call('POST', PODS, aPod(`p${index}`, { annotations }))).status).toBe(201);
+      expect((await server.call('POST', PODS, podBody(`p${index}`, { annotations }))).status).toBe(201);
     }
     for (let count = 0; count < 5; count++) await sendBlindly(`GET ${PODS} HTTP/1.1\r\n${AUTHORIZED}\r\n`);
     expect((await server.call('GET', '/api/v1/namespaces/default')).status).toBe(200);
@@ -140,7 +140,7 @@ describe('an API server with small limits', () => {
     await start({});
     const annotations = { large: 'x'.repeat(100_000) };
     const names = Array.from({ length: 40 }, (_, index) => `p${String(index).padStart(2, '0')}`);
-    for (const name of names) await server.call('POST', PODS, aPod(name, { annotations }));
+    for (const name of names) await server.call('POST', PODS, podBody(name, { annotations }));
     const { body } = await server.call('GET', PODS);
     expect(body.items.map((pod: { metadata: { name: string } }) => pod.metadata.name)).toEqual(names);
     expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(0);

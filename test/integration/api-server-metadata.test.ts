@@ -5,7 +5,7 @@ import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Event, Lease, Node, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
-import { TOKEN, aPod, startApiServer } from './api-server-harness.js';
+import { TOKEN, podBody, startApiServer } from './api-server-harness.js';
 
 let server: RunningApiServer;
 let client: HttpApiClient;
@@ -30,7 +30,8 @@ const FIELDS = ['apiVersion', 'kind', 'metadata'];
 
 describe('the metadata of objects alone', () => {
   it('is got, listed in pages and watched under the name of its own type', async () => {
-    for (const name of ['a', 'b', 'c']) await client.create(Pod, aPod(name, { namespace: 'meta' }) as never);
+    for (const name of ['a', 'b', 'c'])
+      await client.create(Pod, podBody(name, { namespace: 'meta' }) as never);
     const got = await client.get(Pod, { namespace: 'meta', name: 'a' }, { metadataOnly: true });
     const list = await client.list(Pod, { namespace: 'meta', metadataOnly: true, limit: 2 });
     const rest = await client.list(Pod, {

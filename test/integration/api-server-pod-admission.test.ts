@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, Body, RunningApiServer } from './api-server-harness.js';
 
 const LEVEL = 'pod-security.kubernetes.io/';
@@ -37,7 +37,7 @@ const label = (name: string, labels: Record<string, string | null>): Promise<Api
 const create = (home: string, pod: Body): Promise<ApiAnswer> =>
   server.call('POST', `/api/v1/namespaces/${home}/pods`, pod);
 const withContainer = (name: string, more: Body): Body => {
-  const pod = aPod(name);
+  const pod = podBody(name);
   return { ...pod, spec: { ...pod.spec, containers: [{ ...pod.spec.containers[0], ...more }] } };
 };
 const warningsOf = ({ headers }: ApiAnswer): readonly string[] =>
@@ -53,7 +53,7 @@ const told = (answer: ApiAnswer): [number, string, readonly string[]] => [
 describe('PodSecurity', () => {
   it('refuses what a namespace does not let in, and lets the rest in', async () => {
     await namespace('strict', { enforce: 'restricted' });
-    expect(told(await create('strict', aPod('plain')))).toEqual([
+    expect(told(await create('strict', podBody('plain')))).toEqual([
       403,
       `pods "plain" is forbidden: violates PodSecurity "restricted:latest": ${PLAIN}`,
       [],
@@ -66,11 +66,11 @@ describe('PodSecurity', () => {
     };
     expect((await create('strict', withContainer('harmless', { securityContext }))).status).toBe(201);
     await namespace('loose');
-    expect(told(await create('loose', aPod('plain')))).toEqual([201, '', []]);
+    expect(told(await create('loose', podBody('plain')))).toEqual([201, '', []]);
   });
 
   it('names the generated name of what it refuses', async () => {
-    const { body } = await create('strict', { ...aPod(''), metadata: { generateName: 'web-' } });
+    const { body } = await create('strict', { ...podBody(''), metadata: { generateName: 'web-' } });
     expect(body.message).toMatch(/^pods "web-[a-z0-9]{5}" is forbidden: violates/);
   });
 
@@ -78,7 +78,7 @@ describe('PodSecurity', () => {
     await namespace('warned', { warn: 'restricted', 'warn-version': 'v1.7' });
     const warning =
       'would violate PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "nginx" must set securityContext.runAsNonRoot=true)';
-    expect(told(await create('warned', aPod('plain')))).toEqual([201, '', [warning]]);
+    expect(told(await create('warned', podBody('plain')))).toEqual([201, '', [warning]]);
     const deployments = '/apis/apps/v1/namespaces/warned/deployments';
     expect(told(await server.call('POST', deployments, aDeployment('web')))).toEqual([201, '', [warning]]);
     const job = { spec: { restartPolicy: 'Never', containers: [{ name: 'nginx', image: 'x' }] } };
@@ -92,7 +92,7 @@ describe('PodSecurity', () => {
 
   it('looks at updates that bring new images, and at debug containers', async () => {
     await namespace('later');
-    await create('later', aPod('plain'));
+    await create('later', podBody('plain'));
     await label('later', { enforce: 'restricted' });
     const path = '/api/v1/namespaces/later/pods/plain';
     expect((await server.call('PATCH', path, { metadata: { labels: { a: 'b' } } }, PATCH)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('PodSecurity', () => {
     await namespace('inhabited');
     await create('inhabited', withContainer('b', { securityContext: { privileged: true } }));
     await create('inhabited', withContainer('a', { securityContext: { privileged: true } }));
-    await create('inhabited', aPod('harmless'));
+    await create('inhabited', podBody('harmless'));
     expect(told(await label('inhabited', { enforce: 'baseline' }))).toEqual([
       200,
       '',
@@ -132,7 +132,10 @@ describe('a runtime class', () => {
     overhead: { podFixed: { cpu: '250m' } },
     scheduling: { nodeSelector: { runtime: 'h' }, tolerations: [{ key: 'r', operator: 'Exists' }] },
   };
-  const pod = (name: string, spec: Body): Body => ({ ...aPod(name), spec: { ...aPod(name).spec, ...spec } });
+  const pod = (name: string, spec: Body): Body => ({
+    ...podBody(name),
+    spec: { ...podBody(name).spec, ...spec },
+  });
 
   beforeAll(async () => {
     await server.call('POST', '/apis/node.k8s.io/v1/runtimeclasses', CLASS);
@@ -190,7 +193,7 @@ describe('the node of a pod', () => {
       ['without', { app: 'a' }],
       ['with', { [ZONE]: 'own' }],
     ] as const) {
-      await create('places', aPod(name, { labels }));
+      await create('places', podBody(name, { labels }));
       const binding = { metadata: { name }, target: { kind: 'Node', name: 'here' } };
       await server.call('POST', `/api/v1/namespaces/places/pods/${name}/binding`, binding);
     }
@@ -201,13 +204,13 @@ describe('the node of a pod', () => {
   });
 
   it('is among its labels from the beginning where it names its node', async () => {
-    const pod = aPod('placed');
+    const pod = podBody('placed');
     const { body } = await create('places', { ...pod, spec: { ...pod.spec, nodeName: 'here' } });
     expect(body.metadata.labels).toMatchObject({ [ZONE]: 'z' });
   });
 
   it('is not decided while it is gated', async () => {
-    const pod = aPod('gated');
+    const pod = podBody('gated');
     await create('places', { ...pod, spec: { ...pod.spec, schedulingGates: [{ name: 'a.b/c' }] } });
     const binding = { metadata: { name: 'gated' }, target: { kind: 'Node', name: 'here' } };
     const answer = await server.call('POST', '/api/v1/namespaces/places/pods/gated/binding', binding);
@@ -218,7 +221,7 @@ describe('the node of a pod', () => {
   });
 
   it('may depend on its own labels, by which its selectors are completed', async () => {
-    const pod = aPod('spread', { labels: { app: 'a', version: '2' } });
+    const pod = podBody('spread', { labels: { app: 'a', version: '2' } });
     const labelSelector = { matchLabels: { app: 'a' } };
     const term = { topologyKey: ZONE, labelSelector, matchLabelKeys: ['version', 'none'] };
     const constraint = { ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' };
@@ -241,7 +244,7 @@ describe('the node of a pod', () => {
     ]);
     const twice = { ...constraint, labelSelector: { matchLabels: { version: '2' } } };
     const refused = await create('places', {
-      ...aPod('twice', pod.metadata),
+      ...podBody('twice', pod.metadata),
       spec: { ...pod.spec, topologySpreadConstraints: [twice] },
     });
     expect(refused.body.message).toContain('exists in both matchLabelKeys and labelSelector');

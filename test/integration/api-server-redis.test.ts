@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { RedisStorage } from '../../src/apiserver/index.js';
-import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer } from './api-server-harness.js';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -20,7 +20,7 @@ describe('an API server on Redis', () => {
     const second = await startApiServer({ storage: aStorage(prefix) });
     const { body: found } = await second.call('GET', `${DEPLOYMENTS}/web`);
     expect(found).toEqual(created);
-    const { body: pod } = await second.call('POST', PODS, aPod('p'));
+    const { body: pod } = await second.call('POST', PODS, podBody('p'));
     expect(Number(pod.metadata.resourceVersion)).toBeGreaterThan(Number(created.metadata.resourceVersion));
     await second.stop();
   });
@@ -41,7 +41,7 @@ describe('an API server on Redis', () => {
   it('makes as many objects as are asked for at once, each with a version of its own', async () => {
     const server = await startApiServer({ storage: aStorage(`api-${randomUUID()}:`) });
     const names = Array.from({ length: 200 }, (_, index) => `p${index}`);
-    const answers = await Promise.all(names.map((name) => server.call('POST', PODS, aPod(name))));
+    const answers = await Promise.all(names.map((name) => server.call('POST', PODS, podBody(name))));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map(({ body }) => body.metadata.resourceVersion)).size).toBe(names.length);
     expect((await server.call('GET', PODS)).body.items).toHaveLength(names.length);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aPod, startApiServer, TOKEN } from './api-server-harness.js';
+import { podBody, startApiServer, TOKEN } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -65,8 +65,8 @@ const summary = (events: Body[]) => events.map(({ type, object }) => [type, obje
 describe('a watch', () => {
   it('takes the place of a list: what there is, a mark behind it, then what happens', async () => {
     const pods = await ownPods();
-    await server.call('POST', pods, aPod('a'));
-    const { body } = await server.call('POST', pods, aPod('b'));
+    await server.call('POST', pods, podBody('a'));
+    const { body } = await server.call('POST', pods, podBody('b'));
     const watching = await open(
       `${pods}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=${body.metadata.resourceVersion}`,
     );
@@ -81,18 +81,18 @@ describe('a watch', () => {
     expect(Number(mark.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(
       Number(body.metadata.resourceVersion),
     );
-    await server.call('POST', pods, aPod('c'));
+    await server.call('POST', pods, podBody('c'));
     expect(summary(await watching.take(1))).toEqual([['ADDED', 'c']]);
     watching.close();
   });
 
   it('with sendInitialEvents=false shows only what happens from now on', async () => {
     const pods = await ownPods();
-    await server.call('POST', pods, aPod('old'));
+    await server.call('POST', pods, podBody('old'));
     const watching = await open(
       `${pods}?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`,
     );
-    await server.call('POST', pods, aPod('new'));
+    await server.call('POST', pods, podBody('new'));
     expect(summary(await watching.take(1))).toEqual([['ADDED', 'new']]);
     watching.close();
   });
@@ -121,10 +121,10 @@ describe('a watch', () => {
 
   it('without a version shows what there is, then what happens', async () => {
     const pods = await ownPods();
-    await server.call('POST', pods, aPod('old'));
+    await server.call('POST', pods, podBody('old'));
     const watching = await open(`${pods}?watch=true`);
     expect(summary(await watching.take(1))).toEqual([['ADDED', 'old']]);
-    await server.call('POST', pods, aPod('new'));
+    await server.call('POST', pods, podBody('new'));
     await server.call('PATCH', `${pods}/new`, { metadata: { labels: { a: 'b' } } }, MERGE);
     await server.call('DELETE', `${pods}/new`);
     expect(summary(await watching.take(3))).toEqual([
@@ -138,7 +138,7 @@ describe('a watch', () => {
   it('from a version shows every later change once, in order, with growing versions', async () => {
     const pods = await ownPods();
     const { body: list } = await server.call('GET', pods);
-    await server.call('POST', pods, aPod('a'));
+    await server.call('POST', pods, podBody('a'));
     await server.call('PATCH', `${pods}/a`, { metadata: { labels: { x: '1' } } }, MERGE);
     await server.call('DELETE', `${pods}/a`);
     const events = await watch(`${pods}?watch=true&resourceVersion=${list.metadata.resourceVersion}`, 3);
@@ -155,8 +155,8 @@ describe('a watch', () => {
   it('with a selector shows objects come and go as they match', async () => {
     const pods = await ownPods();
     const { body: list } = await server.call('GET', pods);
-    await server.call('POST', pods, aPod('other', { labels: { app: 'no' } }));
-    await server.call('POST', pods, aPod('p', { labels: { app: 'no' } }));
+    await server.call('POST', pods, podBody('other', { labels: { app: 'no' } }));
+    await server.call('POST', pods, podBody('p', { labels: { app: 'no' } }));
     await server.call('PATCH', `${pods}/p`, { metadata: { labels: { app: 'yes' } } }, MERGE);
     await server.call('PATCH', `${pods}/p`, { metadata: { labels: { b: 'c' } } }, MERGE);
     await server.call('PATCH', `${pods}/p`, { metadata: { labels: { app: 'no' } } }, MERGE);
@@ -176,7 +176,7 @@ describe('a watch', () => {
   it('from a version that is gone says 410 in an ERROR event', async () => {
     const pods = await ownPods();
     const { body: list } = await server.call('GET', pods);
-    await server.call('POST', pods, aPod('a'));
+    await server.call('POST', pods, podBody('a'));
     await server.storage.compact(await server.storage.currentRevision());
     const events = await watch(`${pods}?watch=true&resourceVersion=${list.metadata.resourceVersion}`, 1);
     expect(events).toMatchObject([
@@ -186,8 +186,8 @@ describe('a watch', () => {
 
   it('as a Table tells the columns once', async () => {
     const pods = await ownPods();
-    await server.call('POST', pods, aPod('a'));
-    await server.call('POST', pods, aPod('b'));
+    await server.call('POST', pods, podBody('a'));
+    await server.call('POST', pods, podBody('b'));
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const events = await watch(`${pods}?watch=true`, 2, { accept });
     expect(
@@ -200,8 +200,8 @@ describe('a watch', () => {
 
   it('is of one object alone by the path of that object', async () => {
     const pods = await ownPods();
-    await server.call('POST', pods, aPod('one'));
-    await server.call('POST', pods, aPod('two'));
+    await server.call('POST', pods, podBody('one'));
+    await server.call('POST', pods, podBody('two'));
     const watching = await open(`${pods.replace('/v1/', '/v1/watch/')}/two`);
     expect(summary(await watching.take(1))).toEqual([['ADDED', 'two']]);
     await server.call('PATCH', `${pods}/one`, { metadata: { labels: { a: 'b' } } }, MERGE);

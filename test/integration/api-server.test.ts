@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aDeployment, aPod, startApiServer, TOKEN } from './api-server-harness.js';
+import { aDeployment, podBody, startApiServer, TOKEN } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -39,7 +39,7 @@ describe('creating', () => {
   });
 
   it('makes a name from generateName', async () => {
-    const pod = { ...aPod(''), metadata: { generateName: 'web-' } };
+    const pod = { ...podBody(''), metadata: { generateName: 'web-' } };
     const { status, body } = await server.call('POST', PODS, pod);
     expect(status).toBe(201);
     expect(body.metadata.name).toMatch(/^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
@@ -469,7 +469,7 @@ describe('updating', () => {
   });
 
   it('binds a pod to a node, once', async () => {
-    await server.call('POST', PODS, aPod('bound'));
+    await server.call('POST', PODS, podBody('bound'));
     const binding = {
       apiVersion: 'v1',
       kind: 'Binding',
@@ -520,7 +520,7 @@ describe('deleting', () => {
   });
 
   it('gives a pod on a node its grace, which a later deletion can only shorten', async () => {
-    await server.call('POST', PODS, { ...aPod('graced'), spec: { ...aPod('x').spec, nodeName: 'n1' } });
+    await server.call('POST', PODS, { ...podBody('graced'), spec: { ...podBody('x').spec, nodeName: 'n1' } });
     const first = await server.call('DELETE', `${PODS}/graced`, {});
     expect(first.body.metadata.deletionGracePeriodSeconds).toBe(30);
     const longer = await server.call('DELETE', `${PODS}/graced`, { gracePeriodSeconds: 60 });
@@ -534,7 +534,7 @@ describe('deleting', () => {
 
   it('deletes a selected collection', async () => {
     for (const name of ['c1', 'c2', 'c3']) {
-      await server.call('POST', PODS, aPod(name, { labels: { part: name === 'c3' ? 'no' : 'yes' } }));
+      await server.call('POST', PODS, podBody(name, { labels: { part: name === 'c3' ? 'no' : 'yes' } }));
     }
     const { body } = await server.call('DELETE', `${PODS}?labelSelector=part%3Dyes`);
     expect(body.items).toHaveLength(2);
@@ -547,7 +547,7 @@ describe('deleting', () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'going' } });
     const { body } = await server.call('DELETE', path);
     expect(body.status.phase).toBe('Terminating');
-    const refused = await server.call('POST', '/api/v1/namespaces/going/pods', aPod('late'));
+    const refused = await server.call('POST', '/api/v1/namespaces/going/pods', podBody('late'));
     expect(refused.status).toBe(403);
     expect(refused.body).toMatchObject({
       reason: 'Forbidden',
@@ -565,7 +565,7 @@ describe('lists', () => {
   beforeAll(async () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'lists' } });
     for (let i = 0; i < 5; i++) {
-      const pod = aPod(`p${i}`, { labels: { n: String(i), even: String(i % 2 === 0) } });
+      const pod = podBody(`p${i}`, { labels: { n: String(i), even: String(i % 2 === 0) } });
       await server.call('POST', '/api/v1/namespaces/lists/pods', pod);
     }
   });
@@ -596,7 +596,7 @@ describe('lists', () => {
     const { body: first } = await server.call('GET', path);
     expect(names(first)).toEqual(['p0', 'p1']);
     expect(first.metadata.remainingItemCount).toBe(3);
-    await server.call('POST', '/api/v1/namespaces/lists/pods', aPod('p3a'));
+    await server.call('POST', '/api/v1/namespaces/lists/pods', podBody('p3a'));
     const { body: second } = await server.call('GET', `${path}&continue=${first.metadata.continue}`);
     const { body: third } = await server.call('GET', `${path}&continue=${second.metadata.continue}`);
     expect([...names(second), ...names(third)]).toEqual(['p2', 'p3', 'p4']);
@@ -608,7 +608,7 @@ describe('lists', () => {
   it('tell 410 Expired for a page whose state is gone', async () => {
     const path = '/api/v1/namespaces/lists/pods?limit=2';
     const { body: first } = await server.call('GET', path);
-    await server.call('POST', PODS, aPod('newer'));
+    await server.call('POST', PODS, podBody('newer'));
     await server.storage.compact(await server.storage.currentRevision());
     const { status, body } = await server.call('GET', `${path}&continue=${first.metadata.continue}`);
     expect([status, body.reason]).toEqual([410, 'Expired']);

@@ -4,16 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeepReadonly, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
+import { podOf } from '../../src/testing/pod-builder.js';
 
 const run = promisify(execFile);
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 const PATIENT = { timeoutMs: 120_000 };
 
-const aPod = (name: string, cpu: string, fields: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, namespace: 'default' },
-  spec: { containers: [{ name: 'main', image: 'nginx:1.27', resources: { requests: { cpu } }, ...fields }] },
+const podRequesting = (name: string, cpu: string, fields: object = {}) => ({
+  ...podOf({
+    metadata: { name },
+    spec: {
+      containers: [{ name: 'main', image: 'nginx:1.27', resources: { requests: { cpu } }, ...fields }],
+    },
+  }),
 });
 
 /** May read and resize the pods of one namespace. */
@@ -48,7 +51,7 @@ beforeAll(async () => {
   cluster = await startTestCluster({
     nodes: { nodes: 1, cpus: 4 },
     users: ['dev'],
-    manifests: [aPod('small', '100m'), aPod('large', '3'), ...RIGHTS],
+    manifests: [podRequesting('small', '100m'), podRequesting('large', '3'), ...RIGHTS],
   });
   for (const name of ['small', 'large']) await cluster.waitFor(`pod/${name}`, 'condition=Ready', PATIENT);
 });

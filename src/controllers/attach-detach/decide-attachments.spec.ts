@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../runtime/index.js';
 import type { CSIDriver, VolumeAttachment } from '../../machinery/kubernetes/index.js';
 import { decideAttachments, isToBeAttached } from './decide-attachments.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const DRIVER = 'simulator.rollkeeper.dev';
 const aVolume = (
@@ -21,13 +22,12 @@ const CLAIM: PersistentVolumeClaim = {
   metadata: { name: 'data', namespace: 'a', uid: 'c1' },
   spec: { volumeName: 'pv-1' },
 };
-const aPod = (phase = 'Running', nodeName = 'node-0'): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'web', namespace: 'a' },
-  spec: { nodeName, containers: [], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
-  status: { phase: phase as 'Running' },
-});
+const mountingPod = (phase = 'Running', nodeName = 'node-0'): Pod =>
+  podOf({
+    metadata: { namespace: 'a' },
+    spec: { nodeName, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+    status: { phase: phase as 'Running' },
+  });
 const nameOn = (nodeName: string): string =>
   `csi-${createHash('sha256').update(`h1${DRIVER}${nodeName}`).digest('hex')}`;
 const attached = (nodeName: string, isAttached = true, name = nameOn(nodeName)): VolumeAttachment => ({
@@ -44,7 +44,7 @@ interface World {
   readonly attachments?: readonly VolumeAttachment[];
   readonly driver?: CSIDriver;
 }
-const decide = ({ attachments = [], driver, pods = [aPod()], volume = aVolume() }: World = {}) =>
+const decide = ({ attachments = [], driver, pods = [mountingPod()], volume = aVolume() }: World = {}) =>
   decideAttachments({
     node: 'node-0',
     pods,
@@ -82,7 +82,7 @@ describe('the volumes of a node', () => {
 
   it.each<[string, World]>([
     ['there is no pod', { pods: [] }],
-    ['its pod has ended', { pods: [aPod('Succeeded')] }],
+    ['its pod has ended', { pods: [mountingPod('Succeeded')] }],
     ['it is none of a CSI driver', { volume: { ...aVolume(), spec: { ...aVolume().spec, csi: undefined } } }],
     [
       'its driver attaches nothing',

@@ -10,6 +10,7 @@ import { silentLogger } from '../../machinery/logging/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { TRACE_ANNOTATION } from '../../machinery/trace-context/index.js';
 import { createDeploymentController } from './definition.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 /** A cache with one Deployment, its ReplicaSet and a pod; `happens` returns what a change enqueues. */
 function watched(strategy?: Deployment['spec']['strategy']) {
@@ -26,7 +27,7 @@ function watched(strategy?: Deployment['spec']['strategy']) {
   const seen: Deployment['status'] = { observedGeneration: 1 };
   const deployment = api.seed<Deployment>(Deployment, { ...aDeployment({ strategy }), status: seen });
   const replicaSet = api.seed(ReplicaSet, aReplicaSet(deployment));
-  const pod = api.seed(Pod, aPod(replicaSet));
+  const pod = api.seed(Pod, ownedPod(replicaSet));
   informers.refresh();
   const requests: EnqueueRequest[] = [];
   const stop = controller.watch((request) => requests.push(request));
@@ -54,9 +55,8 @@ function aReplicaSet(owner?: Deployment, name = 'web-1'): ReplicaSet {
   };
 }
 
-function aPod(owner: ReplicaSet): Pod {
-  const metadata = { name: 'web-1-a', namespace: 'default', ownerReferences: [newControllerRef(owner)] };
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
+function ownedPod(owner: ReplicaSet): Pod {
+  return podOf({ metadata: { name: 'web-1-a', ownerReferences: [newControllerRef(owner)] } });
 }
 
 function keys(requests: readonly EnqueueRequest[]): string[] {

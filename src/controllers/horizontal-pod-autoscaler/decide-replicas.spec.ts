@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../machinery/kubernetes/index.js';
 import type { ResourceMetric, ScaleFacts } from './decide-replicas.js';
 import { decideReplicas } from './decide-replicas.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const CPU: ResourceMetric = { resource: 'cpu', target: { utilization: 50 } };
 
 interface PodTraits {
-  readonly phase?: string;
+  readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly ready?: 'True' | 'False';
   readonly startedAgoMs?: number;
   readonly changedAgoMs?: number;
@@ -17,20 +18,19 @@ interface PodTraits {
 
 const agoMs = (ms: number): string => new Date(NOW - ms).toISOString();
 
-function aPod(index: number, traits: PodTraits = {}): Pod {
+function measuredPod(index: number, traits: PodTraits = {}): Pod {
   const { changedAgoMs = 600_000, deleted, phase = 'Running', ready = 'True', request = '100m' } = traits;
   const startTime = agoMs(traits.startedAgoMs ?? 600_000);
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
+  const resources = request === '' ? {} : { requests: { cpu: request } };
+  return podOf({
     metadata: { name: `web-${index}`, ...(deleted && { deletionTimestamp: agoMs(0) }) },
-    spec: { containers: [{ name: 'web', resources: request === '' ? {} : { requests: { cpu: request } } }] },
+    spec: { containers: [{ name: 'web', resources }] },
     status: {
       phase,
       startTime,
       conditions: [{ type: 'Ready', status: ready, lastTransitionTime: agoMs(changedAgoMs) }],
     },
-  } as Pod;
+  });
 }
 
 /** @param uses thousandths of a CPU, by pod; undefined: not measured */
@@ -39,7 +39,7 @@ function facts(uses: readonly (number | undefined)[], traits: readonly PodTraits
     milli === undefined ? [] : [[`web-${index}`, { milli, takenMs: NOW, windowMs: 15_000 }] as const],
   );
   return {
-    pods: uses.map((_milli, index) => aPod(index, traits[index])),
+    pods: uses.map((_milli, index) => measuredPod(index, traits[index])),
     samples: new Map(sampled),
     currentReplicas: uses.length,
     tolerance: { down: 0.1, up: 0.1 },

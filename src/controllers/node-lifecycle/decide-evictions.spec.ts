@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, Taint, Toleration } from '../../machinery/kubernetes/index.js';
 import type { ScheduledEviction } from './decide-evictions.js';
 import { decideEvictions } from './decide-evictions.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const NOW_MS = Date.parse('2026-07-01T12:00:00Z');
 const NONE: ReadonlyMap<string, ScheduledEviction> = new Map();
@@ -9,18 +10,17 @@ const taint = (key: string, timeAdded?: string): Taint => ({ key, effect: 'NoExe
 const tolerating = (key: string, tolerationSeconds?: number): Toleration => ({
   ...{ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds },
 });
-const aPod = (...tolerations: readonly Toleration[]): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'web', namespace: 'shop', uid: 'u-1' },
-  spec: { nodeName: 'node-1', containers: [], tolerations: [...tolerations] },
-});
+const toleratingPod = (...tolerations: readonly Toleration[]): Pod =>
+  podOf({
+    metadata: { namespace: 'shop', uid: 'u-1' },
+    spec: { nodeName: 'node-1', tolerations: [...tolerations] },
+  });
 const named = (pods: readonly { readonly metadata: { readonly name: string } }[]) =>
   pods.map(({ metadata }) => metadata.name);
 
 describe('a pod under a NoExecute taint', () => {
   it('is evicted at once where it does not tolerate the taint', () => {
-    expect(named(decideEvictions([aPod()], [taint('hot')], NONE, NOW_MS).evict)).toEqual(['web']);
+    expect(named(decideEvictions([toleratingPod()], [taint('hot')], NONE, NOW_MS).evict)).toEqual(['web']);
   });
 
   it.each<[string, string | undefined]>([
@@ -28,7 +28,7 @@ describe('a pod under a NoExecute taint', () => {
     ['is an hour old', '2026-07-01T11:00:00Z'],
     ['is of the future', '2026-07-01T13:00:00Z'],
   ])('stays for its tolerationSeconds from when it is first seen, where the taint %s', (_when, timeAdded) => {
-    const pods = [aPod(tolerating('hot', 4))];
+    const pods = [toleratingPod(tolerating('hot', 4))];
     const first = decideEvictions(pods, [taint('hot', timeAdded)], NONE, NOW_MS);
     expect(first).toMatchObject({ evict: [], cancelled: [], nextInMs: 4000 });
     const second = decideEvictions(pods, [taint('hot', timeAdded)], first.scheduled, NOW_MS + 3000);
@@ -39,48 +39,63 @@ describe('a pod under a NoExecute taint', () => {
   });
 
   it('stays for ever where no toleration has seconds, and for the shortest of several taints', () => {
-    const ever = decideEvictions([aPod(tolerating('hot'))], [taint('hot')], NONE, NOW_MS);
+    const ever = decideEvictions([toleratingPod(tolerating('hot'))], [taint('hot')], NONE, NOW_MS);
     expect([ever.evict, ever.nextInMs]).toEqual([[], undefined]);
-    const pods = [aPod(tolerating('hot', 60), tolerating('wet', 5), tolerating('loud'))];
+    const pods = [toleratingPod(tolerating('hot', 60), tolerating('wet', 5), tolerating('loud'))];
     const taints = [taint('hot'), taint('wet'), taint('loud')];
     expect(decideEvictions(pods, taints, NONE, NOW_MS).nextInMs).toBe(5000);
   });
 
   it('stays where it may not be placed but may remain, and goes at once with seconds below zero', () => {
     const noSchedule: Taint = { key: 'hot', effect: 'NoSchedule' };
-    expect(decideEvictions([aPod()], [noSchedule], NONE, NOW_MS).evict).toEqual([]);
-    expect(decideEvictions([aPod(tolerating('hot', -5))], [taint('hot')], NONE, NOW_MS).evict).toHaveLength(
-      1,
-    );
+    expect(decideEvictions([toleratingPod()], [noSchedule], NONE, NOW_MS).evict).toEqual([]);
+    expect(
+      decideEvictions([toleratingPod(tolerating('hot', -5))], [taint('hot')], NONE, NOW_MS).evict,
+    ).toHaveLength(1);
   });
 
   it('goes by the first of several tolerations of a taint', () => {
-    const pods = [aPod(tolerating('hot', 60), tolerating('hot', 1))];
+    const pods = [toleratingPod(tolerating('hot', 60), tolerating('hot', 1))];
     expect(decideEvictions(pods, [taint('hot')], NONE, NOW_MS).nextInMs).toBe(60_000);
   });
 
   it('keeps its time when further taints come, and its seconds are counted from then', () => {
-    const pods = [aPod(tolerating('hot', 60), tolerating('wet', 5))];
+    const pods = [toleratingPod(tolerating('hot', 60), tolerating('wet', 5))];
     const { scheduled } = decideEvictions(pods, [taint('hot')], NONE, NOW_MS);
     const both = decideEvictions(pods, [taint('hot'), taint('wet')], scheduled, NOW_MS + 50_000);
     expect(both).toMatchObject({ evict: [], nextInMs: 10_000 });
   });
 
-  const waits = decideEvictions([aPod(tolerating('hot', 60))], [taint('hot')], NONE, NOW_MS).scheduled;
+  const waits = decideEvictions(
+    [toleratingPod(tolerating('hot', 60))],
+    [taint('hot')],
+    NONE,
+    NOW_MS,
+  ).scheduled;
   it.each<[string, readonly Pod[], readonly Taint[], readonly string[]]>([
-    ['the taint has gone', [aPod(tolerating('hot', 60))], [], []],
-    ['it tolerates the taint for ever now', [aPod(tolerating('hot'))], [taint('hot')], []],
+    ['the taint has gone', [toleratingPod(tolerating('hot', 60))], [], []],
+    ['it tolerates the taint for ever now', [toleratingPod(tolerating('hot'))], [taint('hot')], []],
     ['it has gone', [], [taint('hot')], []],
-    ['it tolerates another taint not at all', [aPod(tolerating('hot', 60))], [taint('cold')], ['web']],
+    [
+      'it tolerates another taint not at all',
+      [toleratingPod(tolerating('hot', 60))],
+      [taint('cold')],
+      ['web'],
+    ],
   ])('has its scheduled eviction cancelled where %s', (_why, pods, taints, evicted) => {
     const plan = decideEvictions(pods, taints, waits, NOW_MS + 1000);
     expect([named(plan.cancelled), named(plan.evict), plan.scheduled.size]).toEqual([['web'], evicted, 0]);
   });
 
   it('is not deleted again while it is being deleted', () => {
-    const leaving = aPod(tolerating('hot', 1));
+    const leaving = toleratingPod(tolerating('hot', 1));
     leaving.metadata.deletionTimestamp = '2026-07-01T12:00:01Z';
-    const { scheduled } = decideEvictions([aPod(tolerating('hot', 1))], [taint('hot')], NONE, NOW_MS);
+    const { scheduled } = decideEvictions(
+      [toleratingPod(tolerating('hot', 1))],
+      [taint('hot')],
+      NONE,
+      NOW_MS,
+    );
     const plan = decideEvictions([leaving], [taint('hot')], scheduled, NOW_MS + 2000);
     expect([plan.evict, plan.cancelled, plan.nextInMs]).toEqual([[], [], undefined]);
     leaving.spec.tolerations = [];

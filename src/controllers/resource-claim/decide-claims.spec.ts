@@ -10,14 +10,14 @@ import {
   decideUpkeep,
   hasClaims,
 } from './decide-claims.js';
+import { podOf } from '../../testing/pod-builder.js';
 
-const aPod = (more: Partial<Pod['spec']> = {}, status: Pod['status'] = {}, name = 'web'): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, namespace: 'a', uid: `uid-${name}` },
-  spec: { containers: [], resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one-gpu' }], ...more },
-  status,
-});
+const claimingPod = (more: Partial<Pod['spec']> = {}, status: Pod['status'] = {}, name = 'web'): Pod =>
+  podOf({
+    metadata: { name, namespace: 'a', uid: `uid-${name}` },
+    spec: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one-gpu' }], ...more },
+    status,
+  });
 const OWNED = [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'uid-web', controller: true }];
 const aClaim = (
   metadata: Partial<ResourceClaim['metadata']> = {},
@@ -46,7 +46,7 @@ const consumer = (name: string) => ({ resource: 'pods', name, uid: `uid-${name}`
 
 describe('a claim of a pod’s template', () => {
   it('is made once, with the pod as its owner, and the name that it has there', () => {
-    expect(decided(aPod(), GPU, [], TEMPLATE)).toMatchObject({
+    expect(decided(claimingPod(), GPU, [], TEMPLATE)).toMatchObject({
       action: 'create',
       claim: {
         metadata: {
@@ -63,30 +63,35 @@ describe('a claim of a pod’s template', () => {
 
   it('is recorded where it was made without that, and made again where it is gone', () => {
     const made = aClaim({ annotations: { [POD_CLAIM_NAME]: 'gpu' }, ownerReferences: OWNED });
-    expect(decided(aPod(), GPU, [made], TEMPLATE)).toEqual({
+    expect(decided(claimingPod(), GPU, [made], TEMPLATE)).toEqual({
       action: 'record',
       claimName: 'web-gpu-x',
     });
-    const known = aPod({}, { resourceClaimStatuses: [{ name: 'gpu', resourceClaimName: 'web-gpu-x' }] });
+    const known = claimingPod(
+      {},
+      { resourceClaimStatuses: [{ name: 'gpu', resourceClaimName: 'web-gpu-x' }] },
+    );
     expect(decided(known, GPU, [made], TEMPLATE)).toEqual({ action: 'nothing' });
     expect(decided(known, GPU, [], TEMPLATE).action).toBe('create');
   });
 
   it('is not another pod’s, and not one that the pod names itself', () => {
     const foreign = aClaim({ annotations: { [POD_CLAIM_NAME]: 'gpu' } });
-    expect(decided(aPod(), GPU, [foreign], TEMPLATE).action).toBe('create');
-    expect(decided(aPod(), { name: 'gpu', resourceClaimName: 'mine' }, [], undefined).action).toBe('nothing');
+    expect(decided(claimingPod(), GPU, [foreign], TEMPLATE).action).toBe('create');
+    expect(decided(claimingPod(), { name: 'gpu', resourceClaimName: 'mine' }, [], undefined).action).toBe(
+      'nothing',
+    );
   });
 
   it('cannot be made without its template, and says so', () => {
-    expect(decided(aPod(), GPU, [], undefined)).toEqual({
+    expect(decided(claimingPod(), GPU, [], undefined)).toEqual({
       action: 'wait',
       why: 'resource claim template "one-gpu": resourceclaimtemplate.resource.k8s.io "one-gpu" not found',
     });
   });
 
   it('has a name that leaves room for five characters', () => {
-    const step = decided(aPod({}, {}, 'p'.repeat(60)), GPU, [], TEMPLATE);
+    const step = decided(claimingPod({}, {}, 'p'.repeat(60)), GPU, [], TEMPLATE);
     expect(step.action === 'create' && step.claim.metadata.generateName?.length).toBeLessThanOrEqual(57);
   });
 });
@@ -98,13 +103,13 @@ describe('the consumers of a claim', () => {
   const PROTECTED = { finalizers: [DELETE_PROTECTION] };
 
   it('are left as they are while their pods run', () => {
-    expect(keep(aClaim(PROTECTED, allocated), [aPod()])).toBeUndefined();
+    expect(keep(aClaim(PROTECTED, allocated), [claimingPod()])).toBeUndefined();
   });
 
   it.each<[string, Pod[]]>([
     ['is gone', []],
-    ['has ended', [aPod({}, { phase: 'Succeeded' })]],
-    ['has been replaced', [{ ...aPod(), metadata: { name: 'web', namespace: 'a', uid: 'other' } }]],
+    ['has ended', [claimingPod({}, { phase: 'Succeeded' })]],
+    ['has been replaced', [{ ...claimingPod(), metadata: { name: 'web', namespace: 'a', uid: 'other' } }]],
   ])('lose a pod that %s, and the devices are given back with the last', (_why, pods) => {
     expect(keep(aClaim(PROTECTED, allocated), pods)).toMatchObject({
       reservedFor: [],
@@ -112,7 +117,7 @@ describe('the consumers of a claim', () => {
       isReleased: true,
     });
     const shared = { ...allocated, reservedFor: [consumer('web'), consumer('other')] };
-    expect(keep(aClaim(PROTECTED, shared), [...pods, aPod({}, {}, 'other')])).toMatchObject({
+    expect(keep(aClaim(PROTECTED, shared), [...pods, claimingPod({}, {}, 'other')])).toMatchObject({
       reservedFor: [consumer('other')],
       isDeallocated: false,
       isReleased: false,
@@ -129,13 +134,13 @@ describe('the consumers of a claim', () => {
   });
 
   it('go with the end of the pod that they were made for', () => {
-    const ended = aPod({}, { phase: 'Failed' });
+    const ended = claimingPod({}, { phase: 'Failed' });
     expect(keep(aClaim({ ownerReferences: OWNED }), [ended])).toMatchObject({ isDeleted: true });
-    expect(keep(aClaim({ ownerReferences: OWNED }), [aPod()])).toBeUndefined();
+    expect(keep(aClaim({ ownerReferences: OWNED }), [claimingPod()])).toBeUndefined();
   });
 
   it('include a pod that came to its node without a scheduler', () => {
-    const pod = aPod({
+    const pod = claimingPod({
       nodeName: 'node-0',
       resourceClaims: [{ name: 'gpu', resourceClaimName: 'web-gpu-x' }],
     });
@@ -143,12 +148,14 @@ describe('the consumers of a claim', () => {
     expect(claimsToReserve(pod, [aClaim({}, allocated)])).toEqual([]);
     expect(claimsToReserve(pod, [aClaim()])).toEqual([]);
     expect(
-      claimsToReserve(aPod({ resourceClaims: pod.spec.resourceClaims }), [aClaim({}, { allocation: {} })]),
+      claimsToReserve(claimingPod({ resourceClaims: pod.spec.resourceClaims }), [
+        aClaim({}, { allocation: {} }),
+      ]),
     ).toEqual([]);
   });
 
   it('are looked after too where the scheduler made the claim, of the pod’s extended resources', () => {
-    const plain = aPod({ resourceClaims: undefined });
+    const plain = claimingPod({ resourceClaims: undefined });
     expect(hasClaims(plain)).toBe(false);
     const served = {
       ...plain,
@@ -169,7 +176,7 @@ it('looks at each recorded claim of a pod once, however many the pod has', () =>
     },
     resourceClaimName: `made-${name}`,
   }));
-  const pod = aPod(
+  const pod = claimingPod(
     { resourceClaims: names.map((name) => ({ name, resourceClaimTemplateName: 'one-gpu' })) },
     { resourceClaimStatuses: recorded },
   );

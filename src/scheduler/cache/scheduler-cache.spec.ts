@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { SchedulerCache } from './scheduler-cache.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const aNode = (
   name: string,
@@ -13,9 +14,8 @@ const aNode = (
 });
 const inZone = (name: string, zone: string): ReadableNode =>
   aNode(name, { 'topology.kubernetes.io/zone': zone });
-const aPod = (name: string, node?: string, parts: Partial<ReadablePod> = {}): ReadablePod => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'a', uid: name } },
-  spec: { containers: [], nodeName: node },
+const podNamed = (name: string, node?: string, parts: Partial<ReadablePod> = {}): ReadablePod => ({
+  ...podOf({ metadata: { name, namespace: 'a', uid: name }, spec: { nodeName: node } }),
   ...parts,
 });
 const podsOn = (cache: SchedulerCache, node: string) =>
@@ -53,43 +53,43 @@ describe('a pod', () => {
 
   it('stays, once assumed, through news from before, and moves where the informer says', () => {
     const cache = cacheOf('one', 'two');
-    cache.assume(podInfoOf(aPod('p')), 'one');
-    cache.setPod(aPod('p'));
+    cache.assume(podInfoOf(podNamed('p')), 'one');
+    cache.setPod(podNamed('p'));
     expect(podsOn(cache, 'one')).toEqual(['a/p']);
-    cache.setPod(aPod('p', 'two'));
+    cache.setPod(podNamed('p', 'two'));
     expect([podsOn(cache, 'one'), podsOn(cache, 'two')]).toEqual([[], ['a/p']]);
   });
 
   it('is forgotten, once assumed, until its binding is confirmed', () => {
     const cache = cacheOf('one');
-    cache.assume(podInfoOf(aPod('p')), 'one');
+    cache.assume(podInfoOf(podNamed('p')), 'one');
     cache.forget('a/p');
     expect(podsOn(cache, 'one')).toEqual([]);
-    cache.assume(podInfoOf(aPod('p')), 'one');
+    cache.assume(podInfoOf(podNamed('p')), 'one');
     cache.confirm('a/p');
     cache.forget('a/p');
-    cache.setPod(aPod('p'));
+    cache.setPod(podNamed('p'));
     expect(podsOn(cache, 'one')).toEqual(['a/p']);
   });
 
   it('takes the place of the pod whose name it took', () => {
     const cache = cacheOf('one');
-    cache.setPod(aPod('p', 'one'));
-    const next = aPod('p');
+    cache.setPod(podNamed('p', 'one'));
+    const next = podNamed('p');
     cache.setPod({ ...next, metadata: { ...next.metadata, uid: 'next' } });
     expect(podsOn(cache, 'one')).toEqual([]);
   });
 
   it('takes nothing any more once it has finished', () => {
     const cache = cacheOf('one');
-    cache.setPod(aPod('p', 'one'));
-    cache.setPod(aPod('p', 'one', { status: { phase: 'Succeeded' } }));
+    cache.setPod(podNamed('p', 'one'));
+    cache.setPod(podNamed('p', 'one', { status: { phase: 'Succeeded' } }));
     expect(podsOn(cache, 'one')).toEqual([]);
   });
 
   it('is counted once its node is there, and again when the node comes back', () => {
     const cache = cacheOf();
-    cache.setPod(aPod('p', 'one'));
+    cache.setPod(podNamed('p', 'one'));
     cache.setNode(aNode('one'));
     cache.removeNode('one');
     expect(podsOn(cache, 'one')).toBeUndefined();
@@ -101,7 +101,7 @@ describe('a pod', () => {
 
   it('is nominated to one node, until it is placed or gone', () => {
     const cache = cacheOf('one', 'two');
-    const pod = podInfoOf(aPod('p'));
+    const pod = podInfoOf(podNamed('p'));
     const nominated = () => ['one', 'two'].map((node) => cache.nominated.on(node).map(({ key }) => key));
     cache.nominate(pod, 'one');
     cache.nominate(pod, 'two');
@@ -134,7 +134,7 @@ it('a snapshot without changes is the same, and shares what has not changed', ()
   for (const name of ['one', 'two']) cache.setNode(aNode(name));
   const before = cache.snapshot();
   expect(cache.snapshot()).toBe(before);
-  cache.setPod(aPod('p', 'one'));
+  cache.setPod(podNamed('p', 'one'));
   const after = cache.snapshot();
   expect(after.get('two')).toBe(before.get('two'));
   expect(before.get('one')?.pods).toEqual([]);

@@ -10,16 +10,12 @@ import { podInfoOf } from '../node/pod-info.js';
 import { chooseNode, decidePod, findNodes } from './decide-pod.js';
 import { nodesToFind } from './find-feasible.js';
 import { viewOf } from './random-world.fixture.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name } });
 const aNode = (name: string): ReadableNode => object('Node', name);
-const aPod = (name = 'pod', parts: Partial<ReadablePod> = {}): ReadablePod => ({
-  ...{
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'a', uid: name },
-    spec: { containers: [] },
-  },
+const podNamed = (name = 'pod', parts: Partial<ReadablePod> = {}): ReadablePod => ({
+  ...podOf({ metadata: { name, namespace: 'a', uid: name } }),
   ...parts,
 });
 
@@ -40,7 +36,7 @@ interface Case {
 function inputOf({
   nodes = ['a', 'b'],
   plugins = [],
-  pod = aPod(),
+  pod = podNamed(),
   prepare,
   profile,
   seed = 1,
@@ -135,7 +131,7 @@ describe('a decision', () => {
 
   it('takes the nominated node if it fits, unscored, and any other if it does not', () => {
     const Score: SchedulerPlugin = { name: 'Score', score: ({ name }) => (name === 'a' ? 100 : 0) };
-    const pod = aPod('pod', { status: { nominatedNodeName: 'b' } });
+    const pod = podNamed('pod', { status: { nominatedNodeName: 'b' } });
     const onNominated = decide({ plugins: [Score], pod });
     expect(onNominated).toMatchObject({ kind: 'chosen', node: { name: 'b' } });
     expect(onNominated.kind === 'chosen' && onNominated.scores).toBeUndefined();
@@ -150,11 +146,11 @@ describe('a decision', () => {
       name: 'OnePod',
       filter: ({ pods }) => (pods.length > 0 ? unschedulable('taken') : undefined),
     };
-    const nominated = aPod('nominated', { spec: { containers: [], priority } });
+    const nominated = podNamed('nominated', { spec: { containers: [], priority } });
     const decision = decide({
       nodes: ['a'],
       plugins: [OnePod],
-      pod: aPod('pod', { spec: { containers: [], priority: 10 } }),
+      pod: podNamed('pod', { spec: { containers: [], priority: 10 } }),
       prepare: (cache) => cache.nominate(podInfoOf(nominated), 'a'),
     });
     expect(decision.kind === 'chosen').toBe(isFree);
@@ -168,7 +164,7 @@ describe('a decision', () => {
     const decision = decide({
       nodes: ['a'],
       plugins: [NeedsCompany],
-      prepare: (cache) => cache.nominate(podInfoOf(aPod('nominated')), 'a'),
+      prepare: (cache) => cache.nominate(podInfoOf(podNamed('nominated')), 'a'),
     });
     expect(decision).toMatchObject({ kind: 'refused', message: '0/1 nodes are available: 1 lonely.' });
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReadablePod } from '../framework/node-info.js';
 import { nonZeroRequestsOf, requestsOf, scoredRequestsOf } from './pod-requests.js';
+import { podOf, type PodParts } from '../../testing/pod-builder.js';
 
 type Spec = Partial<ReadablePod['spec']>;
 type Container = ReadablePod['spec']['containers'][number];
@@ -11,11 +12,8 @@ const container = (requests: Record<string, string> = {}, parts: Partial<Contain
 });
 const sidecar = (requests: Record<string, string>): Container =>
   container(requests, { name: 's', restartPolicy: 'Always' });
-const aPod = (spec: Spec, status: object = {}): ReadablePod => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
-  spec: { containers: [], ...spec },
-  status,
-});
+const requestingPod = (spec: Spec, status: object = {}): ReadablePod =>
+  podOf({ spec: spec as PodParts['spec'], status });
 const MIB = 1024 * 1024;
 
 describe('a pod requests', () => {
@@ -66,11 +64,11 @@ describe('a pod requests', () => {
       { cpu: 4000, memory: MIB, 'example.com/gpu': 1, 'hugepages-2Mi': 2 * MIB },
     ],
   ])('%s', (_what, spec, expected) => {
-    expect(Object.fromEntries(requestsOf(aPod(spec)))).toEqual(expected);
+    expect(Object.fromEntries(requestsOf(requestingPod(spec)))).toEqual(expected);
   });
 
   it('integers that no double holds exactly', () => {
-    const pod = aPod({ containers: [container({ 'example.com/units': '9007199254740993' })] });
+    const pod = requestingPod({ containers: [container({ 'example.com/units': '9007199254740993' })] });
     expect(requestsOf(pod).get('example.com/units')).toBe(9007199254740993n);
   });
 });
@@ -93,26 +91,29 @@ describe('while a container is resized, it counts', () => {
     ['what it asks for, while that waits for room', resized('1', '1', deferred), 2000],
     ['what it has, where what it asks for can never be', resized('1', '1', infeasible), 1000],
   ])('with %s', (_what, status, cpu) => {
-    expect(requestsOf(aPod(spec, status)).get('cpu')).toBe(cpu);
+    expect(requestsOf(requestingPod(spec, status)).get('cpu')).toBe(cpu);
   });
 
   it('as a pod with requests of its own in the same way', () => {
     const status = { resources: { requests: { cpu: '5' } }, allocatedResources: { cpu: '4' } };
     const whole = { ...spec, resources: { requests: { cpu: '3' } } };
-    expect(requestsOf(aPod(whole, status)).get('cpu')).toBe(5000);
-    expect(requestsOf(aPod(whole, { ...status, conditions: infeasible })).get('cpu')).toBe(5000);
+    expect(requestsOf(requestingPod(whole, status)).get('cpu')).toBe(5000);
+    expect(requestsOf(requestingPod(whole, { ...status, conditions: infeasible })).get('cpu')).toBe(5000);
   });
 });
 
 describe('scores count', () => {
   it('100m and 200 MiB for a container that states nothing, and an explicit zero as zero', () => {
-    const pod = aPod({ containers: [container(), container({ cpu: '0', memory: '1Mi' })] });
+    const pod = requestingPod({ containers: [container(), container({ cpu: '0', memory: '1Mi' })] });
     expect(nonZeroRequestsOf(pod)).toEqual({ cpu: 100, memory: 201 * MIB });
     expect(scoredRequestsOf(pod)).toEqual({ cpu: 100, memory: 201 * MIB });
   });
 
   it('requests of the pod as a whole once it is on a node, and not before', () => {
-    const pod = aPod({ containers: [container({ cpu: '1' })], resources: { requests: { cpu: '3' } } });
+    const pod = requestingPod({
+      containers: [container({ cpu: '1' })],
+      resources: { requests: { cpu: '3' } },
+    });
     expect(nonZeroRequestsOf(pod)).toEqual({ cpu: 3000, memory: 200 * MIB });
     expect(scoredRequestsOf(pod)).toEqual({ cpu: 1000, memory: 200 * MIB });
   });

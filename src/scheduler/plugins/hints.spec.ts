@@ -14,7 +14,7 @@ const object = (name: string, parts: Parts = {}): KubernetesObject => ({
   ...parts,
   metadata: { name, uid: name, namespace: 'a', ...(parts['metadata'] as object | undefined) },
 });
-const aPod = (name: string, spec: Parts = {}, parts: Parts = {}): ReadablePod =>
+const podWith = (name: string, spec: Parts = {}, parts: Parts = {}): ReadablePod =>
   object(name, { ...parts, spec: { containers: [], ...spec } }) as unknown as ReadablePod;
 const aNode = (parts: Parts = {}): KubernetesObject => object('node', parts);
 const labelled = (labels: Record<string, string>): Parts => ({ metadata: { labels } });
@@ -54,7 +54,7 @@ function wakes({
   after,
   before,
   plugin,
-  pod = aPod('waiting'),
+  pod = podWith('waiting'),
   resource,
   view = viewOf({}),
 }: Case): boolean {
@@ -80,8 +80,8 @@ describe('a pod that was refused by', () => {
       {
         resource: 'pods',
         action: 'update-pod-scheduling-gates-eliminated',
-        before: aPod('waiting'),
-        after: aPod('waiting'),
+        before: podWith('waiting'),
+        after: podWith('waiting'),
       },
     ],
     [
@@ -91,8 +91,8 @@ describe('a pod that was refused by', () => {
       {
         resource: 'pods',
         action: 'update-pod-scheduling-gates-eliminated',
-        before: aPod('x'),
-        after: aPod('x'),
+        before: podWith('x'),
+        after: podWith('x'),
       },
     ],
     [
@@ -145,7 +145,7 @@ describe('a pod that was refused by', () => {
       'is woken when a node gets the label',
       true,
       {
-        pod: aPod('waiting', { nodeSelector: { disk: 'ssd' } }),
+        pod: podWith('waiting', { nodeSelector: { disk: 'ssd' } }),
         resource: 'nodes',
         action: 'update-node-labels',
         before: aNode(),
@@ -157,7 +157,7 @@ describe('a pod that was refused by', () => {
       'sleeps when a node had it before',
       false,
       {
-        pod: aPod('waiting', { nodeSelector: { disk: 'ssd' } }),
+        pod: podWith('waiting', { nodeSelector: { disk: 'ssd' } }),
         resource: 'nodes',
         action: 'update-node-labels',
         before: aNode(labelled({ disk: 'ssd' })),
@@ -169,10 +169,10 @@ describe('a pod that was refused by', () => {
       'is woken when a pod with its port goes',
       true,
       {
-        pod: aPod('waiting', onPort(80)),
+        pod: podWith('waiting', onPort(80)),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', { ...onPort(80), ...onNode }),
+        before: podWith('x', { ...onPort(80), ...onNode }),
       },
     ],
     [
@@ -180,10 +180,10 @@ describe('a pod that was refused by', () => {
       'sleeps when one with another port goes',
       false,
       {
-        pod: aPod('waiting', onPort(80)),
+        pod: podWith('waiting', onPort(80)),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', { ...onPort(81), ...onNode }),
+        before: podWith('x', { ...onPort(81), ...onNode }),
       },
     ],
     [
@@ -191,28 +191,33 @@ describe('a pod that was refused by', () => {
       'is woken when a pod goes',
       true,
       {
-        pod: aPod('waiting', asking({ cpu: '1' })),
+        pod: podWith('waiting', asking({ cpu: '1' })),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', onNode),
+        before: podWith('x', onNode),
       },
     ],
     [
       'NodeResourcesFit',
       'sleeps when one goes that had no node',
       false,
-      { pod: aPod('waiting', asking({ cpu: '1' })), resource: 'pods', action: 'delete', before: aPod('x') },
+      {
+        pod: podWith('waiting', asking({ cpu: '1' })),
+        resource: 'pods',
+        action: 'delete',
+        before: podWith('x'),
+      },
     ],
     [
       'NodeResourcesFit',
       'is woken when another takes less of what it wants',
       true,
       {
-        pod: aPod('waiting', asking({ cpu: '1' })),
+        pod: podWith('waiting', asking({ cpu: '1' })),
         resource: 'pods',
         action: 'update-pod-scale-down',
-        before: aPod('x', { ...asking({ cpu: '2' }), ...onNode }),
-        after: aPod('x', { ...asking({ cpu: '1' }), ...onNode }),
+        before: podWith('x', { ...asking({ cpu: '2' }), ...onNode }),
+        after: podWith('x', { ...asking({ cpu: '1' }), ...onNode }),
       },
     ],
     [
@@ -220,11 +225,11 @@ describe('a pod that was refused by', () => {
       'sleeps when another takes less of something else',
       false,
       {
-        pod: aPod('waiting', asking({ cpu: '1' })),
+        pod: podWith('waiting', asking({ cpu: '1' })),
         resource: 'pods',
         action: 'update-pod-scale-down',
-        before: aPod('x', { ...asking({ memory: '2Gi' }), ...onNode }),
-        after: aPod('x', { ...asking({ memory: '1Gi' }), ...onNode }),
+        before: podWith('x', { ...asking({ memory: '2Gi' }), ...onNode }),
+        after: podWith('x', { ...asking({ memory: '1Gi' }), ...onNode }),
       },
     ],
     [
@@ -232,7 +237,7 @@ describe('a pod that was refused by', () => {
       'is woken when a node has more of what it wants',
       true,
       {
-        pod: aPod('waiting', asking({ cpu: '2' })),
+        pod: podWith('waiting', asking({ cpu: '2' })),
         resource: 'nodes',
         action: 'update-node-allocatable',
         before: aNode(withAllocatable({ cpu: '2' })),
@@ -244,7 +249,7 @@ describe('a pod that was refused by', () => {
       'sleeps when a node has more, but never enough',
       false,
       {
-        pod: aPod('waiting', asking({ cpu: '4' })),
+        pod: podWith('waiting', asking({ cpu: '4' })),
         resource: 'nodes',
         action: 'update-node-allocatable',
         before: aNode(withAllocatable({ cpu: '2' })),
@@ -256,7 +261,7 @@ describe('a pod that was refused by', () => {
       'sleeps when a node has more of something else',
       false,
       {
-        pod: aPod('waiting', asking({ cpu: '1' })),
+        pod: podWith('waiting', asking({ cpu: '1' })),
         resource: 'nodes',
         action: 'update-node-allocatable',
         before: aNode(withAllocatable({ cpu: '2' })),
@@ -273,23 +278,33 @@ describe('a pod that was refused by', () => {
       'PodTopologySpread',
       'is woken when a pod that counts goes',
       true,
-      { pod: aPod('waiting', spreading), resource: 'pods', action: 'delete', before: aPod('x', onNode, web) },
+      {
+        pod: podWith('waiting', spreading),
+        resource: 'pods',
+        action: 'delete',
+        before: podWith('x', onNode, web),
+      },
     ],
     [
       'PodTopologySpread',
       'sleeps when one of another kind goes',
       false,
-      { pod: aPod('waiting', spreading), resource: 'pods', action: 'delete', before: aPod('x', onNode) },
+      {
+        pod: podWith('waiting', spreading),
+        resource: 'pods',
+        action: 'delete',
+        before: podWith('x', onNode),
+      },
     ],
     [
       'PodTopologySpread',
       'sleeps when one of another namespace goes',
       false,
       {
-        pod: aPod('waiting', spreading),
+        pod: podWith('waiting', spreading),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', onNode, { metadata: { namespace: 'b', labels: { app: 'web' } } }),
+        before: podWith('x', onNode, { metadata: { namespace: 'b', labels: { app: 'web' } } }),
       },
     ],
     [
@@ -297,11 +312,11 @@ describe('a pod that was refused by', () => {
       'is woken when its own tolerations change and taints matter',
       true,
       {
-        pod: aPod('waiting', spreading),
+        pod: podWith('waiting', spreading),
         resource: 'pods',
         action: 'update-pod-tolerations',
-        before: aPod('waiting'),
-        after: aPod('waiting', { tolerations: [{ operator: 'Exists' }] }),
+        before: podWith('waiting'),
+        after: podWith('waiting', { tolerations: [{ operator: 'Exists' }] }),
       },
     ],
     [
@@ -309,7 +324,7 @@ describe('a pod that was refused by', () => {
       'is woken when a node moves to another zone',
       true,
       {
-        pod: aPod('waiting', spreading),
+        pod: podWith('waiting', spreading),
         resource: 'nodes',
         action: 'update-node-labels',
         before: aNode(labelled({ zone: 'a' })),
@@ -320,17 +335,17 @@ describe('a pod that was refused by', () => {
       'PodTopologySpread',
       'sleeps when a node without a zone comes',
       false,
-      { pod: aPod('waiting', spreading), resource: 'nodes', action: 'add', after: aNode() },
+      { pod: podWith('waiting', spreading), resource: 'nodes', action: 'add', after: aNode() },
     ],
     [
       'InterPodAffinity',
       'is woken when a pod comes that it wants near',
       true,
       {
-        pod: aPod('waiting', { affinity: { podAffinity: required } }),
+        pod: podWith('waiting', { affinity: { podAffinity: required } }),
         resource: 'pods',
         action: 'add',
-        after: aPod('x', onNode, web),
+        after: podWith('x', onNode, web),
       },
     ],
     [
@@ -338,10 +353,10 @@ describe('a pod that was refused by', () => {
       'sleeps when another comes',
       false,
       {
-        pod: aPod('waiting', { affinity: { podAffinity: required } }),
+        pod: podWith('waiting', { affinity: { podAffinity: required } }),
         resource: 'pods',
         action: 'add',
-        after: aPod('x', onNode),
+        after: podWith('x', onNode),
       },
     ],
     [
@@ -349,10 +364,10 @@ describe('a pod that was refused by', () => {
       'sleeps while that pod has no node',
       false,
       {
-        pod: aPod('waiting', { affinity: { podAffinity: required } }),
+        pod: podWith('waiting', { affinity: { podAffinity: required } }),
         resource: 'pods',
         action: 'add',
-        after: aPod('x', {}, web),
+        after: podWith('x', {}, web),
       },
     ],
     [
@@ -360,10 +375,10 @@ describe('a pod that was refused by', () => {
       'is woken when a pod goes that it avoids',
       true,
       {
-        pod: aPod('waiting', { affinity: { podAntiAffinity: required } }),
+        pod: podWith('waiting', { affinity: { podAntiAffinity: required } }),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', onNode, web),
+        before: podWith('x', onNode, web),
       },
     ],
     [
@@ -371,10 +386,10 @@ describe('a pod that was refused by', () => {
       'is woken when a pod goes that avoids it',
       true,
       {
-        pod: aPod('waiting', {}, web),
+        pod: podWith('waiting', {}, web),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', { affinity: { podAntiAffinity: required }, ...onNode }),
+        before: podWith('x', { affinity: { podAntiAffinity: required }, ...onNode }),
       },
     ],
     [
@@ -382,7 +397,7 @@ describe('a pod that was refused by', () => {
       'sleeps when a node comes without the domain',
       false,
       {
-        pod: aPod('waiting', { affinity: { podAntiAffinity: required } }),
+        pod: podWith('waiting', { affinity: { podAntiAffinity: required } }),
         resource: 'nodes',
         action: 'add',
         after: aNode(),
@@ -393,10 +408,10 @@ describe('a pod that was refused by', () => {
       'is woken when a pod with its claim goes',
       true,
       {
-        pod: aPod('waiting', claiming('data')),
+        pod: podWith('waiting', claiming('data')),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', claiming('data')),
+        before: podWith('x', claiming('data')),
       },
     ],
     [
@@ -404,10 +419,10 @@ describe('a pod that was refused by', () => {
       'sleeps when one with another claim goes',
       false,
       {
-        pod: aPod('waiting', claiming('data')),
+        pod: podWith('waiting', claiming('data')),
         resource: 'pods',
         action: 'delete',
-        before: aPod('x', claiming('logs')),
+        before: podWith('x', claiming('logs')),
       },
     ],
     [
@@ -437,7 +452,7 @@ describe('a pod that was refused by', () => {
       'is woken when its claim changes',
       true,
       {
-        pod: aPod('waiting', claiming('data')),
+        pod: podWith('waiting', claiming('data')),
         resource: 'persistentvolumeclaims',
         action: 'update',
         before: object('data'),
@@ -449,7 +464,7 @@ describe('a pod that was refused by', () => {
       'sleeps when another claim does',
       false,
       {
-        pod: aPod('waiting', claiming('data')),
+        pod: podWith('waiting', claiming('data')),
         resource: 'persistentvolumeclaims',
         action: 'update',
         before: object('logs'),
@@ -510,7 +525,7 @@ describe('a pod that was refused by', () => {
       'DefaultPreemption',
       'sleeps when a pod goes: the plug-ins that refused it judge that',
       false,
-      { resource: 'pods', action: 'delete', before: aPod('x', onNode) },
+      { resource: 'pods', action: 'delete', before: podWith('x', onNode) },
     ],
     [
       'NodeDeclaredFeatures',

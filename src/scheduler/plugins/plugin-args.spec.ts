@@ -9,6 +9,7 @@ import { compileProfile } from '../framework/compile-profile.js';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { DEFAULT_PLUGINS } from './default-plugins.js';
+import { podOf } from '../../testing/pod-builder.js';
 
 const handle = { view: viewOf({}), log: silentLogger };
 const create = (name: string, args: unknown) =>
@@ -81,8 +82,8 @@ const aNode = (
 const asking = (requests: Record<string, string>) => ({
   containers: [{ name: 'c', resources: { requests } }],
 });
-const aPod = (name: string, spec: Partial<ReadablePod['spec']>): ReadablePod => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'a', uid: name, labels: { app: 'web' } } },
+const webPod = (name: string, spec: Partial<ReadablePod['spec']>): ReadablePod => ({
+  ...podOf({ metadata: { name, namespace: 'a', uid: name, labels: { app: 'web' } } }),
   spec: { containers: [], ...spec },
 });
 
@@ -91,7 +92,7 @@ function decide({ args, nodes, others = [], plugin, pod = {} }: Case) {
   const cache = new SchedulerCache();
   for (const node of nodes) cache.setNode(node);
   for (const other of others) cache.setPod(other);
-  const info = podInfoOf(aPod('pod', pod));
+  const info = podInfoOf(webPod('pod', pod));
   const service = {
     ...{ apiVersion: 'v1', kind: 'Service' },
     metadata: { name: 's', namespace: 'a' },
@@ -179,7 +180,7 @@ describe('arguments change', () => {
     const defaultConstraints = [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }];
     const args = { defaultingType: 'List', defaultConstraints };
     const zoned = [aNode('a', {}, { zone: 'a' }), aNode('b', {}, { zone: 'b' })];
-    const others = [aPod('other', { nodeName: 'a' })];
+    const others = [webPod('other', { nodeName: 'a' })];
     expect(decide({ plugin: 'PodTopologySpread', args, nodes: zoned, others })).toMatchObject({
       kind: 'chosen',
       feasible: [{ name: 'b' }],
@@ -205,7 +206,7 @@ describe('arguments change', () => {
   it('the weight of a required term of another pod for InterPodAffinity', () => {
     const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'web' } } };
     const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
-    const others = [aPod('other', { nodeName: 'small', affinity })];
+    const others = [webPod('other', { nodeName: 'small', affinity })];
     const given = { plugin: 'InterPodAffinity', nodes, others };
     expect(scoresOf({ ...given, args: {} })).toEqual([100, 0]);
     expect(scoresOf({ ...given, args: { hardPodAffinityWeight: 0 } })).toEqual([0, 0]);

@@ -6,13 +6,12 @@ import { podInfoOf } from '../node/pod-info.js';
 import { aQueue } from '../queue/scheduling-queue.fixture.js';
 import type { ClusterCaches } from './cluster-caches.js';
 import { followCluster } from './follow-cluster.js';
+import { podOf } from '../../testing/pod-builder.js';
 
-const aPod = (status: Pod['status'] = {}, nodeName?: string): Pod => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'a', uid: '1' } },
-  ...{ spec: { containers: [], nodeName }, status },
-});
-const WAITING = aPod();
-const NOMINATED = aPod({ nominatedNodeName: 'n' });
+const waitingPod = (status: Pod['status'] = {}, nodeName?: string): Pod =>
+  podOf({ metadata: { namespace: 'a', uid: '1' }, spec: { nodeName }, status });
+const WAITING = waitingPod();
+const NOMINATED = waitingPod({ nominatedNodeName: 'n' });
 
 function follow() {
   const cache = new SchedulerCache();
@@ -47,7 +46,7 @@ describe('a pod that has been bound', () => {
     world.tell({ type: 'modified', old: WAITING, object: NOMINATED });
     expect(world.queue.has('1')).toBe(false);
     expect(world.cache.nominationOf('a/web')).toBeUndefined();
-    world.tell({ type: 'modified', old: NOMINATED, object: aPod({}, 'n') });
+    world.tell({ type: 'modified', old: NOMINATED, object: waitingPod({}, 'n') });
     expect(world.onNode()).toBe(1);
   });
 

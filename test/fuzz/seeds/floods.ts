@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Seed, SeedWorld } from './seed.js';
-import { aPod, DEPLOYMENTS, JSON_TYPE, MERGE_PATCH, PODS, times, VICTIM } from './seed.js';
+import { podBody, DEPLOYMENTS, JSON_TYPE, MERGE_PATCH, PODS, times, VICTIM } from './seed.js';
 
 const MIB = 1024 * 1024;
 
@@ -105,7 +105,7 @@ export const FLOOD_SEEDS: readonly Seed[] = [
       const value = 'x'.repeat(200_000);
       const pods = times(world.scaled(100), (index) => `large${index}`);
       await inTurns(pods.length, 8, (index) => {
-        const pod = aPod(pods[index]!, {}, { annotations: { value } });
+        const pod = podBody(pods[index]!, {}, { annotations: { value } });
         return world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));
       });
       const watchers = world.scaled(400);
@@ -156,7 +156,7 @@ export const FLOOD_SEEDS: readonly Seed[] = [
       const value = 'x'.repeat(200_000);
       const pods = times(Math.min(60, world.scaled(120)), (index) => `unread${index}`);
       await inTurns(pods.length, 8, (index) => {
-        const pod = aPod(pods[index]!, {}, { annotations: { value } });
+        const pod = podBody(pods[index]!, {}, { annotations: { value } });
         return world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));
       });
       const sockets: TLSSocket[] = [];
@@ -200,7 +200,7 @@ export const FLOOD_SEEDS: readonly Seed[] = [
     async run(world) {
       const count = world.scaled(20_000);
       await inTurns(count, 32, (index) =>
-        world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(aPod(`many${index}`)))),
+        world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(podBody(`many${index}`)))),
       );
       const peak = await peakDuring(world, async () => {
         const answers = await Promise.all(
@@ -240,7 +240,7 @@ export const FLOOD_SEEDS: readonly Seed[] = [
     name: 'large bodies at once hold nobody up',
     async run(world) {
       const env = times(10_000, (index) => ({ name: `V${index}`, value: 'x'.repeat(50) }));
-      const pod = aPod('large', { containers: [{ name: 'c', image: 'i', env }] });
+      const pod = podBody('large', { containers: [{ name: 'c', image: 'i', env }] });
       const body = JSON.stringify(pod);
       const path = `${PODS}?dryRun=All`;
       const peak = await peakDuring(world, async () => {

@@ -2,7 +2,7 @@ import type { Answer } from '../fuzzed-server.js';
 import type { Seed, SeedWorld } from './seed.js';
 import {
   aDeployment,
-  aPod,
+  podBody,
   APPLY_PATCH,
   aTemplate,
   DEPLOYMENTS,
@@ -46,19 +46,22 @@ async function refusesOrCloses(world: SeedWorld, sent: Promise<Answer>): Promise
 
 /** What a body of a Pod may have too much of. */
 const swollen: readonly (readonly [what: string, make: (world: SeedWorld) => object])[] = [
-  ['50 000 containers without a name', (w) => aPod('p', { containers: times(w.scaled(50_000), () => ({})) })],
+  [
+    '50 000 containers without a name',
+    (w) => podBody('p', { containers: times(w.scaled(50_000), () => ({})) }),
+  ],
   [
     '50 000 containers of one name',
-    (w) => aPod('p', { containers: times(w.scaled(50_000), () => ({ name: 'c', image: 'i' })) }),
+    (w) => podBody('p', { containers: times(w.scaled(50_000), () => ({ name: 'c', image: 'i' })) }),
   ],
   [
     '50 000 containers',
-    (w) => aPod('p', { containers: times(w.scaled(50_000), (i) => ({ name: `c${i}`, image: 'i' })) }),
+    (w) => podBody('p', { containers: times(w.scaled(50_000), (i) => ({ name: `c${i}`, image: 'i' })) }),
   ],
   [
     '100 000 ports',
     (w) =>
-      aPod('p', {
+      podBody('p', {
         containers: [
           {
             name: 'c',
@@ -70,12 +73,13 @@ const swollen: readonly (readonly [what: string, make: (world: SeedWorld) => obj
   ],
   [
     '50 000 tolerations',
-    (w) => aPod('p', { tolerations: times(w.scaled(50_000), (i) => ({ key: `k${i}`, operator: 'Exists' })) }),
+    (w) =>
+      podBody('p', { tolerations: times(w.scaled(50_000), (i) => ({ key: `k${i}`, operator: 'Exists' })) }),
   ],
   [
     '50 000 volumes that nobody knows',
     (w) =>
-      aPod('p', {
+      podBody('p', {
         volumes: times(w.scaled(50_000), () => ({ name: 'v' })),
         containers: [
           {
@@ -89,7 +93,7 @@ const swollen: readonly (readonly [what: string, make: (world: SeedWorld) => obj
   [
     '20 000 controllers',
     (w) =>
-      aPod(
+      podBody(
         'p',
         {},
         {
@@ -105,21 +109,25 @@ const swollen: readonly (readonly [what: string, make: (world: SeedWorld) => obj
   ],
   [
     '100 000 finalizers',
-    (w) => aPod('p', {}, { finalizers: times(w.scaled(100_000), (i) => `bad name ${i}`) }),
+    (w) => podBody('p', {}, { finalizers: times(w.scaled(100_000), (i) => `bad name ${i}`) }),
   ],
   [
     '100 000 labels',
     (w) =>
-      aPod('p', {}, { labels: Object.fromEntries(times(w.scaled(100_000), (i) => [`bad name ${i}`, '!'])) }),
+      podBody(
+        'p',
+        {},
+        { labels: Object.fromEntries(times(w.scaled(100_000), (i) => [`bad name ${i}`, '!'])) },
+      ),
   ],
   [
     'a label of 2 MB',
-    () => aPod('p', {}, { labels: { [`a${'.a'.repeat(500_000)}!`]: `a${'-a'.repeat(500_000)}!` } }),
+    () => podBody('p', {}, { labels: { [`a${'.a'.repeat(500_000)}!`]: `a${'-a'.repeat(500_000)}!` } }),
   ],
-  ['a name of 2 MB', () => aPod(`a${'.a'.repeat(1_000_000)}!`)],
-  ['an annotation of 2 MB', () => aPod('p', {}, { annotations: { a: 'x'.repeat(2_000_000) } })],
-  ['1 000 000 empty maps', (w) => ({ ...aPod('p'), status: times(w.scaled(1_000_000), () => ({})) })],
-  ['1 000 000 numbers', (w) => aPod('p', { nodeSelector: times(w.scaled(1_000_000), () => 1) })],
+  ['a name of 2 MB', () => podBody(`a${'.a'.repeat(1_000_000)}!`)],
+  ['an annotation of 2 MB', () => podBody('p', {}, { annotations: { a: 'x'.repeat(2_000_000) } })],
+  ['1 000 000 empty maps', (w) => ({ ...podBody('p'), status: times(w.scaled(1_000_000), () => ({})) })],
+  ['1 000 000 numbers', (w) => podBody('p', { nodeSelector: times(w.scaled(1_000_000), () => 1) })],
 ];
 
 export const HEAVY_SEEDS: readonly Seed[] = [
@@ -274,7 +282,7 @@ export const HEAVY_SEEDS: readonly Seed[] = [
     name: 'taking one toleration from 20 000 holds nobody up',
     async run(world) {
       const tolerations = times(world.scaled(20_000), (index) => ({ key: `k${index}`, operator: 'Exists' }));
-      await world.write('POST', PODS, JSON_TYPE, JSON.stringify(aPod('tolerant', { tolerations })));
+      await world.write('POST', PODS, JSON_TYPE, JSON.stringify(podBody('tolerant', { tolerations })));
       await world.patch(MERGE_PATCH, { spec: { tolerations: tolerations.slice(1) } }, `${PODS}/tolerant`);
       await world.send({ method: 'DELETE', path: `${PODS}/tolerant?gracePeriodSeconds=0` });
     },
@@ -296,7 +304,7 @@ export const HEAVY_SEEDS: readonly Seed[] = [
       const count = world.scaled(20_000);
       const names = times(count, (index) => `c${index}`);
       const spec = { initContainers: names.map((name) => ({ name, image: 'i', restartPolicy: 'Always' })) };
-      await world.write('POST', PODS, JSON_TYPE, JSON.stringify(aPod('busy', spec)));
+      await world.write('POST', PODS, JSON_TYPE, JSON.stringify(podBody('busy', spec)));
       const initContainerStatuses = names.map((name) => ({
         name,
         started: true,

@@ -1,7 +1,7 @@
 import type { Seed, SeedWorld } from './seed.js';
 import {
   aDeployment,
-  aPod,
+  podBody,
   aTemplate,
   APPLY_PATCH,
   DEPLOYMENTS,
@@ -118,7 +118,10 @@ export const KEY_SEEDS: readonly Seed[] = [
     async run(world: SeedWorld) {
       const attributes = `{"__proto__":"p","constructor":"c","kept":"k"}`;
       const volume = `{"name":"v","csi":{"driver":"d","volumeAttributes":${attributes}}}`;
-      const body = JSON.stringify(aPod('keys')).replace('"containers"', `"volumes":[${volume}],"containers"`);
+      const body = JSON.stringify(podBody('keys')).replace(
+        '"containers"',
+        `"volumes":[${volume}],"containers"`,
+      );
       const created = await world.does(world.write('POST', PODS, type, body));
       if (!created.text.includes('"__proto__":"p"')) throw new Error(`__proto__ is lost: ${created.text}`);
       const again = await world.does(world.send({ method: 'GET', path: `${PODS}/keys` }));

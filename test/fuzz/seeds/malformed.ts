@@ -1,7 +1,7 @@
 import type { Seed, SeedWorld } from './seed.js';
 import {
   aDeployment,
-  aPod,
+  podBody,
   APPLY_PATCH,
   DEPLOYMENTS,
   JSON_PATCH,
@@ -257,7 +257,7 @@ export const MALFORMED_SEEDS: readonly Seed[] = [
     name: `a quantity that is ${JSON.stringify(quantity)} is refused`,
     async run(world: SeedWorld) {
       const container = { name: 'c', image: 'i', resources: { limits: { cpu: quantity } } };
-      const pod = aPod('quantity', { containers: [container] });
+      const pod = podBody('quantity', { containers: [container] });
       await world.refuses(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));
     },
   })),
@@ -265,7 +265,7 @@ export const MALFORMED_SEEDS: readonly Seed[] = [
     name: 'a quantity of a million digits is refused',
     async run(world) {
       for (const cpu of ['9'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}1`, `1e${'9'.repeat(1000)}`]) {
-        const pod = aPod('quantity', {
+        const pod = podBody('quantity', {
           containers: [{ name: 'c', image: 'i', resources: { limits: { cpu } } }],
         });
         await world.refuses(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));

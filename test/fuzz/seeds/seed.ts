@@ -138,7 +138,7 @@ export function aTemplate(app: string, spec: object = {}): object {
   return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image: 'i:1' }], ...spec } };
 }
 
-export function aPod(name: string, spec: object = {}, metadata: object = {}): object {
+export function podBody(name: string, spec: object = {}, metadata: object = {}): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',

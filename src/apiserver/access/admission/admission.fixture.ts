@@ -6,6 +6,7 @@ import { FollowedResources, MemoryStorage } from '../../storage/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
 import { SERVER } from './attributes.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
+import { podOf } from '../../../testing/pod-builder.js';
 
 export const kinds = createKindRegistry();
 
@@ -29,13 +30,11 @@ export async function followedOf<T extends KubernetesObject>(
   return { followed, storage };
 }
 
-export function aPod(spec: Partial<Pod['spec']> = {}, name = 'p'): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
+export function admittedPod(spec: Partial<Pod['spec']> = {}, name = 'p'): Pod {
+  return podOf({
     metadata: { name, namespace: 'a' },
     spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
-  };
+  });
 }
 
 /** A request to create a pod in the namespace `a`. */

@@ -6,7 +6,7 @@ import type {
   Pod,
   StorageClass,
 } from '../../../machinery/kubernetes/index.js';
-import { aPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
+import { admittedPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
 import type { RuntimeClass } from './plugins/runtime-class.js';
@@ -67,7 +67,7 @@ async function pluginsOfPods() {
 describe('builtInPlugins', () => {
   it.each(INCOMPLETE)('refuse or complete a pod of %j, which nobody has validated', async (spec) => {
     for (const plugin of await pluginsOfPods()) {
-      const pod = { ...aPod(), spec: structuredClone(spec) } as Pod;
+      const pod = { ...admittedPod(), spec: structuredClone(spec) } as Pod;
       const outcome = await Promise.resolve(plugin.mutate?.(creationOf(pod))).catch(
         (error: unknown) => error,
       );

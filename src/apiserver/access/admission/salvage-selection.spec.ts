@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { creationOf, aPod, kinds } from './admission.fixture.js';
+import { creationOf, admittedPod, kinds } from './admission.fixture.js';
 import {
   policyNameOf,
   selectionOfBinding,
@@ -12,7 +12,8 @@ import type { Selection } from './webhooks/webhook.js';
 const labelsOf = () => ({ team: 'a' });
 const mayMatchPod = (selections: readonly (Selection | undefined)[]): boolean =>
   selections.some(
-    (selection) => selection && matchRequest(selection, creationOf(aPod()), kinds, labelsOf) !== undefined,
+    (selection) =>
+      selection && matchRequest(selection, creationOf(admittedPod()), kinds, labelsOf) !== undefined,
   );
 
 const CREATES = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
@@ -63,7 +64,7 @@ describe('requests that an unreadable webhook configuration may be for', () => {
   it('is never a configuration: it can be put right', () => {
     const kind = kinds.find('admissionregistration.k8s.io', 'v1', 'validatingwebhookconfigurations')!;
     const [selection] = selectionsOfConfiguration(undefined);
-    const attributes = { ...creationOf(aPod()), kind, namespace: '' };
+    const attributes = { ...creationOf(admittedPod()), kind, namespace: '' };
     expect(matchRequest(selection!, attributes, kinds, labelsOf)).toBeUndefined();
   });
 });

@@ -14,12 +14,12 @@ const collectGarbage = vm.runInNewContext('gc') as () => void;
 
 const CONTEXT = { clock: { now: () => 0 } } as unknown as RegistryContext;
 
-function aPod(name: string): UnstructuredObject {
+function listedPod(name: string): UnstructuredObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'n' } };
 }
 
 function aPage(names: readonly string[], isLast: boolean): SelectedPage {
-  return { items: names.map((name) => ({ object: aPod(name) })), revision: 7, remaining: 0, isLast };
+  return { items: names.map((name) => ({ object: listedPod(name) })), revision: 7, remaining: 0, isLast };
 }
 
 /** Pages without another reference to them. */

@@ -3,13 +3,16 @@ import type { Pod } from '../../../machinery/kubernetes/index.js';
 import type { ExecOutcome } from './pod-exec.js';
 import { admittedOptions, connectOptionsOf } from './connect-options.js';
 import { decideExec, execOverWebSocket } from './pod-exec.js';
+import { podOf } from '../../../testing/pod-builder.js';
 
-function aPod(exec?: string, state: object = { running: {} }): Pod {
-  return {
+function podAnswering(exec?: string, state: object = { running: {} }): Pod {
+  return podOf({
     metadata: { name: 'p', annotations: exec === undefined ? {} : { 'node.rollkeeper.dev/exec': exec } },
     spec: { nodeName: 'n', containers: [{ name: 'web' }] },
-    status: { containerStatuses: [{ name: 'web', state }] },
-  } as unknown as Pod;
+    status: {
+      containerStatuses: [{ name: 'web', image: '', imageID: '', ready: true, restartCount: 0, state }],
+    },
+  });
 }
 
 const run = (pod: Pod, command: string) => decideExec(pod, 'web', command.split(' '));
@@ -20,19 +23,22 @@ describe('a command in a container', () => {
     ['fails as it says', 'date: { stderr: no, exitCode: 3 }', { stdout: '', stderr: 'no', exitCode: 3 }],
     ['is any command', 'ls: a\n"*": b', { stdout: 'b', stderr: '', exitCode: 0 }],
   ])('%s', (_name, exec, answer) => {
-    expect(run(aPod(exec), 'date')).toEqual({ type: 'answer', answer });
+    expect(run(podAnswering(exec), 'date')).toEqual({ type: 'answer', answer });
   });
 
   it('is told apart by its words', () => {
-    expect(run(aPod('ls: all\nls -l /data: some'), 'ls -l /data')).toMatchObject({
+    expect(run(podAnswering('ls: all\nls -l /data: some'), 'ls -l /data')).toMatchObject({
       answer: { stdout: 'some' },
     });
-    expect(run(aPod('ls: all'), 'ls -a')).toEqual({ type: 'unknown command', command: 'ls' });
-    expect(run(aPod('ls: all'), 'constructor')).toEqual({ type: 'unknown command', command: 'constructor' });
+    expect(run(podAnswering('ls: all'), 'ls -a')).toEqual({ type: 'unknown command', command: 'ls' });
+    expect(run(podAnswering('ls: all'), 'constructor')).toEqual({
+      type: 'unknown command',
+      command: 'constructor',
+    });
   });
 
   it('has no owner if the pod names none', () => {
-    expect(run(aPod(), 'ls')).toBeUndefined();
+    expect(run(podAnswering(), 'ls')).toBeUndefined();
   });
 
   it.each([
@@ -41,11 +47,11 @@ describe('a command in a container', () => {
     ['ls: { output: x }', 'annotation node.rollkeeper.dev/exec'],
     ['{', 'annotation node.rollkeeper.dev/exec'],
   ])('is refused where the annotation is wrong: %s', (exec, problem) => {
-    expect(() => run(aPod(exec), 'ls')).toThrow(problem);
+    expect(() => run(podAnswering(exec), 'ls')).toThrow(problem);
   });
 
   it('finds no container that does not run', () => {
-    expect(() => run(aPod('ls: a', { waiting: {} }), 'ls')).toThrow('container not found ("web")');
+    expect(() => run(podAnswering('ls: a', { waiting: {} }), 'ls')).toThrow('container not found ("web")');
   });
 });
 

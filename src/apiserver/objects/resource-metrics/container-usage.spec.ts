@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../machinery/kubernetes/index.js';
 import { nodeMetrics, podMetrics } from './metrics-kinds.js';
+import { podOf } from '../../../testing/pod-builder.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const RUNNING = { state: { running: { startedAt: '2026-01-01T00:00:00Z' } } };
 
-function aPod(annotations: Record<string, string> = {}, status: object = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'web', namespace: 'default', labels: { app: 'web' }, annotations },
+function measuredPod(annotations: Record<string, string> = {}, status: object = {}): Pod {
+  return podOf({
+    metadata: { labels: { app: 'web' }, annotations },
     spec: {
       containers: [
         { name: 'web', resources: { requests: { cpu: '200m', memory: '64Mi' } } },
@@ -23,8 +22,8 @@ function aPod(annotations: Record<string, string> = {}, status: object = {}): Po
         { name: 'side', ...RUNNING },
       ],
       ...status,
-    },
-  } as unknown as Pod;
+    } as Pod['status'],
+  });
 }
 
 const usages = (pod: Pod) => podMetrics(pod, NOW)?.containers as { usage: object }[] | undefined;
@@ -59,16 +58,16 @@ describe('the usage of a pod', () => {
   ])('$name', ({ annotations, side, web }) => {
     const said = Object.entries(annotations).map(([name, value]) => [`node.rollkeeper.dev/${name}`, value]);
     const expected = [web, side].map(([cpu, memory]) => ({ cpu, memory }));
-    const found = usages(aPod(Object.fromEntries(said) as Record<string, string>));
+    const found = usages(measuredPod(Object.fromEntries(said) as Record<string, string>));
     expect(found?.map(({ usage }) => usage)).toEqual(expected);
   });
 
   it('is known of containers that run', () => {
     const waiting = { name: 'side', state: { waiting: { reason: 'CrashLoopBackOff' } } };
-    const pod = aPod({}, { containerStatuses: [{ name: 'web', ...RUNNING }, waiting] });
+    const pod = measuredPod({}, { containerStatuses: [{ name: 'web', ...RUNNING }, waiting] });
     expect(usages(pod)).toMatchObject([{ name: 'web' }]);
-    expect(podMetrics(aPod({}, { phase: 'Pending', containerStatuses: [] }), NOW)).toBeUndefined();
-    expect(podMetrics(aPod({}, { phase: 'Succeeded' }), NOW)).toBeUndefined();
+    expect(podMetrics(measuredPod({}, { phase: 'Pending', containerStatuses: [] }), NOW)).toBeUndefined();
+    expect(podMetrics(measuredPod({}, { phase: 'Succeeded' }), NOW)).toBeUndefined();
   });
 });
 

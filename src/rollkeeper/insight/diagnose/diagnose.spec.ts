@@ -135,18 +135,22 @@ function budget(status: object): Sketch {
 }
 
 describe('a PodDisruptionBudget', () => {
-  const aPod = (name: string, isReady: boolean) =>
+  const podEntry = (name: string, isReady: boolean) =>
     ['pod', name, { metadata: { labels: { app: 'web' } }, spec, status: ready(isReady) }] as const;
 
   it('says what would change that if it can never allow an eviction', async () => {
     const sums = { expectedPods: 1, desiredHealthy: 1, currentHealthy: 1 };
-    const cluster = clusterOf(aPod('web-1', true), ['pdb', 'web', budget(sums)]);
+    const cluster = clusterOf(podEntry('web-1', true), ['pdb', 'web', budget(sums)]);
     expect(causesOf(await explained(cluster, 'pdb', 'web'))).toEqual(['note pdb-never-allows']);
   });
 
   it('names the pods that it waits for to become ready', async () => {
     const sums = { expectedPods: 2, desiredHealthy: 1, currentHealthy: 1 };
-    const cluster = clusterOf(aPod('web-1', true), aPod('web-2', false), ['pdb', 'web', budget(sums)]);
+    const cluster = clusterOf(podEntry('web-1', true), podEntry('web-2', false), [
+      'pdb',
+      'web',
+      budget(sums),
+    ]);
     const { waitsFor } = await explained(cluster, 'pdb', 'web');
     expect(waitsFor[0]).toMatchObject({
       cause: 'pdb-blocks',
@@ -157,7 +161,7 @@ describe('a PodDisruptionBudget', () => {
   it('over pods of another one is blocked: the API evicts no pod with two budgets', async () => {
     const allows = { disruptionsAllowed: 1, expectedPods: 1, desiredHealthy: 0, currentHealthy: 1 };
     const cluster = clusterOf(
-      aPod('web-1', true),
+      podEntry('web-1', true),
       ['pdb', 'web', budget(allows)],
       ['pdb', 'all', budget(allows)],
     );
@@ -227,13 +231,13 @@ describe('a StatefulSet', () => {
     spec: { replicas: 2, selector: {}, template: {}, serviceName: '', ...fields },
     status,
   });
-  const aPod = (name: string, status: object, labels: Record<string, string> = {}) =>
+  const podEntry = (name: string, status: object, labels: Record<string, string> = {}) =>
     ['pod', name, { metadata: { ...ownedBy('StatefulSet', 'db'), labels }, spec, status }] as const;
 
   it('with pods in order says which pod the next one waits for', async () => {
     const cluster = clusterOf(
       ['sts', 'db', set()],
-      aPod('db-0', waiting('ImagePullBackOff', 'Back-off pulling image "ghcr.io/db:2"')),
+      podEntry('db-0', waiting('ImagePullBackOff', 'Back-off pulling image "ghcr.io/db:2"')),
     );
     const told = await explained(cluster, 'sts', 'db');
     expect(causesOf(told)).toEqual(['blocked image-pull', 'waits ordered-ready']);
@@ -241,7 +245,7 @@ describe('a StatefulSet', () => {
   });
 
   it('says to delete its broken pod if a template that was put right does not replace it', async () => {
-    const broken = aPod('db-1', waiting('CrashLoopBackOff', 'back-off'), {
+    const broken = podEntry('db-1', waiting('CrashLoopBackOff', 'back-off'), {
       'controller-revision-hash': 'db-broken',
     });
     const revisions = { currentRevision: 'db-old', updateRevision: 'db-fixed' };
@@ -291,7 +295,11 @@ describe('a StatefulSet', () => {
   });
 
   it('is complete with its pods ready', async () => {
-    const cluster = clusterOf(['sts', 'db', set()], aPod('db-0', ready(true)), aPod('db-1', ready(true)));
+    const cluster = clusterOf(
+      ['sts', 'db', set()],
+      podEntry('db-0', ready(true)),
+      podEntry('db-1', ready(true)),
+    );
     expect(await explained(cluster, 'sts', 'db')).toMatchObject({ state: 'complete', waitsFor: [] });
   });
 });

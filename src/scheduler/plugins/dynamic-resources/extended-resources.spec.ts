@@ -45,7 +45,7 @@ interface Containers {
 }
 const containers = (prefix: string, all: readonly Requests[] = [], parts: object = {}) =>
   all.map((requests, index) => ({ name: `${prefix}${index}`, resources: { requests }, ...parts }));
-const aPod = ({ init, main = [{ [GPU]: '1' }], sidecars }: Containers = {}): ReadablePod => ({
+const podAsking = ({ init, main = [{ [GPU]: '1' }], sidecars }: Containers = {}): ReadablePod => ({
   ...object('Pod', 'web', {}, { namespace: 'a' }),
   spec: {
     initContainers: [
@@ -122,7 +122,7 @@ describe('the claim of a pod’s extended resources', () => {
   it('has a request for each container and resource, called by their places', () => {
     expect(
       claimOf(
-        aPod({
+        podAsking({
           main: [
             { cpu: '1', [GPU]: '2' },
             { [GPU]: '1', [NIC]: '1' },
@@ -144,7 +144,7 @@ describe('the claim of a pod’s extended resources', () => {
   });
 
   it('lets init containers use the devices of later containers, and share what they need beyond', () => {
-    const pod = aPod({ init: [{ [GPU]: '1' }, { [GPU]: '4' }, { [GPU]: '5' }], main: [{ [GPU]: '2' }] });
+    const pod = podAsking({ init: [{ [GPU]: '1' }, { [GPU]: '4' }, { [GPU]: '5' }], main: [{ [GPU]: '2' }] });
     expect(claimOf(pod)).toEqual({
       requests: [
         ['container-2-request-0', 'gpu', 3],
@@ -162,7 +162,7 @@ describe('the claim of a pod’s extended resources', () => {
   });
 
   it('counts sidecars among those that go on running', () => {
-    expect(claimOf(aPod({ sidecars: [{ [GPU]: '1' }], main: [{ [GPU]: '1' }] }))).toMatchObject({
+    expect(claimOf(podAsking({ sidecars: [{ [GPU]: '1' }], main: [{ [GPU]: '1' }] }))).toMatchObject({
       requests: [
         ['container-0-request-0', 'gpu', 1],
         ['container-1-request-0', 'gpu', 1],
@@ -171,27 +171,27 @@ describe('the claim of a pod’s extended resources', () => {
   });
 
   it('leaves to the node what it has itself', () => {
-    const pod = aPod({ main: [{ [GPU]: '1', [NIC]: '1' }] });
+    const pod = podAsking({ main: [{ [GPU]: '1', [NIC]: '1' }] });
     expect(claimOf(pod, aNode('a', { [GPU]: '4' }))).toMatchObject({
       requests: [['container-0-request-0', 'nic', 1]],
     });
-    expect(claimOf(aPod(), aNode('a', { [GPU]: '4' }))).toBeUndefined();
+    expect(claimOf(podAsking(), aNode('a', { [GPU]: '4' }))).toBeUndefined();
   });
 });
 
 describe('a pod that asks for an extended resource', () => {
   it('goes where a device of the class is free', () => {
-    const decision = decide(aPod(), { slices: [aSlice('b', 'gpu-0')] });
+    const decision = decide(podAsking(), { slices: [aSlice('b', 'gpu-0')] });
     expect(decision.kind === 'chosen' && decision.node.name).toBe('b');
   });
 
   it('goes to a node that has the resource itself, with devices nowhere', () => {
-    const decision = decide(aPod(), { nodes: [aNode('a'), aNode('b', { [GPU]: '1' })] });
+    const decision = decide(podAsking(), { nodes: [aNode('a'), aNode('b', { [GPU]: '1' })] });
     expect(decision.kind === 'chosen' && decision.node.name).toBe('b');
   });
 
   it('waits where no device is free, in the genuine words', () => {
-    const decision = decide(aPod({ main: [{ [GPU]: '2' }] }), { slices: [aSlice('b', 'gpu-0')] });
+    const decision = decide(podAsking({ main: [{ [GPU]: '2' }] }), { slices: [aSlice('b', 'gpu-0')] });
     expect(decision).toMatchObject({
       kind: 'refused',
       message:
@@ -200,7 +200,7 @@ describe('a pod that asks for an extended resource', () => {
   });
 
   it('is short of it on nodes where no class provides it', () => {
-    expect(decide(aPod(), { classes: [], slices: [aSlice('b', 'gpu-0')] })).toMatchObject({
+    expect(decide(podAsking(), { classes: [], slices: [aSlice('b', 'gpu-0')] })).toMatchObject({
       message: expect.stringContaining('2 Insufficient example.com/gpu') as string,
     });
   });
@@ -216,7 +216,7 @@ describe('a pod that asks for an extended resource', () => {
         ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'web', controller: true }],
       },
     );
-    expect(decide(aPod(), { slices: [aSlice('b', 'gpu-0')], claims: [left] })).toMatchObject({
+    expect(decide(podAsking(), { slices: [aSlice('b', 'gpu-0')], claims: [left] })).toMatchObject({
       message: expect.stringContaining(
         '2 cannot schedule extended resource claim. deletion of ResourceClaim completed',
       ) as string,

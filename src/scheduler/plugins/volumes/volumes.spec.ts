@@ -47,7 +47,7 @@ const aClass = (name: string, parts: Parts = {}) =>
     volumeBindingMode: 'WaitForFirstConsumer',
     ...parts,
   });
-const aPod = (name: string, claims: readonly string[], parts: Parts = {}): ReadablePod =>
+const podWithVolumes = (name: string, claims: readonly string[], parts: Parts = {}): ReadablePod =>
   object(name, {
     ...parts,
     metadata: { namespace: 'a', uid: name },
@@ -107,12 +107,12 @@ describe('VolumeBinding', () => {
     ],
   ])('refuses where the claim %s', (_what, claim, reason) => {
     const objects = { persistentvolumeclaims: [claim], 'storage.k8s.io/storageclasses': [aClass('wait')] };
-    expect(ask('VolumeBinding', aPod('p', ['c']), objects)).toEqual([reason]);
+    expect(ask('VolumeBinding', podWithVolumes('p', ['c']), objects)).toEqual([reason]);
   });
 
   it('waits for the claim of an ephemeral volume, and takes no other for it', () => {
     const spec = { volumes: [{ name: 'scratch', ephemeral: {} }] };
-    const pod = aPod('p', [], { spec });
+    const pod = podWithVolumes('p', [], { spec });
     expect(ask('VolumeBinding', pod, {})).toEqual([
       'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-scratch"',
     ]);
@@ -127,7 +127,7 @@ describe('VolumeBinding', () => {
       persistentvolumes: sizes.map((size) => aVolume(`of-${size}`, size)),
       'storage.k8s.io/storageclasses': [aClass('wait')],
     });
-    const pod = aPod('p', ['large', 'small']);
+    const pod = podWithVolumes('p', ['large', 'small']);
     expect(ask('VolumeBinding', pod, objects('6Gi', '2Gi'))).toEqual([]);
     expect(ask('VolumeBinding', pod, objects('6Gi'))).toEqual([NO_MATCH]);
   });
@@ -138,11 +138,13 @@ describe('VolumeBinding', () => {
       'storage.k8s.io/storageclasses': [aClass('wait', { provisioner: 'csi', ...parts })],
     });
     const within = (value: string) => [{ matchLabelExpressions: [{ key: 'zone', values: [value] }] }];
-    expect(ask('VolumeBinding', aPod('p', ['c']), made({}))).toEqual([]);
-    expect(ask('VolumeBinding', aPod('p', ['c']), made({ allowedTopologies: within('a') }))).toEqual([]);
-    expect(ask('VolumeBinding', aPod('p', ['c']), made({ allowedTopologies: within('b') }))).toEqual([
-      NO_MATCH,
-    ]);
+    expect(ask('VolumeBinding', podWithVolumes('p', ['c']), made({}))).toEqual([]);
+    expect(
+      ask('VolumeBinding', podWithVolumes('p', ['c']), made({ allowedTopologies: within('a') })),
+    ).toEqual([]);
+    expect(
+      ask('VolumeBinding', podWithVolumes('p', ['c']), made({ allowedTopologies: within('b') })),
+    ).toEqual([NO_MATCH]);
   });
 
   it.each<[what: string, capacity: Parts, reasons: readonly string[]]>([
@@ -167,7 +169,7 @@ describe('VolumeBinding', () => {
         object('c', { storageClassName: 'wait', nodeTopology, ...capacity }),
       ],
     };
-    expect(ask('VolumeBinding', aPod('p', ['c']), objects)).toEqual(reasons);
+    expect(ask('VolumeBinding', podWithVolumes('p', ['c']), objects)).toEqual(reasons);
   });
 
   it('goes where a volume is being made', () => {
@@ -175,8 +177,8 @@ describe('VolumeBinding', () => {
       persistentvolumeclaims: [waiting('c', '1Gi', 'wait', { 'volume.kubernetes.io/selected-node': node })],
       'storage.k8s.io/storageclasses': [aClass('wait', { provisioner: 'csi' })],
     });
-    expect(ask('VolumeBinding', aPod('p', ['c']), on('node'))).toEqual([]);
-    expect(ask('VolumeBinding', aPod('p', ['c']), on('other'))).toEqual([NO_MATCH]);
+    expect(ask('VolumeBinding', podWithVolumes('p', ['c']), on('node'))).toEqual([]);
+    expect(ask('VolumeBinding', podWithVolumes('p', ['c']), on('other'))).toEqual([NO_MATCH]);
   });
 
   it('tells several obstacles in their order', () => {
@@ -190,7 +192,7 @@ describe('VolumeBinding', () => {
       persistentvolumes: [aVolume('v', '1Gi', { nodeAffinity, claimRef: { namespace: 'a', name: 'bound' } })],
       'storage.k8s.io/storageclasses': [aClass('wait')],
     };
-    expect(ask('VolumeBinding', aPod('p', ['bound', 'c']), objects)).toEqual([
+    expect(ask('VolumeBinding', podWithVolumes('p', ['bound', 'c']), objects)).toEqual([
       "node(s) didn't match PersistentVolume's node affinity",
       NO_MATCH,
     ]);
@@ -208,7 +210,7 @@ describe('NodeVolumeLimits', () => {
     ],
     ...more,
   });
-  const others = [aPod('other', ['one', 'two'])];
+  const others = [podWithVolumes('other', ['one', 'two'])];
 
   it.each<[what: string, claims: readonly string[], objects: Objects, isFull: boolean]>([
     ['one volume too many', ['three'], limited(2), true],
@@ -251,7 +253,7 @@ describe('NodeVolumeLimits', () => {
       true,
     ],
   ])('counts %s', (_what, claims, objects, isFull) => {
-    const reasons = ask('NodeVolumeLimits', aPod('p', claims), objects, others);
+    const reasons = ask('NodeVolumeLimits', podWithVolumes('p', claims), objects, others);
     expect(reasons).toEqual(isFull ? ['node(s) exceed max volume count'] : []);
   });
 });
@@ -276,7 +278,11 @@ describe('VolumeZone', () => {
     });
     const cache = new SchedulerCache();
     cache.setNode({ ...NODE, metadata: { name: 'node', labels: nodeLabels } });
-    const context = { pod: podInfoOf(aPod('p', ['c'])), snapshot: cache.snapshot(), view: viewOf(objects) };
+    const context = {
+      pod: podInfoOf(podWithVolumes('p', ['c'])),
+      snapshot: cache.snapshot(),
+      view: viewOf(objects),
+    };
     const state = plugin.preFilter!(context).state;
     expect(plugin.filter!(context.snapshot.get('node')!, context, state) === undefined).toBe(is);
   });
@@ -307,17 +313,21 @@ describe('VolumeRestrictions', () => {
     ['RBD images of different monitors', rbd(['m1']), rbd(['m2']), false],
     ['RBD images of different pools', rbd(['m1'], { pool: 'p' }), rbd(['m1']), false],
   ])('keeps two pods from sharing %s', (_what, one, other, isTaken) => {
-    const reasons = ask('VolumeRestrictions', aPod('p', [], disk(one)), {}, [aPod('x', [], disk(other))]);
+    const reasons = ask('VolumeRestrictions', podWithVolumes('p', [], disk(one)), {}, [
+      podWithVolumes('x', [], disk(other)),
+    ]);
     expect(reasons).toEqual(isTaken ? ['node(s) had no available disk'] : []);
   });
 
   it('gives a claim for one pod to one pod', () => {
     const objects = { persistentvolumeclaims: [aClaim('c', { accessModes: ['ReadWriteOncePod'] })] };
-    expect(ask('VolumeRestrictions', aPod('p', ['c']), objects)).toEqual([]);
-    expect(ask('VolumeRestrictions', aPod('p', ['c']), objects, [aPod('x', ['c'])])).toEqual([
+    expect(ask('VolumeRestrictions', podWithVolumes('p', ['c']), objects)).toEqual([]);
+    expect(
+      ask('VolumeRestrictions', podWithVolumes('p', ['c']), objects, [podWithVolumes('x', ['c'])]),
+    ).toEqual([
       'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
     ]);
-    expect(ask('VolumeRestrictions', aPod('p', ['gone']), objects)).toEqual([
+    expect(ask('VolumeRestrictions', podWithVolumes('p', ['gone']), objects)).toEqual([
       'persistentvolumeclaim "gone" not found',
     ]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../../machinery/kubernetes/index.js';
-import { aPod, creationOf } from '../admission.fixture.js';
+import { admittedPod, creationOf } from '../admission.fixture.js';
 import {
   CHANGED_BY,
   HISTORY,
@@ -25,7 +25,7 @@ function authorAfter(
   oldObject?: UnstructuredObject,
   namespaceAnnotations: Record<string, string> = {},
 ): string | undefined {
-  const attributes = creationOf(aPod());
+  const attributes = creationOf(admittedPod());
   const caller = { ...attributes.caller, user: { ...attributes.caller.user, username } };
   const namespace = {
     apiVersion: 'v1',
@@ -75,7 +75,7 @@ describe('the author of a size', () => {
     object: UnstructuredObject,
     oldObject?: UnstructuredObject,
   ): unknown => {
-    const attributes = creationOf(aPod());
+    const attributes = creationOf(admittedPod());
     const caller = { ...attributes.caller, user: { ...attributes.caller.user, username } };
     nameSizeAuthor({ ...attributes, caller, object, oldObject }, undefined);
     const named = object.metadata.annotations?.[SCALED_BY];
@@ -109,7 +109,7 @@ describe('the author of a size', () => {
 
 describe('the author of a request', () => {
   const asked = (name: string, username: string, before?: string): string | undefined => {
-    const attributes = creationOf(aPod());
+    const attributes = creationOf(admittedPod());
     const caller = { ...attributes.caller, user: { ...attributes.caller.user, username } };
     const object = deployment('app:1', { 'rollkeeper.dev/approve': name });
     const oldObject =

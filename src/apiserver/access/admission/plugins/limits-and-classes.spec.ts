@@ -5,7 +5,7 @@ import type {
   KubernetesObject,
   UnstructuredObject,
 } from '../../../../machinery/kubernetes/index.js';
-import { aPod } from '../admission.fixture.js';
+import { admittedPod } from '../admission.fixture.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './default-classes.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './limit-ranger.js';
 import type { LimitRange } from './limit-ranger.js';
@@ -27,7 +27,7 @@ describe('LimitRanger', () => {
       default: { cpu: '500m', memory: '512Mi' },
       defaultRequest: { cpu: '100m', memory: '256Mi' },
     });
-    const pod = aPod({
+    const pod = admittedPod({
       containers: [
         aContainer('c', { cpu: '50m' }),
         aContainer('full', { cpu: '1', memory: '1Gi' }, { cpu: '1', memory: '1Gi' }),
@@ -78,18 +78,18 @@ describe('LimitRanger', () => {
       ],
     ],
   ])('judges %j', (container, breaches) => {
-    expect(breachesOfPod(aPod({ containers: [container] }), [aRange(bounded)])).toEqual(breaches);
+    expect(breachesOfPod(admittedPod({ containers: [container] }), [aRange(bounded)])).toEqual(breaches);
   });
 
   it('judges the pod by all its containers, or its greatest init container', () => {
     const range = aRange({ type: 'Pod', max: { cpu: '1' } });
     const half = () => aContainer('c', { cpu: '600m' }, { cpu: '600m' });
-    expect(breachesOfPod(aPod({ containers: [half()] }), [range])).toEqual([]);
-    expect(breachesOfPod(aPod({ containers: [half(), half()] }), [range])).toEqual([
+    expect(breachesOfPod(admittedPod({ containers: [half()] }), [range])).toEqual([]);
+    expect(breachesOfPod(admittedPod({ containers: [half(), half()] }), [range])).toEqual([
       'maximum cpu usage per Pod is 1, but limit is 1200m',
     ]);
     const greedy = aContainer('i', { cpu: '2' }, { cpu: '2' });
-    expect(breachesOfPod(aPod({ containers: [half()], initContainers: [greedy] }), [range])).toEqual([
+    expect(breachesOfPod(admittedPod({ containers: [half()], initContainers: [greedy] }), [range])).toEqual([
       'maximum cpu usage per Pod is 1, but limit is 2',
     ]);
   });

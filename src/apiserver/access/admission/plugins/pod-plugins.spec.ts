@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../machinery/kubernetes/index.js';
-import { aPod, creationOf, dependenciesOn, followedOf, refusalOf } from '../admission.fixture.js';
+import { admittedPod, creationOf, dependenciesOn, followedOf, refusalOf } from '../admission.fixture.js';
 import { addDefaultTolerations } from './default-tolerations.js';
 import { admitPodPriority, checkDefaultClass } from './priority.js';
 import type { PriorityClass } from './priority.js';
@@ -32,7 +32,7 @@ async function admitted(pod: Pod, ...accounts: ServiceAccount[]): Promise<Pod> {
 describe('ServiceAccount', () => {
   it('gives a pod the default account and its token, in every container', async () => {
     const pod = await admitted(
-      aPod({ initContainers: [{ name: 'i', image: 'i' }], volumes: [{ name: 'own', emptyDir: {} }] }),
+      admittedPod({ initContainers: [{ name: 'i', image: 'i' }], volumes: [{ name: 'own', emptyDir: {} }] }),
       anAccount('default'),
     );
     expect(pod.spec).toMatchObject({ serviceAccountName: 'default', serviceAccount: 'default' });
@@ -50,37 +50,39 @@ describe('ServiceAccount', () => {
 
   it('mounts nothing where the pod, or else its account, does not want it', async () => {
     const silent = anAccount('default', { automountServiceAccountToken: false });
-    expect((await admitted(aPod(), silent)).spec.volumes).toBeUndefined();
-    expect((await admitted(aPod({ automountServiceAccountToken: true }), silent)).spec.volumes).toHaveLength(
-      1,
-    );
-    const refusing = aPod({ automountServiceAccountToken: false });
+    expect((await admitted(admittedPod(), silent)).spec.volumes).toBeUndefined();
+    expect(
+      (await admitted(admittedPod({ automountServiceAccountToken: true }), silent)).spec.volumes,
+    ).toHaveLength(1);
+    const refusing = admittedPod({ automountServiceAccountToken: false });
     expect((await admitted(refusing, anAccount('default'))).spec.volumes).toBeUndefined();
   });
 
   it('mounts nothing over what a container mounts in that place itself', async () => {
     const container = { name: 'c', image: 'i', volumeMounts: [{ name: 'own', mountPath: MOUNT_PATH }] };
-    const pod = await admitted(aPod({ containers: [container] }), anAccount('default'));
+    const pod = await admitted(admittedPod({ containers: [container] }), anAccount('default'));
     expect(pod.spec.volumes).toBeUndefined();
     expect(pod.spec.containers[0]?.volumeMounts).toHaveLength(1);
   });
 
   it("gives a pod without pull secrets its account's", async () => {
     const account = anAccount('default', { imagePullSecrets: [{ name: 'theirs' }] });
-    expect((await admitted(aPod(), account)).spec.imagePullSecrets).toEqual([{ name: 'theirs' }]);
-    const own = aPod({ imagePullSecrets: [{ name: 'own' }] });
+    expect((await admitted(admittedPod(), account)).spec.imagePullSecrets).toEqual([{ name: 'theirs' }]);
+    const own = admittedPod({ imagePullSecrets: [{ name: 'own' }] });
     expect((await admitted(own, account)).spec.imagePullSecrets).toEqual([{ name: 'own' }]);
   });
 
   it('refuses an account that does not exist', async () => {
-    expect(await refusalOf(() => admitted(aPod({ serviceAccountName: 'robot' }), anAccount('default')))).toBe(
+    expect(
+      await refusalOf(() => admitted(admittedPod({ serviceAccountName: 'robot' }), anAccount('default'))),
+    ).toBe(
       'pods "p" is forbidden: error looking up service account a/robot: serviceaccount "robot" not found',
     );
   });
 
   it('lets a pod in without a token, and warns, where unknown accounts are not refused', async () => {
     const { followed, storage } = await followedOf('serviceaccounts', anAccount('default'));
-    const pod = aPod({ serviceAccountName: 'robot' });
+    const pod = admittedPod({ serviceAccountName: 'robot' });
     const creation = creationOf(pod);
     const warnings: string[] = [];
     await admitServiceAccount(
@@ -96,7 +98,7 @@ describe('ServiceAccount', () => {
   it('waits a moment for the default account of a new namespace', async () => {
     const { followed, storage } = await followedOf<ServiceAccount>('serviceaccounts');
     const dependencies = dependenciesOn(storage);
-    const pod = aPod();
+    const pod = admittedPod();
     const admission = admitServiceAccount(creationOf(pod), followed, {
       ...dependencies,
       unknownAccounts: 'warn',
@@ -116,7 +118,7 @@ describe('ServiceAccount', () => {
       metadata: { name: 'default', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } },
       secrets: [{ name: 'allowed' }],
     });
-    const pod = (secretName: string) => aPod({ volumes: [{ name: 'v', secret: { secretName } }] });
+    const pod = (secretName: string) => admittedPod({ volumes: [{ name: 'v', secret: { secretName } }] });
     expect(await refusalOf(() => admitted(pod('other'), account))).toBe(
       'pods "p" is forbidden: volume with secret.secretName="other" is not allowed because service account default does not reference that secret',
     );
@@ -124,7 +126,7 @@ describe('ServiceAccount', () => {
   });
 
   it('leaves mirror pods as they are, which may not act as anybody', async () => {
-    const mirror = aPod();
+    const mirror = admittedPod();
     mirror.metadata.annotations = { 'kubernetes.io/config.mirror': 'x' };
     expect((await admitted(mirror)).spec.serviceAccountName).toBeUndefined();
     mirror.spec.serviceAccountName = 'default';
@@ -147,13 +149,13 @@ function classesOf(...classes: PriorityClass[]) {
 
 describe('Priority', () => {
   it('gives a pod the priority of its class', () => {
-    const pod = aPod({ priorityClassName: 'high' });
+    const pod = admittedPod({ priorityClassName: 'high' });
     admitPodPriority(creationOf(pod), classesOf(aClass('high', 1000, { preemptionPolicy: 'Never' })));
     expect(pod.spec).toMatchObject({ priority: 1000, preemptionPolicy: 'Never' });
   });
 
   it('gives a pod without a class the default class, or 0', () => {
-    const [pod, other] = [aPod(), aPod()];
+    const [pod, other] = [admittedPod(), admittedPod()];
     admitPodPriority(
       creationOf(pod),
       classesOf(aClass('low', 1), aClass('usual', 5, { globalDefault: true })),
@@ -175,19 +177,19 @@ describe('Priority', () => {
       'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
     ],
   ])('refuses %j', async (spec, problem) => {
-    const work = () => admitPodPriority(creationOf(aPod(spec)), classesOf(aClass('high', 1000)));
+    const work = () => admitPodPriority(creationOf(admittedPod(spec)), classesOf(aClass('high', 1000)));
     expect(await refusalOf(work)).toBe(`pods "p" is forbidden: ${problem}`);
   });
 
   it('keeps the priority of a pod in updates that say nothing of it', () => {
-    const pod = aPod();
-    const oldObject = aPod({ priority: 5, preemptionPolicy: 'Never' }) as never;
+    const pod = admittedPod();
+    const oldObject = admittedPod({ priority: 5, preemptionPolicy: 'Never' }) as never;
     admitPodPriority({ ...creationOf(pod), operation: 'UPDATE', oldObject }, classesOf());
     expect(pod.spec).toMatchObject({ priority: 5, preemptionPolicy: 'Never' });
   });
 
   it('allows one default class', async () => {
-    const attributes = (object: PriorityClass) => ({ ...creationOf(aPod()), object: object as never });
+    const attributes = (object: PriorityClass) => ({ ...creationOf(admittedPod()), object: object as never });
     const usual = aClass('usual', 1, { globalDefault: true });
     expect(await refusalOf(() => checkDefaultClass(attributes(usual), [usual]))).toBeUndefined();
     const second = aClass('second', 1, { globalDefault: true });
@@ -202,7 +204,7 @@ describe('DefaultTolerationSeconds', () => {
   const [NOT_READY, UNREACHABLE] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
   it('lets a pod tolerate a silent node for five minutes', () => {
-    const pod = aPod();
+    const pod = admittedPod();
     addDefaultTolerations(pod);
     expect(pod.spec.tolerations).toEqual([added(NOT_READY), added(UNREACHABLE)]);
   });
@@ -214,10 +216,10 @@ describe('DefaultTolerationSeconds', () => {
       effect: 'NoExecute' as const,
       tolerationSeconds: 1,
     };
-    const pod = aPod({ tolerations: [own] });
+    const pod = admittedPod({ tolerations: [own] });
     addDefaultTolerations(pod);
     expect(pod.spec.tolerations).toEqual([own, added(UNREACHABLE)]);
-    const tolerant = aPod({ tolerations: [{ operator: 'Exists' }] });
+    const tolerant = admittedPod({ tolerations: [{ operator: 'Exists' }] });
     addDefaultTolerations(tolerant);
     expect(tolerant.spec.tolerations).toHaveLength(1);
   });
@@ -246,7 +248,7 @@ describe('RuntimeClass', () => {
       [own[0], { key: 'b', operator: 'Exists' }],
     ],
   ])('gives a pod its tolerations %s', async (_name, tolerations, expected) => {
-    const pod = aPod({ runtimeClassName: 'r', tolerations: own });
+    const pod = admittedPod({ runtimeClassName: 'r', tolerations: own });
     const runtimeClass = {
       ...{ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'r' }, handler: 'h' },
       scheduling: { tolerations },

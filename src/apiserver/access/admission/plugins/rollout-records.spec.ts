@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../../machinery/kubernetes/index.js';
-import { aPod, creationOf, refusalOf } from '../admission.fixture.js';
+import { admittedPod, creationOf, refusalOf } from '../admission.fixture.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { AccessDecider } from '../request-authority.js';
 import { keepRecords, protectHistory } from './rollout-records.js';
@@ -20,7 +20,7 @@ function write(
   oldObject?: UnstructuredObject,
 ): WriteAttributes & { readonly warnings: string[] } {
   const warnings: string[] = [];
-  const { caller, ...attributes } = creationOf(aPod());
+  const { caller, ...attributes } = creationOf(admittedPod());
   const user = { ...caller.user, username };
   return {
     ...attributes,

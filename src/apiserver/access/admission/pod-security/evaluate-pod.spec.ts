@@ -7,7 +7,7 @@ import type { Level } from './namespace-policy.js';
 
 const LATEST = Infinity;
 
-function aPod(spec: CheckedPod['spec'], annotations: CheckedPod['annotations'] = {}): CheckedPod {
+function checkedPod(spec: CheckedPod['spec'], annotations: CheckedPod['annotations'] = {}): CheckedPod {
   return { annotations, spec: { containers: [{ name: 'c' }], ...spec } };
 }
 
@@ -242,17 +242,17 @@ const RESTRICTED: readonly Case[] = [
 
 describe('violationsOf', () => {
   it.each(BASELINE)('finds in the baseline: $name', ({ annotations, expected, minor = LATEST, spec }) => {
-    expect(verdict('baseline', minor, aPod(spec, annotations))).toBe(expected);
+    expect(verdict('baseline', minor, checkedPod(spec, annotations))).toBe(expected);
   });
 
   it.each(RESTRICTED)(
     'finds in the restricted level: $name',
     ({ annotations, expected, minor = LATEST, spec }) => {
-      expect(verdict('restricted', minor, aPod(spec, annotations))).toBe(expected);
+      expect(verdict('restricted', minor, checkedPod(spec, annotations))).toBe(expected);
     },
   );
 
   it('finds nothing wrong where everything is allowed', () => {
-    expect(verdict('privileged', LATEST, aPod({ hostNetwork: true }))).toBe('');
+    expect(verdict('privileged', LATEST, checkedPod({ hostNetwork: true }))).toBe('');
   });
 });

@@ -4,7 +4,7 @@ import type { Policy } from './decide-policy.js';
 import { authorizerFor } from '../request-authority.js';
 import { requestBudget } from '../request-expressions.js';
 import type { Verdict } from './decide-policy.js';
-import { aPod, creationOf } from '../admission.fixture.js';
+import { admittedPod, creationOf } from '../admission.fixture.js';
 
 type Spec = NonNullable<Policy['spec']>;
 
@@ -15,7 +15,10 @@ const VALUES = {
   params: { data: { most: 5 } },
   namespaceObject: { metadata: { name: 'shop' } },
   authorizer: authorizerFor(
-    { ...creationOf(aPod()), caller: { user: { username: 'eve', groups: [] }, warn: () => undefined } },
+    {
+      ...creationOf(admittedPod()),
+      caller: { user: { username: 'eve', groups: [] }, warn: () => undefined },
+    },
     {
       decide: ({ username, groups }, question) => ({
         allowed: username === 'eve' || groups.includes('system:serviceaccounts:ops'),

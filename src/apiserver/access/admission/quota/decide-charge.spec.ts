@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../../machinery/kubernetes/index.js';
-import { aPod, kinds } from '../admission.fixture.js';
+import { admittedPod, kinds } from '../admission.fixture.js';
 import { differenceOf, excessOf, statusAfter, vaguenessOf } from './decide-charge.js';
 import type { ResourceQuota } from './decide-charge.js';
 import { resourceCountedBy, usageOf } from './usage.js';
@@ -25,7 +25,7 @@ function objectOf(spec: object): UnstructuredObject {
   return { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, spec: { ...spec } };
 }
 
-const unstructured = (pod: ReturnType<typeof aPod>): UnstructuredObject =>
+const unstructured = (pod: ReturnType<typeof admittedPod>): UnstructuredObject =>
   pod as unknown as UnstructuredObject;
 
 function aContainer(name: string, cpu: string, more: object = {}) {
@@ -58,7 +58,7 @@ describe('The usage of', () => {
   });
 
   it('a pod is what its containers need together, or one of its init containers with those that went on before', () => {
-    const running = aPod({
+    const running = admittedPod({
       containers: [aContainer('a', '100m'), aContainer('b', '200m')],
       initContainers: [aContainer('i', '250m')],
     });
@@ -69,7 +69,7 @@ describe('The usage of', () => {
       'requests.cpu': '300m',
       'limits.cpu': '300m',
     });
-    const starting = aPod({
+    const starting = admittedPod({
       containers: [aContainer('a', '100m')],
       initContainers: [aContainer('s', '50m', { restartPolicy: 'Always' }), aContainer('i', '1')],
     });
@@ -77,7 +77,7 @@ describe('The usage of', () => {
   });
 
   it('a pod that has come to its end is one object', () => {
-    const pod = { ...unstructured(aPod()), status: { phase: 'Succeeded' } };
+    const pod = { ...unstructured(admittedPod()), status: { phase: 'Succeeded' } };
     expect(usageOf(PODS, pod)).toEqual({ 'count/pods': 1 });
   });
 
@@ -116,7 +116,7 @@ describe('The usage of', () => {
 describe('A quota', () => {
   it('counts what it names, up and down', () => {
     const quota = aQuota({ cpu: '2', 'count/pods': '10' });
-    const pod = unstructured(aPod({ containers: [aContainer('a', '500m')] }));
+    const pod = unstructured(admittedPod({ containers: [aContainer('a', '500m')] }));
     expect(differenceOf(quota, { type: PODS, object: pod })).toEqual({
       more: { cpu: '500m', 'count/pods': '1' },
       less: {},
@@ -142,11 +142,11 @@ describe('A quota', () => {
 
   it('wants containers to say what it counts of cpu and memory', () => {
     const quota = aQuota({ 'limits.memory': '1Gi', 'requests.cpu': '1' });
-    const pod = aPod({ containers: [aContainer('a', '1'), { name: 'b', image: 'i' }] });
+    const pod = admittedPod({ containers: [aContainer('a', '1'), { name: 'b', image: 'i' }] });
     expect(vaguenessOf(quota, { type: PODS, object: unstructured(pod) })).toBe(
       'failed quota: q: must specify limits.memory for: a,b; requests.cpu for: b',
     );
-    const whole = aPod({ ...pod.spec, resources: { requests: { cpu: '1' } } });
+    const whole = admittedPod({ ...pod.spec, resources: { requests: { cpu: '1' } } });
     expect(vaguenessOf(quota, { type: PODS, object: unstructured(whole) })).toBeUndefined();
     expect(vaguenessOf(aQuota({ pods: '1' }), { type: PODS, object: unstructured(pod) })).toBeUndefined();
   });
@@ -184,7 +184,7 @@ describe('A quota', () => {
   ])('with %j counts the pods in it, and no others', (scope, inside, outside) => {
     const quota = aQuota({ pods: '5' }, {}, scope);
     const counted = (spec: object) =>
-      differenceOf(quota, { type: PODS, object: unstructured(aPod(spec)) }).more;
+      differenceOf(quota, { type: PODS, object: unstructured(admittedPod(spec)) }).more;
     expect(counted(inside)).toEqual({ pods: '1' });
     expect(counted(outside)).toEqual({});
   });
@@ -199,14 +199,17 @@ describe('A quota', () => {
     ['Exists', {}, {}, 0],
     ['DoesNotExist', {}, {}, 1],
     ['DoesNotExist', { volumeAttributesClassName: 'lead' }, {}, 0],
-  ])('counts claims by attributes: classes (%s gold) count %j and %j as %i', (operator, spec, status, count) => {
-    const values = operator === 'In' || operator === 'NotIn' ? { values: ['gold'] } : {};
-    const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator, ...values }];
-    const quota = aQuota({ persistentvolumeclaims: '5' }, {}, { scopeSelector: { matchExpressions } });
-    const object = { ...objectOf(spec), status };
-    const { more } = differenceOf(quota, { type: CLAIMS, object });
-    expect(more).toEqual(count === 0 ? {} : { persistentvolumeclaims: '1' });
-  });
+  ])(
+    'counts claims by attributes: classes (%s gold) count %j and %j as %i',
+    (operator, spec, status, count) => {
+      const values = operator === 'In' || operator === 'NotIn' ? { values: ['gold'] } : {};
+      const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator, ...values }];
+      const quota = aQuota({ persistentvolumeclaims: '5' }, {}, { scopeSelector: { matchExpressions } });
+      const object = { ...objectOf(spec), status };
+      const { more } = differenceOf(quota, { type: CLAIMS, object });
+      expect(more).toEqual(count === 0 ? {} : { persistentvolumeclaims: '1' });
+    },
+  );
 
   it('counts what was allocated to a claim that asks for less again', () => {
     const claim = objectOf({ resources: { requests: { storage: '1Gi' } } });

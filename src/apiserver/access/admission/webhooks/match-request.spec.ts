@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../../machinery/kubernetes/index.js';
-import { aPod, creationOf, kinds } from '../admission.fixture.js';
+import { admittedPod, creationOf, kinds } from '../admission.fixture.js';
 import type { WriteAttributes } from '../attributes.js';
 import { matchRequest } from './match-request.js';
 import { compileSelection } from './webhook.js';
@@ -11,13 +11,13 @@ function requestFor(
   [group, version, resource]: readonly [string, string, string],
   more: Partial<WriteAttributes> = {},
 ): WriteAttributes {
-  return { ...creationOf(aPod()), kind: kinds.find(group, version, resource)!, ...more };
+  return { ...creationOf(admittedPod()), kind: kinds.find(group, version, resource)!, ...more };
 }
 
 /** The kind and version in which it is sent to the webhook; undefined if it does not match. */
 function shownAs(
   said: Parameters<typeof compileSelection>[0],
-  request: WriteAttributes = creationOf(aPod()),
+  request: WriteAttributes = creationOf(admittedPod()),
   labels: Record<string, string> = {},
 ): string | undefined {
   const shown = matchRequest(compileSelection(said), request, kinds, () => labels);

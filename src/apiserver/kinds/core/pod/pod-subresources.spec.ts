@@ -4,7 +4,7 @@ import { POD_KIND } from './pod.kind.js';
 
 const SMALL = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '1', memory: '1Gi' } };
 
-function aPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
+function storedPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -41,7 +41,7 @@ function aPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
 type Part = 'resize' | 'ephemeralcontainers';
 
 /** The pod after an update of a subresource, and what is wrong with it. */
-function updated(part: Part, change: (pod: Pod) => void, old = aPod()) {
+function updated(part: Part, change: (pod: Pod) => void, old = storedPod()) {
   const object = structuredClone(old);
   change(object as unknown as Pod);
   POD_KIND.prepareForUpdate(object, old, part);
@@ -145,7 +145,7 @@ describe('a resize', () => {
   });
 
   it('keeps the class of the pod', () => {
-    const old = aPod(({ spec }) => {
+    const old = storedPod(({ spec }) => {
       delete spec.initContainers;
       spec.containers = [
         { name: 'a', image: 'i', resources: { requests: { cpu: '1', memory: '1Gi' }, limits: SMALL.limits } },
@@ -163,7 +163,7 @@ describe('a resize', () => {
   });
 
   it('needs a node that can do it', () => {
-    const old = aPod((pod) => {
+    const old = storedPod((pod) => {
       const status = {
         name: 'a',
         image: 'i',
@@ -183,13 +183,13 @@ describe('a resize', () => {
     ['static pods', (pod: Pod) => (pod.metadata.annotations = { 'kubernetes.io/config.mirror': 'x' })],
     ['windows pods', (pod: Pod) => (pod.spec.os = { name: 'windows' })],
   ])('is refused for %s', (whose, change) => {
-    const { problems } = updated('resize', (pod) => setCpu(pod, '200m'), aPod(change));
+    const { problems } = updated('resize', (pod) => setCpu(pod, '200m'), storedPod(change));
     expect(problems).toEqual([`: Forbidden: ${whose} cannot be resized`]);
   });
 
   it('changes what a pod asks for as a whole', () => {
     const whole = { requests: { cpu: '500m', memory: '256Mi' }, limits: SMALL.limits };
-    const old = aPod(({ spec }) => (spec.resources = whole));
+    const old = storedPod(({ spec }) => (spec.resources = whole));
     const more = { ...whole, requests: { cpu: '900m', memory: '256Mi' } };
     const { pod, problems } = updated('resize', ({ spec }) => (spec.resources = more), old);
     expect(problems).toEqual([]);
@@ -223,7 +223,7 @@ describe('an update of ephemeral containers', () => {
   });
 
   it('neither changes nor removes one that is there', () => {
-    const old = aPod(({ spec }) => (spec.ephemeralContainers = [debug]));
+    const old = storedPod(({ spec }) => (spec.ephemeralContainers = [debug]));
     const path = 'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be';
     const changed = updated(
       'ephemeralcontainers',
@@ -236,7 +236,7 @@ describe('an update of ephemeral containers', () => {
   });
 
   it('is refused for static pods', () => {
-    const old = aPod(({ metadata }) => (metadata.annotations = { 'kubernetes.io/config.mirror': 'x' }));
+    const old = storedPod(({ metadata }) => (metadata.annotations = { 'kubernetes.io/config.mirror': 'x' }));
     const { problems } = updated(
       'ephemeralcontainers',
       ({ spec }) => (spec.ephemeralContainers = [debug]),
@@ -248,7 +248,7 @@ describe('an update of ephemeral containers', () => {
 
 describe('an update of the status', () => {
   it('keeps observed generations that a client leaves out', () => {
-    const old = aPod((pod) => {
+    const old = storedPod((pod) => {
       pod.status!.observedGeneration = 3;
       pod.status!.conditions = [{ type: 'Ready', status: 'True', observedGeneration: 3 }];
     });

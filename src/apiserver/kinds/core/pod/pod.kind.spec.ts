@@ -3,7 +3,7 @@ import type { Pod, PodStatus, UnstructuredObject } from '../../../../machinery/k
 import { POD_DELETION_COST } from '../../../../machinery/kubernetes/index.js';
 import { POD_KIND } from './pod.kind.js';
 
-function aPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
+function storedPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -28,7 +28,7 @@ const ended = (reason?: string, exitCode = 0) => ({
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
 describe('the generation of a pod', () => {
-  const made = aPod();
+  const made = storedPod();
   POD_KIND.prepareForCreate(made);
   const after = (subresource: '' | 'status', change: (pod: Pod) => void): unknown => {
     const next = structuredClone(made);
@@ -46,7 +46,7 @@ describe('the generation of a pod', () => {
   });
 
   it('is not there for a pod of an earlier release until its spec changes', () => {
-    const old = aPod();
+    const old = storedPod();
     const next = structuredClone(old);
     POD_KIND.prepareForUpdate(next, old, '');
     expect(next.metadata).not.toHaveProperty('generation');
@@ -55,7 +55,7 @@ describe('the generation of a pod', () => {
 
 describe('the deletion cost of a pod', () => {
   const costing = (cost: string): UnstructuredObject => {
-    const pod = aPod(({ metadata }) => (metadata.annotations = { [POD_DELETION_COST]: cost }));
+    const pod = storedPod(({ metadata }) => (metadata.annotations = { [POD_DELETION_COST]: cost }));
     pod.metadata.resourceVersion = '1';
     return pod;
   };
@@ -148,7 +148,7 @@ describe('the row of a pod', () => {
   ];
 
   it.each(cases)('tells of a pod that is $name', ({ status, deleted, cells }) => {
-    const pod = aPod((p) => {
+    const pod = storedPod((p) => {
       p.status = status;
       if (deleted) p.metadata.deletionTimestamp = '2026-01-01T00:30:00Z';
     });
@@ -156,7 +156,7 @@ describe('the row of a pod', () => {
   });
 
   it('shows how far the init containers are', () => {
-    const pod = aPod((p) => {
+    const pod = storedPod((p) => {
       p.spec.initContainers = [
         { name: 'i1', image: 'x' },
         { name: 'i2', image: 'x' },
@@ -174,13 +174,13 @@ describe('the row of a pod', () => {
       ...['Name', 'Ready', 'Status', 'Restarts', 'Age'],
       ...['IP', 'Node', 'Nominated Node', 'Readiness Gates'],
     ]);
-    expect(POD_KIND.toRow(aPod(), NOW).slice(5)).toEqual(['<none>', 'n1', '<none>', '<none>']);
+    expect(POD_KIND.toRow(storedPod(), NOW).slice(5)).toEqual(['<none>', 'n1', '<none>', '<none>']);
   });
 });
 
 describe('a pod', () => {
   it('starts pending, of the class that its resources make', () => {
-    const pod = aPod((p) => {
+    const pod = storedPod((p) => {
       p.spec.containers[0]!.resources = { limits: { cpu: '1', memory: '1Gi' } };
     });
     POD_KIND.prepareForCreate(pod);
@@ -200,12 +200,12 @@ describe('a pod', () => {
     ['at once when no node has it', { nodeName: undefined }, undefined, 0],
     ['as its spec says', { terminationGracePeriodSeconds: 60 }, undefined, 60],
   ])('ends in time: %s', (_name, spec, requested, seconds) => {
-    const pod = aPod((p) => Object.assign(p.spec, spec));
+    const pod = storedPod((p) => Object.assign(p.spec, spec));
     expect(POD_KIND.gracefulDeletion(pod, requested).gracePeriodSeconds).toBe(seconds);
   });
 
   it('is removed at once if it has finished', () => {
-    const pod = aPod((p) => (p.status = { phase: 'Succeeded' }));
+    const pod = storedPod((p) => (p.status = { phase: 'Succeeded' }));
     expect(POD_KIND.gracefulDeletion(pod, undefined).gracePeriodSeconds).toBe(0);
   });
 
@@ -222,8 +222,8 @@ describe('a pod', () => {
     },
   ];
   it.each(changes)('may or may not change: $name', ({ change, fields }) => {
-    const old = aPod();
-    const pod = aPod((p) => {
+    const old = storedPod();
+    const pod = storedPod((p) => {
       change(p);
       p.spec.containers[0]!.imagePullPolicy = 'Always';
     });
@@ -231,15 +231,15 @@ describe('a pod', () => {
   });
 
   it('keeps its tolerations', () => {
-    const old = aPod((p) => (p.spec.tolerations = [toleration]));
-    expect(POD_KIND.validateUpdate(aPod(), old, '').map(({ field }) => field)).toEqual([
+    const old = storedPod((p) => (p.spec.tolerations = [toleration]));
+    expect(POD_KIND.validateUpdate(storedPod(), old, '').map(({ field }) => field)).toEqual([
       'spec.tolerations',
       'spec',
     ]);
   });
 
   it('can be selected by node and phase', () => {
-    expect(POD_KIND.selectableFields(aPod())).toMatchObject({
+    expect(POD_KIND.selectableFields(storedPod())).toMatchObject({
       'metadata.name': 'p',
       'metadata.namespace': 'default',
       'spec.nodeName': 'n1',
