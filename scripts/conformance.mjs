@@ -7,9 +7,4 @@ await ensureDependencies();
 const node = ensureNode();
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const main = join(ROOT, 'test', 'conformance', 'main.ts');
-process.exitCode = await run(node, [
-  tsx,
-  '--conditions=rollkeeper:source',
-  main,
-  ...process.argv.slice(2),
-]);
+process.exitCode = await run(node, [tsx, '--conditions=rollkeeper:source', main, ...process.argv.slice(2)]);

@@ -4,19 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeepReadonly, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
-import { podOf } from '../../src/testing/pod-builder.js';
 
 const run = promisify(execFile);
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 const PATIENT = { timeoutMs: 120_000 };
 
 const podRequesting = (name: string, cpu: string, fields: object = {}) => ({
-  ...podOf({
-    metadata: { name },
-    spec: {
-      containers: [{ name: 'main', image: 'nginx:1.27', resources: { requests: { cpu } }, ...fields }],
-    },
-  }),
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default' },
+  spec: { containers: [{ name: 'main', image: 'nginx:1.27', resources: { requests: { cpu } }, ...fields }] },
 });
 
 /** May read and resize the pods of one namespace. */

@@ -191,7 +191,7 @@ describe('a stored series', () => {
   });
 
   it.each([undefined, null, 'x', {}, { ...stored, rounds: 'many' }, { ...stored, reason: 5 }])(
-    'that cannot be read counts as none: %j',
+    'counts as none if it cannot be read: %j',
     (value) => {
       expect(parseFailureSeries(value)).toBeUndefined();
     },

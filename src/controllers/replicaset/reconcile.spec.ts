@@ -303,7 +303,7 @@ describe('failed pods', () => {
     expect(failedNames(harness)).toEqual([]);
   });
 
-  it('that leave before the series is over are remembered, so that creations stay held back', async () => {
+  it('are remembered if they leave before the series is over, so that creations stay held back', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
     await harness.scale(1, { 'rollkeeper.dev/failed-pods': 'keep 0' });

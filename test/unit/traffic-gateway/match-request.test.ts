@@ -102,7 +102,7 @@ describe('a rule of a route', () => {
     expect(ask({ path: '/b' })).toBe('web-0');
   });
 
-  it('of the oldest route goes first, then of the first name, then the first rule', () => {
+  it('goes first if its route is the oldest, then by the first name, then as the first rule', () => {
     const young = { name: 'a', created: '2026-02-01T00:00:00Z', rules: [[]] };
     const old = { name: 'c', rules: [[], []] };
     const other = { name: 'b', rules: [[]] };

@@ -94,7 +94,7 @@ describe('the status of a route', () => {
     expect(broken?.[1]?.lastTransitionTime).not.toBe(first.parents[0]?.conditions[1]?.lastTransitionTime);
   });
 
-  it('of a Gateway counts the routes of each listener, and says if nothing is programmed', () => {
+  it('counts, for a Gateway, the routes of each listener, and says if nothing is programmed', () => {
     const attached = (_: Gateway, listener: string): number => (listener === 'http' ? 3 : 0);
     const state = { address: '127.0.0.1', attached };
     const good = gatewayStatus(GATEWAY, state, writer);
@@ -149,7 +149,7 @@ describe('a backend', () => {
     });
   });
 
-  it('that cannot be used has the reason of the specification', () => {
+  it('has the reason of the specification if it cannot be used', () => {
     expect(resolve({ name: 'other' }).problem?.reason).toBe('BackendNotFound');
     expect(resolve({ port: 81 }).problem?.reason).toBe('BackendNotFound');
     expect(resolve({ kind: 'Bucket' }).problem?.reason).toBe('InvalidKind');

@@ -51,7 +51,7 @@ describe('the split of the small gateway', () => {
       [undefined, undefined],
       [0.5, 0.5],
     ],
-  ])('of 20 000 requests, the weights %j give each backend its share within 1 %%', (weights, asked) => {
+  ])('gives, of 20 000 requests by the weights %j, each backend its share within 1 %%', (weights, asked) => {
     for (const random of [new SeededRandom(20_000), new EvenSpread()]) {
       const shares = sharesOf(weights, random);
       for (const [index, share] of shares.entries())

@@ -15,7 +15,7 @@ describe('a limit of failed pods', () => {
   });
 
   it.each(['3', 'keep', 'keep 3 1h', 'keep 3, soon', 'keep -1', 'drop 3'])(
-    'that is %j is reported, and deletes nothing',
+    'is reported if it is %j, and deletes nothing',
     async (value) => {
       const lab = await PolicyLab.rolledOut({ 'failed-pods': value }, { replicas: 1 });
       expect(lab.condition('RolloutPolicy')).toContain(`failed-pods: "${value}" is not keep N`);
