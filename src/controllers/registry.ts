@@ -149,7 +149,13 @@ export function forDeploymentApis(
   apis: readonly DeploymentApi[],
   options: Pick<
     DeploymentControllerOptions,
-    'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig' | 'zones'
+    | 'blueGreen'
+    | 'checks'
+    | 'maxRollouts'
+    | 'respectDisruptionBudgets'
+    | 'restartOnConfig'
+    | 'traffic'
+    | 'zones'
   > & {
     /** Whether histories are kept for Deployments that ask for it. @default false */
     readonly lastingHistory?: boolean;

@@ -12,7 +12,7 @@ import type { AttemptedWrite } from './in-memory/in-memory-api.js';
 import { ReconcilerRun } from './in-memory/run-reconciler.js';
 import { StandingClock } from './in-memory/standing-clock.js';
 import type { ControllerDefinition } from '../runtime/controller/controller-definition.js';
-import { deploymentController } from '@rollkeeper/controllers/deployment';
+import { HTTPRoute, deploymentController } from '@rollkeeper/controllers/deployment';
 import { disruptionController } from '../controllers/disruption/disruption-controller.js';
 import { PodDisruptionBudget } from '@rollkeeper/runtime';
 import {
@@ -42,7 +42,7 @@ export const BROKEN_IMAGE = 'app:broken';
 
 /** The kinds that the Deployment controller writes. */
 const WRITTEN: ReadonlySet<string> = new Set(
-  [Deployment, ReplicaSet, Service, PodDisruptionBudget].map(({ resource }) => resource),
+  [Deployment, ReplicaSet, Service, PodDisruptionBudget, HTTPRoute].map(({ resource }) => resource),
 );
 
 export interface WorldOptions {
@@ -315,7 +315,11 @@ class GenerationApi extends InMemoryApi {
     options: WriteOptions = {},
   ): Promise<T> {
     this.changes++;
-    return super.patch(type, ref, patch, options);
+    const before = await this.get<T>(type, ref);
+    const after = await super.patch<T>(type, ref, patch, options);
+    const { generation } = before.metadata;
+    if (generation === undefined || semanticEqual(specOf(before), specOf(after))) return after;
+    return super.seed<T>(type, { ...after, metadata: { ...after.metadata, generation: generation + 1 } });
   }
 
   override async delete<T extends KubernetesObject>(

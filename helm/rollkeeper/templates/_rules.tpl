@@ -27,9 +27,14 @@
   resources: [poddisruptionbudgets]
   verbs: [list, watch]
 {{- end }}
-{{- if .Values.blueGreen }}
+{{- if or .Values.blueGreen .Values.traffic }}
 - apiGroups: [""]
   resources: [services]
+  verbs: [list, watch]
+{{- end }}
+{{- if .Values.traffic }}
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes, grpcroutes]
   verbs: [list, watch]
 {{- end }}
 {{- if and .Values.zones (not .Values.namespaces) }}
@@ -172,11 +177,23 @@
   verbs: [get]
 {{- end }}
 {{- end }}
-{{- if .Values.blueGreen }}
+{{- if or .Values.blueGreen .Values.traffic }}
 {{- /* Selectors move from one version to the other. */}}
 - apiGroups: [""]
   resources: [services]
   verbs: [get, patch]
+{{- end }}
+{{- if .Values.traffic }}
+{{- /* Weights, the Services of both versions, and the pods behind them. */}}
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes, grpcroutes]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [create]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
 {{- end }}
 {{- if .Values.lastingHistory }}
 {{- /* Each Deployment's history, in its namespace. */}}

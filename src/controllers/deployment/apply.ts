@@ -7,7 +7,7 @@ import {
 } from '@rollkeeper/runtime';
 import { NameTakenError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
-import { ReplicaSet, asSent, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, Service, asSent, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './kubernetes/annotations.js';
 import { newCondition, withCondition } from './kubernetes/conditions.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
@@ -22,6 +22,7 @@ import { hasProgressDeadline } from './kubernetes/progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';
 import { updateReplicaSet } from './update-replica-set.js';
+import { writeRoute } from './policies/traffic/write-route.js';
 import { writeService } from './policies/blue-green/write-service.js';
 
 export interface ApplyContext {
@@ -48,6 +49,7 @@ export async function applyPlan(
   context: ApplyContext,
 ): Promise<ApplyOutcome> {
   const latest = new Map<string, ReplicaSet | undefined>();
+  for (const write of plan.routeWrites) if (write.isFirst) await writeRoute(write, context);
   for (const budget of plan.budgetWrites)
     await context.client.update(PodDisruptionBudget, budget, {
       subresource: 'status',
@@ -63,7 +65,10 @@ export async function applyPlan(
     latest.set(name, outcome.written);
     if (write.note) context.events.record(deployment, write.note);
   }
+  for (const service of plan.madeServices)
+    await context.client.create(Service, service, { signal: context.signal });
   for (const write of plan.serviceWrites) await writeService(write, context);
+  for (const write of plan.routeWrites) if (!write.isFirst) await writeRoute(write, context);
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
     const { client, signal } = context;

@@ -14,6 +14,7 @@ import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { PolicyOutcome, Surroundings } from './policies/policies.js';
 import type { LivePods } from './policies/resize/live-pods.js';
+import type { ReadyEndpoints } from './policies/traffic/endpoints.js';
 import { progressCheckAfterMs } from './kubernetes/progress.js';
 import type { Unserved } from './policies/blue-green/recheck-service.js';
 import { unservedBy } from './policies/blue-green/recheck-service.js';
@@ -29,6 +30,8 @@ export interface ObservedPass {
   readonly livePods?: LivePods;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;
+  /** The endpoints of its Services, once they have been read. */
+  readonly endpoints?: ReadyEndpoints;
   /** Whether the names in requests can be believed. @default claimed */
   readonly names?: NameTrust;
 }
@@ -58,6 +61,8 @@ export interface DecidedPass {
   readonly unserved?: Unserved;
   /** The needs of its checks. */
   readonly checks?: CheckNeeds;
+  /** The Services whose endpoints have to be read before a decision. */
+  readonly readsEndpointsOf?: readonly string[];
   /** The ReplicaSet whose pods have to be read before a decision. */
   readonly readsPodsOf?: string;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
@@ -70,7 +75,7 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { checks, claims, deployment, livePods, names, templateManager }: ObservedPass,
+  { checks, claims, deployment, endpoints, livePods, names, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
   const { checkHosts, clock, defaultsOf, pods, rules, surroundings } = dependencies;
@@ -96,6 +101,7 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     livePods,
+    endpoints,
     checks: checksContext(checkHosts, checks),
   });
   const plan = planPass(draft, release, writes);
@@ -104,6 +110,7 @@ export function decidePass(
     mustHaveEnded: endedBeforeRecreate(draft),
     unserved: draft.limits.servedBy && unservedBy(draft),
     ...(outcome?.checks && { checks: outcome.checks }),
+    ...(outcome?.readsEndpointsOf && { readsEndpointsOf: outcome.readsEndpointsOf }),
     ...(outcome?.readsPodsOf !== undefined && { readsPodsOf: outcome.readsPodsOf }),
     recheckAfterMs: recheckAfterMs(draft, outcome),
     now: draft.now,

@@ -51,6 +51,7 @@ import {
   selectingServices,
   watchSelectingServices,
 } from './policies/blue-green/selecting-services.js';
+import { ROUTES_OF_POLICY, watchRoutes, weightedRoutes } from './policies/traffic/routes.js';
 import { servicesUsedBy } from './policies/services-used-by.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
 import type { Turns } from './policies/turns/turns.js';
@@ -146,8 +147,16 @@ function policySources(
   compiled: CompiledDeploymentControllerOptions,
   { clock, deployments, informers, others, pods, replicaSets }: SourceParts,
 ) {
-  const { blueGreen, checks, maxRollouts, respectDisruptionBudgets, restartOnConfig, workers, zones } =
-    compiled;
+  const {
+    blueGreen,
+    checks,
+    maxRollouts,
+    respectDisruptionBudgets,
+    restartOnConfig,
+    traffic,
+    workers,
+    zones,
+  } = compiled;
   const all = [deployments, ...others];
   const defaultsOf = namespaceDefaults(informers);
   const listers = all.map(({ lister }) => lister);
@@ -157,14 +166,16 @@ function policySources(
     defaultsOf,
     surroundings: {
       ...{ configuration, budgets },
-      services: blueGreen
-        ? selectingServices(
-            informers,
-            { deployments: listers, replicaSets, pods },
-            defaultsOf,
-            servicesUsedBy,
-          )
-        : ('off' as const),
+      services:
+        blueGreen || traffic
+          ? selectingServices(
+              informers,
+              { deployments: listers, replicaSets, pods },
+              defaultsOf,
+              servicesUsedBy,
+            )
+          : ('off' as const),
+      routes: traffic ? weightedRoutes(informers) : ('off' as const),
       turns: turnSource(maxRollouts, all),
       nodes: zones ? nodeLabels(informers) : ('off' as const),
     },
@@ -184,7 +195,13 @@ interface SourceParts {
 
 function watchesOf(
   kind: Kind<Deployment>,
-  { blueGreen, respectDisruptionBudgets, restartOnConfig, waits }: CompiledDeploymentControllerOptions,
+  {
+    blueGreen,
+    respectDisruptionBudgets,
+    restartOnConfig,
+    traffic,
+    waits,
+  }: CompiledDeploymentControllerOptions,
   defaultsOf: ReturnType<typeof namespaceDefaults>,
 ) {
   return [
@@ -193,7 +210,8 @@ function watchesOf(
     watchNamespaceDefaults(kind),
     ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
     ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
-    ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
+    ...(blueGreen || traffic ? [watchSelectingServices(kind, defaultsOf)] : []),
+    ...(traffic ? watchRoutes(kind, defaultsOf) : []),
     // Sooner than the backoff; where quotas may not be read, the backoff remains.
     { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
   ];
@@ -201,13 +219,14 @@ function watchesOf(
 
 function indexesOf(
   kind: Kind<Deployment>,
-  { blueGreen, respectDisruptionBudgets, restartOnConfig }: CompiledDeploymentControllerOptions,
+  { blueGreen, respectDisruptionBudgets, restartOnConfig, traffic }: CompiledDeploymentControllerOptions,
 ) {
   return [
     indexBy(kind, TEMPLATE_INDEX, templateIndex),
     ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
-    ...(respectDisruptionBudgets || blueGreen ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
-    ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
+    ...(respectDisruptionBudgets || blueGreen || traffic ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
+    ...(blueGreen || traffic ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
+    ...(traffic ? [indexBy(kind, ROUTES_OF_POLICY.name, ROUTES_OF_POLICY.valuesOf)] : []),
     indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
   ];
 }

@@ -39,6 +39,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   blueGreen?: boolean;
+  /**
+   * Watches HTTPRoutes, GRPCRoutes and Services, and writes weights and selectors, for Deployments with `traffic` (docs/ROLLOUTS.md).
+   * @default false
+   */
+  traffic?: boolean;
   /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
   checks?: RolloutChecksOptions;
   /** Watches the labels of nodes, for Deployments with `zones: one-by-one` (docs/ROLLOUTS.md). @default false */
@@ -56,6 +61,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly respectDisruptionBudgets: boolean;
   readonly maxRollouts: number | 'off';
   readonly blueGreen: boolean;
+  readonly traffic: boolean;
   readonly zones: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
@@ -70,6 +76,7 @@ const schema = z.object({
   respectDisruptionBudgets: z.boolean().default(false),
   maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   blueGreen: z.boolean().default(false),
+  traffic: z.boolean().default(false),
   zones: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z

@@ -3,7 +3,7 @@ import { sumAvailable, totalReplicas } from './kubernetes/replica-set-draft.js';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { OWN_RULES } from './kubernetes/rollout-rules.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './kubernetes/limits.js';
-import type { DeploymentPlan } from './pass-plan.js';
+import { requestWrites, type DeploymentPlan } from './pass-plan.js';
 import type { ReplicaSetWrite } from './kubernetes/plan.js';
 import type { PolicyOutcome } from './policies/policies.js';
 
@@ -15,7 +15,7 @@ export function describeDecision(
 ): Decision {
   const { spec } = draft;
   const actions = policy?.actions ?? [];
-  const writes = plan.replicaSetWrites.length + plan.serviceWrites.length;
+  const writes = plan.replicaSetWrites.length + requestWrites(plan);
   const changes = writes > 0 || plan.deployment !== undefined || actions.length > 0;
   return {
     branch: draft.branch ?? 'rolling-update',
@@ -47,9 +47,11 @@ function checksOf(policy: PolicyOutcome | undefined): Record<string, string> {
 }
 
 function summaryOf(plan: DeploymentPlan, actions: readonly string[]): string {
-  const { deployment, replicaSetWrites, serviceWrites } = plan;
+  const { deployment, madeServices, replicaSetWrites, routeWrites, serviceWrites } = plan;
   const selectors = serviceWrites.map(({ name }) => `write the selector of Service ${name}`);
-  const parts = [...actions, ...replicaSetWrites.map(describeWrite), ...selectors];
+  const made = madeServices.map(({ metadata }) => `create Service ${metadata.name}`);
+  const weights = routeWrites.map(({ kind, name }) => `write the weights of ${kind}/${name}`);
+  const parts = [...actions, ...replicaSetWrites.map(describeWrite), ...made, ...selectors, ...weights];
   if (deployment) parts.push('write the Deployment itself');
   return parts.join('; ');
 }

@@ -61,6 +61,7 @@ export {
 } from './kubernetes/reasons.js';
 export { parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
+export { GRPCRoute, HTTPRoute } from './policies/traffic/routes.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
 export { NoAnswerError, UndiciSender } from './policies/checks/http-sender.js';
 export type { HttpSender, IncomingAnswer, OutgoingRequest } from './policies/checks/http-sender.js';
@@ -106,6 +107,7 @@ export {
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
+  WAITING_FOR_TRAFFIC,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/common/tell.js';

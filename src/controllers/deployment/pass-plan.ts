@@ -1,8 +1,9 @@
-import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod, ReplicaSet, Service } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
 import type { PolicyWrites } from './policies/common/policy-writes.js';
+import type { RouteWrite } from './policies/common/route-write.js';
 import type { ServiceWrite } from './policies/common/service-write.js';
 
 /** The result of a pass as writes. */
@@ -11,6 +12,10 @@ export interface DeploymentPlan extends RolloutPlan {
   readonly budgetWrites: readonly PodDisruptionBudget[];
   /** After those to ReplicaSets: the selectors of Services, which lead to ReplicaSets that are there. */
   readonly serviceWrites: readonly ServiceWrite[];
+  /** Services that do not exist yet, before those writes. */
+  readonly madeServices: readonly Service[];
+  /** The weights of routes: before all writes to ReplicaSets if they take requests away, after all Services otherwise. */
+  readonly routeWrites: readonly RouteWrite[];
   /** Last of all: pods that are resized in place, in their new form. */
   readonly podResizes: readonly Pod[];
 }
@@ -19,19 +24,26 @@ export interface DeploymentPlan extends RolloutPlan {
 export function planPass(
   draft: RolloutDraft,
   released: readonly DeepReadonly<ReplicaSet>[],
-  { pods, services }: PolicyWrites,
+  { madeServices, pods, routes, services }: PolicyWrites,
 ): DeploymentPlan {
   return {
     ...netPlan(draft, released),
     budgetWrites: draft.limits.shrinkLimit?.writes ?? [],
     serviceWrites: services,
+    madeServices,
+    routeWrites: routes,
     podResizes: pods,
   };
 }
 
 /** Whether there is nothing to write and no event to record. */
 export function isEmptyPlan(plan: DeploymentPlan): boolean {
-  const { deployment, notes, podResizes, replicaSetWrites, serviceWrites, status } = plan;
-  const writes = replicaSetWrites.length + serviceWrites.length + podResizes.length + notes.length;
-  return writes === 0 && !deployment && !status;
+  const { deployment, notes, podResizes, replicaSetWrites, status } = plan;
+  const writes = replicaSetWrites.length + podResizes.length + notes.length;
+  return writes === 0 && requestWrites(plan) === 0 && !deployment && !status;
+}
+
+/** The number of writes that lead requests. */
+export function requestWrites({ madeServices, routeWrites, serviceWrites }: DeploymentPlan): number {
+  return madeServices.length + routeWrites.length + serviceWrites.length;
 }

@@ -30,6 +30,8 @@ import { readTemplateManager } from './policies/history/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
 import { hasRequest, trustInNames } from './policies/common/requester.js';
 import type { SelectingService } from './policies/blue-green/selecting-services.js';
+import { readEndpoints } from './policies/traffic/endpoints.js';
+import { maySteer } from './policies/traffic/may-steer.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
 import type { DeletedDeployment } from './policies/blue-green/release-services.js';
@@ -93,7 +95,9 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
       ...(templateManager !== undefined && { templateManager }),
       ...(names && { names }),
     };
-    return this.withLivePods(await this.withDefinitions(managed, { client, signal }), { client, signal });
+    const context = { client, signal };
+    const defined = await this.withDefinitions(managed, context);
+    return this.withEndpoints(await this.withLivePods(defined, context), context);
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
@@ -178,6 +182,18 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const name = decidePass(seen, this.dependencies).readsPodsOf;
     const replicaSet = seen.claims.owned.find(({ metadata }) => metadata.name === name);
     return replicaSet ? { ...seen, livePods: await readLivePods(client, replicaSet, signal) } : seen;
+  }
+
+  /** Adds the endpoints of a Service that is about to get requests: they are read only then. */
+  private async withEndpoints(
+    seen: ValidDeployment,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<ValidDeployment> {
+    const { annotations, namespace } = seen.deployment.metadata;
+    if (!maySteer(annotations, this.dependencies.defaultsOf?.(namespace ?? ''))) return seen;
+    const services = decidePass(seen, this.dependencies).readsEndpointsOf;
+    if (!services) return seen;
+    return { ...seen, endpoints: await readEndpoints(client, { namespace, services }, signal) };
   }
 
   private async carryOut(

@@ -209,6 +209,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'blueGreen' },
   }),
+  traffic: onOrOff({
+    help: 'watch HTTPRoutes, GRPCRoutes and Services, and write weights and selectors, for Deployments with rollkeeper.dev/traffic (docs/ROLLOUTS.md); needs list, watch and patch on the routes, get, list, watch, create and patch on Services, and list on EndpointSlices',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'traffic' },
+  }),
   'eviction-webhook': text({
     help: 'serve the webhook that holds evictions until a Deployment has replaced the pod (docs/ROLLOUTS.md). The API server reaches it at NAMESPACE/SERVICE or an https URL; needs patch on pods, and update on a Secret and the configuration of the webhook',
     value: 'address',

@@ -118,6 +118,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
+      traffic: compiled.traffic,
       zones: compiled.zones,
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],

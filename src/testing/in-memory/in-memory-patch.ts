@@ -1,18 +1,19 @@
-import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { ownField, setField, isJsonObject, mergePatch } from '@rollkeeper/machinery/kubernetes';
+
+import { applyJsonPatch } from '../../apiserver/schema/patch/json-patch.js';
 
 type Fields = Record<string, unknown>;
 
 /**
  * The merge patches that controllers send: fields are merged, null removes; in a strategic patch `ownerReferences` are
- * merged by `uid`, with `$patch: delete`.
+ * merged by `uid`, with `$patch: delete`. JSON patches are those of the embedded API server.
  */
 export function applyPatch(
   target: unknown,
   patch: { readonly type: string; readonly body: unknown },
 ): unknown {
-  if (patch.type === 'json') throw new UnsupportedError('the in-memory API has no JSON patch');
   const [copy, body] = [structuredClone(target), structuredClone(patch.body)];
+  if (patch.type === 'json') return applyJsonPatch(copy as JsonObject, body as JsonObject[]);
   return patch.type === 'strategic' ? strategicMerge(copy, body) : mergePatch(copy, body);
 }
 

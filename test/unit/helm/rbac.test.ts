@@ -39,8 +39,14 @@ const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].incl
 /** Asked for where requests of checks may have values of Secrets. */
 const isSecret = ({ resource }: Right): boolean => resource === 'secrets';
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
-const ofDeployments = rightsNeededBy('controllers', 'deployment').filter(
-  (right) => !isOfChecks(right) && !isSecret(right),
+/** Asked for where rollouts steer requests. */
+const isOfTraffic = ({ group, resource, verb }: Right): boolean =>
+  group === 'gateway.networking.k8s.io' ||
+  resource === 'endpointslices' ||
+  (resource === 'services' && verb === 'create');
+const allOfDeployments = rightsNeededBy('controllers', 'deployment');
+const ofDeployments = allOfDeployments.filter(
+  (right) => !isOfChecks(right) && !isSecret(right) && !isOfTraffic(right),
 );
 const isService = ({ resource }: Right): boolean => resource === 'services';
 /** Asked for where pods are resized in place. */
@@ -328,6 +334,31 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('reach routes only where rollouts steer requests, and there Services and endpoints as well', () => {
+    const isOf = (right: Right): boolean => isOfTraffic(right) || isService(right);
+    const watched = rightsToWatch(createDeploymentController({ traffic: true }));
+    const ask = unique([...watched, ...allOfDeployments].filter(isOf));
+    expect(text(ask)).toEqual([
+      'create services',
+      'get services',
+      'list endpointslices.discovery.k8s.io',
+      'list grpcroutes.gateway.networking.k8s.io',
+      'list httproutes.gateway.networking.k8s.io',
+      'list services',
+      'patch grpcroutes.gateway.networking.k8s.io',
+      'patch httproutes.gateway.networking.k8s.io',
+      'patch services',
+      'watch grpcroutes.gateway.networking.k8s.io',
+      'watch httproutes.gateway.networking.k8s.io',
+      'watch services',
+    ]);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ traffic: true, namespaces })).filter(isOf);
+      expect(text(unique(given))).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith({ blueGreen: true, namespaces })).filter(isOfTraffic)).toEqual([]);
+    }
+  });
+
   it('reach nodes only where rollouts go zone by zone, and there to list and watch', () => {
     const isNode = ({ resource }: Right): boolean => resource === 'nodes';
     const controllers = [
@@ -359,6 +390,8 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       changes: { rolloutChecks: true, checkSecrets: true },
     },
     { values: { blueGreen: true }, changes: { blueGreen: true } },
+    { values: { traffic: true }, changes: { traffic: true } },
+    { values: { traffic: true, blueGreen: true }, changes: { traffic: true, blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
     { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
@@ -378,7 +411,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
-      ...{ lastingHistory: false, looksAtAllKinds: false },
+      ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false },
       ...changes,
     };
     const looked = neededRights(installation).flatMap(({ rights }) => rights);

@@ -9,6 +9,7 @@ import { FakeCluster } from '../../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../../src/testing/fake-informers.js';
 import { MemoryEventRecorder } from '../../../src/testing/memory-event-recorder.js';
 import * as kubernetes from '../../../src/machinery/kubernetes/index.js';
+import { GRPCRoute, HTTPRoute } from '../../../src/controllers/deployment/policies/traffic/routes.js';
 import type { ResourceType } from '../../../src/machinery/kubernetes/index.js';
 import type { PolicyRule } from './chart.js';
 
@@ -150,10 +151,12 @@ function typeIn(call: ts.CallExpression, argument: number): Pick<Right, 'group' 
   return type;
 }
 
+const KINDS = { ...kubernetes, GRPCRoute, HTTPRoute };
+
 function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {
   if (!argument) return undefined;
   const text = argument.getText().replace(/^untyped\((.*)\)$/, '$1');
-  const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
+  const known = (KINDS as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
   if (known) return { group: known.group, resource: known.resource };
   if (text === 'PodDisruptionBudget') return { group: 'policy', resource: 'poddisruptionbudgets' };
   // The engine of ReplicaSets, which also serves ReplicationControllers: those are not the chart's.

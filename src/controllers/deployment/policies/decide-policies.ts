@@ -11,6 +11,7 @@ import { INVALID_ANNOTATION, inKubernetesWords, tellProblem, type Problem } from
 import { compilePolicy, renderProblems, type CompiledPolicy } from './compile-policy.js';
 import { NO_POLICY, POLICIES, type PolicyOutcome, type RolloutPass, type Surroundings } from './policies.js';
 import type { LivePods } from './resize/live-pods.js';
+import type { ReadyEndpoints } from './traffic/endpoints.js';
 import { isCustomDeployment } from '../kubernetes/deployment-api.js';
 import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
 import { setRequestedSize, type SizeRequest } from '../kubernetes/requested-size.js';
@@ -28,6 +29,8 @@ export interface PolicyContext {
   readonly checks?: ChecksContext;
   /** @default to be read, where they are needed */
   readonly livePods?: LivePods;
+  /** The endpoints of Services. @default to be read, where they are needed */
+  readonly endpoints?: ReadyEndpoints;
 }
 
 /** The decisions of the policies beside the draft. */
@@ -73,14 +76,14 @@ function compile(draft: RolloutDraft, { namespaceAnnotations, surroundings }: Po
 function passOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { checks = BY_RESULTS, livePods, podsOf, surroundings }: PolicyContext,
+  { checks = BY_RESULTS, endpoints, livePods, podsOf, surroundings }: PolicyContext,
 ): RolloutPass {
   const pass: RolloutPass = {
     ...surroundings,
-    ...{ draft, podsOf, checks, livePods },
+    ...{ draft, podsOf, checks, livePods, endpoints },
     policy: compiled.kind === 'none' ? NO_POLICY : compiled.policy,
     outcome: newOutcome(),
-    writes: { pods: [], services: [] },
+    writes: { services: [], madeServices: [], routes: [], pods: [] },
     isAsked: compiled.kind !== 'none',
     isDeleted: draft.observed.metadata.deletionTimestamp !== undefined,
   };

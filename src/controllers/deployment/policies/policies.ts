@@ -1,4 +1,4 @@
-import { BLUE_GREEN, RELEASED_SERVICES, type ServiceSurroundings } from './blue-green/blue-green.js';
+import { BLUE_GREEN, RELEASED_SERVICES } from './blue-green/blue-green.js';
 import { BLUE_GREEN_SETTINGS } from './blue-green/settings.js';
 import { BUDGETS, type BudgetSurroundings } from './budgets/respect-budgets.js';
 import { BUDGET_SETTINGS } from './budgets/settings.js';
@@ -39,6 +39,9 @@ import { versionBy } from './version/choose-version.js';
 import { ROLL_OUT, STAY_IN_PLACE } from './version/roll-out.js';
 import type { VersionRule } from './common/version-rule.js';
 import { GO_BACK } from './failure/go-back.js';
+import { TRAFFIC_SETTINGS } from './traffic/settings.js';
+import { TRAFFIC, type TrafficOutcome, type TrafficSurroundings } from './traffic/traffic.js';
+import type { ReadyEndpoints } from './traffic/endpoints.js';
 import { ZONE_SETTINGS } from './zones/settings.js';
 import { ZONES, type ZoneSurroundings } from './zones/zones.js';
 
@@ -52,6 +55,7 @@ const SETTINGS = [
   BUDGET_SETTINGS,
   TURN_SETTINGS,
   BLUE_GREEN_SETTINGS,
+  TRAFFIC_SETTINGS,
   POD_REPLACEMENT_SETTINGS,
   ZONE_SETTINGS,
   SCALE_DOWN_SETTINGS,
@@ -91,6 +95,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   TURNS,
   versionBy<RolloutPass>(VERSION_RULES),
   BLUE_GREEN,
+  TRAFFIC,
   ZONES,
   CHECKS,
   SCALE_DOWN,
@@ -120,10 +125,10 @@ export const NO_POLICY: RolloutPolicy = Object.assign(
 
 /** The surroundings of a Deployment. What is not known, the policies neither ask about nor doubt: the status counts as true. */
 export interface Surroundings
-  extends BudgetSurroundings, ConfigSurroundings, ServiceSurroundings, TurnSurroundings, ZoneSurroundings {}
+  extends BudgetSurroundings, ConfigSurroundings, TrafficSurroundings, TurnSurroundings, ZoneSurroundings {}
 
 /** The effect of the policies on a pass. */
-export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome {}
+export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome, TrafficOutcome {}
 
 /** A pass under all policies. */
 export interface RolloutPass extends Pass<PolicyFields>, Surroundings {
@@ -131,4 +136,6 @@ export interface RolloutPass extends Pass<PolicyFields>, Surroundings {
   readonly checks: ChecksContext;
   /** @default to be read, where they are needed */
   readonly livePods?: LivePods;
+  /** @default to be read, where they are needed */
+  readonly endpoints?: ReadyEndpoints;
 }

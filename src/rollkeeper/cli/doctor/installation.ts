@@ -14,6 +14,7 @@ export interface ReplicaConfig {
   readonly 'rollout-checks'?: boolean;
   readonly 'check-secrets'?: boolean;
   readonly 'blue-green'?: boolean;
+  readonly traffic?: boolean;
   readonly zones?: boolean;
   readonly 'lasting-history'?: boolean;
   readonly problems?: string;
@@ -44,6 +45,7 @@ export function installationOf(
     rolloutChecks: config?.['rollout-checks'] === true,
     checkSecrets: config?.['rollout-checks'] === true && config['check-secrets'] === true,
     blueGreen: config?.['blue-green'] === true,
+    traffic: config?.traffic === true,
     zones: config?.zones === true,
     lastingHistory: config?.['lasting-history'] === true,
     looksAtAllKinds: config?.problems === 'all',

@@ -24,6 +24,7 @@ export interface Installation {
   readonly rolloutChecks: boolean;
   readonly checkSecrets: boolean;
   readonly blueGreen: boolean;
+  readonly traffic: boolean;
   readonly zones: boolean;
   readonly lastingHistory: boolean;
   /** Whether all kinds are looked at for problems. */
@@ -33,6 +34,8 @@ export interface Installation {
   /** The place of the Lease, with `--leader-elect-resource-lock leases`. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
+
+const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
 /** The owner of rights: all replicas (caches, Events, the Lease), or a controller. */
 export type RightsOwner = 'replica' | 'deployment' | 'replicaset' | 'garbage-collector' | 'namespace';
@@ -61,7 +64,7 @@ export function neededRights(installation: Installation): readonly OwnedRights[]
 }
 
 function replicaRights(installation: Installation): readonly NeededRight[] {
-  const { blueGreen, deploymentGroups, hasClusterIdentity, lease, namespaces } = installation;
+  const { blueGreen, deploymentGroups, hasClusterIdentity, lease, namespaces, traffic } = installation;
   const isWhole = namespaces.length === 0;
   return [
     ...deploymentGroups.flatMap((group) => rights('list watch', group, 'deployments')),
@@ -69,7 +72,8 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...rights('list watch', '', 'pods resourcequotas'),
     ...(installation.restartOnConfig ? rights('list watch', '', 'configmaps secrets') : []),
     ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
-    ...(blueGreen ? rights('list watch', '', 'services') : []),
+    ...(blueGreen || traffic ? rights('list watch', '', 'services') : []),
+    ...(traffic ? rights('list watch', GATEWAY_GROUP, 'httproutes grpcroutes') : []),
     ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
     ...rights('list watch', '', 'limitranges serviceaccounts'),
     ...(isWhole ? obstacleRightsOfCluster() : []),
@@ -171,7 +175,7 @@ function controllerRights(owner: RightsOwner, installation: Installation): reado
 }
 
 function deploymentRights(installation: Installation): readonly NeededRight[] {
-  const { blueGreen, deploymentGroups, lastingHistory, respectDisruptionBudgets, rolloutChecks } =
+  const { blueGreen, deploymentGroups, lastingHistory, respectDisruptionBudgets, rolloutChecks, traffic } =
     installation;
   return [
     ...deploymentGroups.flatMap((group) => [
@@ -187,7 +191,14 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
       : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
     ...(installation.checkSecrets ? rights('get', '', 'secrets') : []),
-    ...(blueGreen ? rights('get patch', '', 'services') : []),
+    ...(blueGreen || traffic ? rights('get patch', '', 'services') : []),
+    ...(traffic
+      ? [
+          ...rights('patch', GATEWAY_GROUP, 'httproutes grpcroutes'),
+          ...rights('create', '', 'services'),
+          ...rights('list', 'discovery.k8s.io', 'endpointslices'),
+        ]
+      : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
     ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),
   ];

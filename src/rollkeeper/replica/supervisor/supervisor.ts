@@ -321,6 +321,7 @@ export class Supervisor {
       '--check-hosts',
       LOOPBACK_HOSTS,
       '--blue-green',
+      '--traffic',
       '--zones',
       '--lasting-history',
       ...Object.entries({

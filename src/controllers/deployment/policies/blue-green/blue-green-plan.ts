@@ -95,7 +95,7 @@ function serves(set: ReplicaSetDraft): boolean {
 }
 
 /** The newest of the good, or else the one with the most available pods. */
-function steadiest(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
+export function steadiest(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
   const [most] = oldestFirst.toSorted(
     (a, b) => lastingAvailable(b, OWN_RULES) - lastingAvailable(a, OWN_RULES),
   );

@@ -20,7 +20,7 @@ export function blueGreenTrouble(
     return { reason, message: 'Services are not watched: start the controller with --blue-green' };
   if (services.availability === 'refused') return { reason, message: 'the controller may not list Services' };
   if (services.availability === 'starting') return undefined;
-  const problems = servicesOf(blueGreen).flatMap((name) => troubleOf(draft, name, services) ?? []);
+  const problems = servicesOf(blueGreen).flatMap((name) => serviceTrouble(draft, name, services) ?? []);
   const unnamed = activeOf(draft.living).find(({ labels }) => labels[POD_TEMPLATE_HASH] === undefined);
   if (unnamed)
     problems.push(
@@ -29,7 +29,7 @@ export function blueGreenTrouble(
   return problems.length === 0 ? undefined : { reason: SERVICE_NOT_USABLE, message: problems.join('; ') };
 }
 
-function troubleOf(draft: RolloutDraft, name: string, services: Services): string | undefined {
+export function serviceTrouble(draft: RolloutDraft, name: string, services: Services): string | undefined {
   const { namespace = '' } = draft.observed.metadata;
   const service = services.find(namespace, name);
   if (!service) return `Service "${name}" does not exist`;

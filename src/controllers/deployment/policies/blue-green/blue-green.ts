@@ -23,6 +23,7 @@ import { isGood, revisionInForce } from '../common/revisions.js';
 import type { SelectingService, Services, WatchedServices } from './selecting-services.js';
 import { hashSelectedBy, servicesOf, switchOf } from './selecting-services.js';
 import { letGo, pointAt } from './service-writes.js';
+import { trafficServicesOf, type TrafficFields } from '../traffic/settings.js';
 import {
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
@@ -44,7 +45,7 @@ export interface ServiceSurroundings {
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
 }
-export interface ServicePass extends Pass<BlueGreenFields>, ServiceSurroundings {
+export interface ServicePass extends Pass<BlueGreenFields & TrafficFields>, ServiceSurroundings {
   readonly outcome: Outcome & CheckOutcome;
 }
 
@@ -71,7 +72,7 @@ interface MovingPass extends ServicePass {
 function moveServices(pass: ServicePass): PolicyDecision | undefined {
   const { draft, policy, services } = pass;
   const { blueGreen } = policy;
-  if (!blueGreen) return keepSelected(pass);
+  if (!blueGreen) return policy.traffic ? undefined : keepSelected(pass);
   const trouble = blueGreenTrouble(draft, blueGreen, services);
   const isKnown = services !== undefined && services !== 'off' && services.availability === 'known';
   const latest = latestOf(draft, draft.living);
@@ -95,7 +96,8 @@ function letGoOfServices({
   // The Services that it moves may be named by what cannot be understood.
   if (services === undefined || services === 'off' || policy.unclear !== undefined) return undefined;
   const { name, namespace = '' } = draft.observed.metadata;
-  const used = new Set(servicesOf(policy.blueGreen));
+  const { canary, stable } = policy.traffic ? trafficServicesOf(policy.traffic, name) : {};
+  const used = new Set([...servicesOf(policy.blueGreen), canary, stable]);
   const left = services.managedBy(namespace, name).filter(({ metadata }) => !used.has(metadata.name));
   for (const service of left) {
     writes.services.push(letGo(service));

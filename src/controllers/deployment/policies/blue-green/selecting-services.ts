@@ -34,6 +34,8 @@ import type { Annotations } from '../../kubernetes/annotations.js';
 import type { BlueGreen } from './settings.js';
 import { MANAGED_BY, SWITCHED } from './settings.js';
 import { annotationOf } from '../common/names.js';
+import { maySteer } from '../traffic/may-steer.js';
+import { trafficServicesOf } from '../traffic/settings.js';
 
 /** The selector of a Service, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {
@@ -150,16 +152,19 @@ export function watchSelectingServices(kind: Kind<Deployment>, defaultsOf: Defau
 
 /** Anyone who may write a Service writes its annotations. */
 const OBJECT_NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-const SERVICE_SETTINGS = [annotationOf('active-service'), annotationOf('preview-service')];
+const SERVICE_SETTINGS = ['active-service', 'preview-service', 'stable-service', 'canary-service'].map(
+  annotationOf,
+);
 
 /** Files a Deployment under the Services that its annotations name. */
 export const SERVICES_OF_POLICY = {
   name: SERVICES_INDEX,
-  valuesOf: ({ metadata }: DeepReadonly<Deployment>): readonly string[] =>
-    SERVICE_SETTINGS.flatMap((setting) => {
-      const name = metadata.annotations?.[setting];
-      return name === undefined ? [] : [`${metadata.namespace}/${name}`];
-    }),
+  valuesOf: ({ metadata: { annotations, name, namespace } }: DeepReadonly<Deployment>): readonly string[] => {
+    const made = maySteer(annotations, undefined) ? Object.values(trafficServicesOf({}, name)) : [];
+    return [...SERVICE_SETTINGS.flatMap((setting) => annotations?.[setting] ?? []), ...made].map(
+      (service) => `${namespace}/${service}`,
+    );
+  },
 };
 
 /** The Services that annotations name, regardless of what the rest of them says. */

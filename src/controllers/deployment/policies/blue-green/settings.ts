@@ -46,7 +46,7 @@ export const SWITCHED = `${PREFIX}switched`;
 const DEPENDENT_SETTINGS = ['active-service', 'preview-service', 'auto-promote', 'scale-down-delay'];
 
 const DEFAULT_SCALE_DOWN_DELAY_MS = 30_000;
-const SERVICE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+export const SERVICE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 type Read = (text: string, fields: BlueGreenTexts) => string | undefined;
 
@@ -58,12 +58,12 @@ const READERS: Readonly<Record<string, Read>> = {
     return undefined;
   },
   'active-service': (text, fields) => {
-    if (!SERVICE_NAME.test(text)) return NO_NAME;
+    if (!SERVICE_NAME.test(text)) return NO_SERVICE_NAME;
     fields.activeService = text;
     return undefined;
   },
   'preview-service': (text, fields) => {
-    if (!SERVICE_NAME.test(text)) return NO_NAME;
+    if (!SERVICE_NAME.test(text)) return NO_SERVICE_NAME;
     fields.previewService = text;
     return undefined;
   },
@@ -80,7 +80,7 @@ const READERS: Readonly<Record<string, Read>> = {
   },
 };
 
-const NO_NAME = 'is not the name of a Service';
+export const NO_SERVICE_NAME = 'is not the name of a Service';
 
 export const BLUE_GREEN_SETTINGS: PolicySettings<BlueGreenFields, StepFields> = {
   none: {},
@@ -114,7 +114,7 @@ function combine(
   if (activeService === undefined && !has('active-service'))
     refuse('strategy', `needs ${annotationOf('active-service')}`);
   if (!isRollingUpdate) refuse('strategy', NEEDS_ROLLING_UPDATE);
-  else if (maxSurge !== undefined && !isWhole(maxSurge))
+  else if (maxSurge !== undefined && !isWholeSurge(maxSurge))
     refuse(
       'strategy',
       `needs spec.strategy.rollingUpdate.maxSurge of 100% or more, as a percentage, and it is ${maxSurge}`,
@@ -127,6 +127,6 @@ function combine(
   return { fields: { blueGreen: { activeService, previewService, autoPromote, scaleDownDelayMs } } };
 }
 
-function isWhole(maxSurge: string | number): boolean {
+export function isWholeSurge(maxSurge: string | number): boolean {
   return typeof maxSurge === 'string' && maxSurge.endsWith('%') && Number.parseInt(maxSurge, 10) >= 100;
 }

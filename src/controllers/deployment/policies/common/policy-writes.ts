@@ -1,10 +1,14 @@
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Pod, Service } from '@rollkeeper/machinery/kubernetes';
+import type { RouteWrite } from './route-write.js';
 import type { ServiceWrite } from './service-write.js';
 
 /** The writes of the policies to objects other than the Deployment and its ReplicaSets. */
 export interface PolicyWrites {
   /** In order. */
   readonly services: ServiceWrite[];
+  /** Services that do not exist yet. */
+  readonly madeServices: Service[];
+  readonly routes: RouteWrite[];
   /** Pods that are resized in place, in their new form. */
   readonly pods: Pod[];
 }

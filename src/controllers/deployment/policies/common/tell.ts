@@ -19,6 +19,7 @@ export {
   WAITING_FOR_BUDGET,
   WAITING_FOR_CHECK,
   WAITING_FOR_TERMINATION,
+  WAITING_FOR_TRAFFIC,
   WAITING_FOR_TURN,
   WAITING_IN_STEP,
 } from './waits.js';
@@ -51,6 +52,10 @@ export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
 /** A reason of the same condition, and an Event: the controller does not see Services. */
 export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
+/** A reason of the same condition, and an Event: a route that a rollout by weights needs is missing, or has no such rule. */
+export const ROUTE_NOT_USABLE = 'RouteNotUsable';
+/** A reason of the same condition, and an Event: the controller does not see routes, or Services. */
+export const ROUTES_NOT_WATCHED = 'RoutesNotWatched';
 /** A reason of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
@@ -127,6 +132,8 @@ export interface Problem {
     | typeof ROLLOUTS_NOT_LIMITED
     | typeof SERVICE_NOT_USABLE
     | typeof SERVICES_NOT_WATCHED
+    | typeof ROUTE_NOT_USABLE
+    | typeof ROUTES_NOT_WATCHED
     | typeof NODES_NOT_WATCHED
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
@@ -157,8 +164,15 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
   if (reason === SERVICE_NOT_USABLE || reason === SERVICES_NOT_WATCHED)
     outcome.standing ??= {
       code: 'invalid-policy',
-      sentence: `its blue-green rollouts cannot move a Service: ${message}`,
+      sentence: `its rollouts cannot move a Service: ${message}`,
       unblockedBy: ['a Service that can be moved (docs/ROLLOUTS.md)'],
+      endsByItself: false,
+    };
+  if (reason === ROUTE_NOT_USABLE || reason === ROUTES_NOT_WATCHED)
+    outcome.standing ??= {
+      code: 'invalid-policy',
+      sentence: `its rollouts cannot steer requests: ${message}`,
+      unblockedBy: ['a route that can be steered (docs/ROLLOUTS.md)'],
       endsByItself: false,
     };
   if (before?.message === message && before.reason === reason) return;

@@ -14,6 +14,8 @@ export const WAITING_FOR_TURN = 'WaitingForTurn';
 export const RESIZING_PODS = 'ResizingPods';
 /** Progressing: a check has not passed, or holds the rollout. */
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
+/** Progressing: the requests of a rollout by weights are not where they must be before it goes on. */
+export const WAITING_FOR_TRAFFIC = 'WaitingForTraffic';
 /** Progressing, and an Event: a failed template is about to be retried. */
 export const ROLLOUT_RETRIED = 'RolloutRetried';
 
@@ -29,6 +31,7 @@ export const WAITS = {
   [WAITING_FOR_BUDGET]: { phase: 'held', code: 'waits-for-budget' },
   [WAITING_FOR_TURN]: { phase: 'held', code: 'waits-for-turn' },
   [WAITING_FOR_CHECK]: { phase: 'waiting-for-check', code: 'waits-for-check' },
+  [WAITING_FOR_TRAFFIC]: { phase: 'waiting-in-step', code: 'waits-for-traffic' },
   [RESIZING_PODS]: { phase: 'progressing', code: 'resizes-pods' },
   [ROLLOUT_RETRIED]: { phase: 'progressing' },
 } as const;

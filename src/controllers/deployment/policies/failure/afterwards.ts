@@ -10,13 +10,14 @@ import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass } from '../common/pass.js';
 import type { BlueGreenFields } from '../blue-green/settings.js';
 import type { CheckFields } from '../checks/settings.js';
+import type { TrafficFields } from '../traffic/settings.js';
 import type { StepFields } from '../steps/settings.js';
 import type { FailureFields } from './settings.js';
 import { lastGood, refOf } from '../common/revisions.js';
 import { failureSentence, tellFailure, tellRolledBack } from './tell-failure.js';
 import { observedProgress, progressReason, tellEvent, warning } from '../common/tell.js';
 
-type JudgedPass = Pass<FailureFields & CheckFields & StepFields & BlueGreenFields>;
+type JudgedPass = Pass<FailureFields & CheckFields & StepFields & BlueGreenFields & TrafficFields>;
 
 interface RolledOut {
   readonly latest: ReplicaSetDraft;

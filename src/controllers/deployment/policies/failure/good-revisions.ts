@@ -11,6 +11,7 @@ import { lookAgainAfter } from '../common/outcome.js';
 import type { BlueGreenFields } from '../blue-green/settings.js';
 import type { CheckFields } from '../checks/settings.js';
 import type { Pass } from '../common/pass.js';
+import type { TrafficFields } from '../traffic/settings.js';
 import type { StepFields } from '../steps/settings.js';
 import type { FailureFields } from './settings.js';
 import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from '../common/revisions.js';
@@ -23,8 +24,10 @@ export function needsGoodRevisions({
   checks,
   onFailure,
   steps,
-}: GoodFields & BlueGreenFields): boolean {
-  return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || blueGreen !== undefined;
+  traffic,
+}: GoodFields & BlueGreenFields & TrafficFields): boolean {
+  const isMoved = blueGreen !== undefined || traffic !== undefined;
+  return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || isMoved;
 }
 
 /**

@@ -52,6 +52,8 @@ type Wait =
   | { readonly for: 'time'; readonly untilMs: number }
   | { readonly for: 'approval' }
   | { readonly for: 'check'; readonly gate: Gate }
+  /** The rollout by weights says why. */
+  | { readonly for: 'weight' }
   | { readonly for: 'pods' };
 
 /** The checks of a pass, as far as the steps ask for them. */
@@ -65,6 +67,19 @@ export interface StepGates {
   /** @param step counted from 1 */
   at(check: string, step: number): Gate;
 }
+/** Whether the routes give the new version a share of the requests. */
+export interface StepWeights {
+  /** @param percent of the requests */
+  isServed(percent: number): boolean;
+}
+
+/** What steps ask for beside pods and time. */
+export interface StepNeeds {
+  readonly gates?: StepGates;
+  /** @default shares are not known, and count as served */
+  readonly weights?: StepWeights;
+}
+
 /** The part of a policy that says where a rollout waits. */
 type SteppedPolicy = FastTrackFields & StepFields;
 
@@ -90,13 +105,13 @@ export function decideStage(
   draft: RolloutDraft,
   policy: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
-  gates?: StepGates,
+  { gates, weights }: StepNeeds = {},
 ): Stage | undefined {
   const { steps } = policy;
   const position = positionOf(draft, policy, latest);
-  if (position) return advance({ draft, steps, latest, gates, isTail: false }, position);
+  if (position) return advance({ draft, steps, latest, gates, weights, isTail: false }, position);
   const tail = tailOf(draft, steps, latest);
-  return tail && advance({ draft, steps, latest, gates, isTail: true }, tail);
+  return tail && advance({ draft, steps, latest, gates, weights, isTail: true }, tail);
 }
 
 /** How large the new ReplicaSet may be while the rollout stays where it is. */
@@ -182,13 +197,14 @@ interface Walk {
   readonly steps: readonly Step[];
   readonly latest: ReplicaSetDraft | undefined;
   readonly gates: StepGates | undefined;
+  readonly weights: StepWeights | undefined;
   readonly isTail: boolean;
 }
 
 function advance(walk: Walk, before: Position): Stage {
   const { draft, gates, isTail, steps } = walk;
   let position: Position = before;
-  let wait: Wait | undefined = gates?.blocked && { for: 'check', gate: gates.blocked };
+  let wait: Wait | undefined = heldAt(walk, before);
   let used: Approval | undefined;
   for (let step = wait ? undefined : steps[position.done]; step; step = steps[position.done]) {
     const isTaken: boolean = used !== undefined || gates?.takesApproval === true;
@@ -206,8 +222,17 @@ function advance(walk: Walk, before: Position): Stage {
   return { position, cap, wait, used, isTail, isMoved: position !== before };
 }
 
+/** What lets no step be taken: a check that is measured all the way through, or a share that a step gave and that is not served. */
+function heldAt({ gates, isTail, steps, weights }: Walk, { done }: Position): Wait | undefined {
+  if (gates?.blocked) return { for: 'check', gate: gates.blocked };
+  // A step that gives another share says itself when it is served.
+  const isGiven = !isTail && done > 0 && steps[done] !== undefined && steps[done].kind !== 'weight';
+  const share = isGiven ? weightAt(steps, done - 1) : 0;
+  return share > 0 && weights?.isServed(share) === false ? { for: 'weight' } : undefined;
+}
+
 function waitOf(
-  { draft, gates, isTail, latest }: Walk,
+  { draft, gates, isTail, latest, steps, weights }: Walk,
   step: Step,
   { done, since }: Position,
 ): Wait | undefined {
@@ -221,8 +246,10 @@ function waitOf(
     const untilMs = (parseTimeMs(since) ?? 0) + step.ms;
     return draft.nowMs >= untilMs ? undefined : { for: 'time', untilMs };
   }
-  const size = resolvePodCount(step.size, draft.replicas);
-  return latest && latest.replicas >= size && isWhole(latest, size) ? undefined : { for: 'pods' };
+  const size = capAt(steps, done, draft.replicas);
+  if (!latest || latest.replicas < size || !isWhole(latest, size)) return { for: 'pods' };
+  if (step.kind === 'size' || isTail) return undefined;
+  return weights?.isServed(step.percent) === false ? { for: 'weight' } : undefined;
 }
 
 function endsByApproval(wait: Wait): boolean {
@@ -234,11 +261,20 @@ function isWhole(latest: ReplicaSetDraft, size: number): boolean {
   return size === 0 || (isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= size);
 }
 
-/** The size of the step that it is at, or of the last one before. After all steps: everything. */
+/**
+ * The size of the step that it is at, or of the last one before; where none has a size, the share of the requests in pods. After all
+ * steps: everything.
+ */
 function capAt(steps: readonly Step[], done: number, replicas: number): number {
   if (done >= steps.length) return replicas;
   const size = steps.slice(0, done + 1).findLast((step) => step.kind === 'size');
-  return size ? resolvePodCount(size.size, replicas) : 0;
+  return resolvePodCount(size ? size.size : { percent: weightAt(steps, done) }, replicas);
+}
+
+/** The share of the requests at the step that it is at, or at the last one before, percent. After all steps: all. */
+export function weightAt(steps: readonly Step[], done: number): number {
+  if (done >= steps.length) return 100;
+  return steps.slice(0, done + 1).findLast((step) => step.kind === 'weight')?.percent ?? 0;
 }
 
 /** Notes where the rollout is, and reports what it waits for. */
@@ -262,8 +298,8 @@ export function tellStage(
     const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
     tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
   }
-  // The gates of a check say what is said of it.
-  if (!wait || wait.for === 'pods' || wait.for === 'check' || !latest) return;
+  // The gates of a check say what is said of it, and so does a rollout by weights.
+  if (!wait || wait.for === 'pods' || wait.for === 'weight' || wait.for === 'check' || !latest) return;
   if (!isWhole(latest, latest.replicas)) return;
   const name = stepName(steps, position.done);
   if (!stage.isTail) return tellWait(draft, name, wait, outcome);
@@ -275,7 +311,7 @@ export function tellStage(
 function tellWait(
   draft: RolloutDraft,
   name: string,
-  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
+  wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>,
   outcome: Outcome,
 ): void {
   const standing = standingOf(draft, name, wait);
@@ -293,7 +329,7 @@ function tellWait(
 function standingOf(
   draft: RolloutDraft,
   name: string,
-  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
+  wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>,
 ): Standing {
   if (wait.for === 'time') {
     const left = renderDuration(wait.untilMs - draft.nowMs);

@@ -6,6 +6,8 @@ import { parsePodCount, renderPodCount } from '../common/pod-counts.js';
 /** How far a rollout goes, and what it waits for there. */
 export type Step =
   | { readonly kind: 'size'; readonly size: PodCount }
+  /** The share of the requests that the new version gets, percent. */
+  | { readonly kind: 'weight'; readonly percent: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'approve' }
   | { readonly kind: 'check'; readonly check: string };
@@ -15,7 +17,7 @@ export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly probl
 /** The number of steps of one rollout. */
 export const MOST_STEPS = 50;
 
-/** `check pre; 1; wait 5m; 20%; approve; 50%; check slo`: sizes, and what has to happen before the next of them. */
+/** `check pre; 1; weight 5%; wait 5m; 20%; approve; 50%; check slo`: sizes, shares, and what has to happen before the next. */
 export function parseSteps(text: string): ParsedSteps {
   const words = text.split(';').map((word) => word.trim());
   if (words.at(-1) === '') words.pop();
@@ -25,7 +27,7 @@ export function parseSteps(text: string): ParsedSteps {
     const step = parseStep(word);
     if (!step)
       return {
-        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"`,
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "weight 5%", "wait 5m", "approve" nor "check NAME"`,
       };
     // A person who approves twice by mistake must not have approved of what comes after.
     if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
@@ -44,6 +46,9 @@ function parseStep(word: string): Step | undefined {
     const ms = parseDuration(duration);
     return ms === undefined ? undefined : { kind: 'wait', ms };
   }
+  const [, share] = /^weight\s+(\d{1,3})%$/.exec(word) ?? [];
+  if (share !== undefined)
+    return Number(share) > 100 ? undefined : { kind: 'weight', percent: Number(share) };
   const size = parsePodCount(word);
   return size && { kind: 'size', size };
 }
@@ -51,5 +56,6 @@ function parseStep(word: string): Step | undefined {
 export function renderStep(step: Step): string {
   if (step.kind === 'approve') return 'approve';
   if (step.kind === 'check') return `check ${step.check}`;
+  if (step.kind === 'weight') return `weight ${step.percent}%`;
   return step.kind === 'wait' ? `wait ${renderDuration(step.ms)}` : renderPodCount(step.size);
 }

@@ -16,13 +16,15 @@ import type { FastTrackFields, StepFields } from '../steps/settings.js';
 import type { PolicyDecision } from '../common/pass.js';
 import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
 import type { RolloutInForce, VersionRule } from '../common/version-rule.js';
-import { capInPlace, decideStage, dropNeedlessApproval, leftInSteps, tellStage } from '../steps/stages.js';
+import { capInPlace, decideStage, dropNeedlessApproval, leftInSteps, tellStage, weightAt } from '../steps/stages.js';
+import { stepWeights, type SteeredPass } from '../traffic/step-weights.js';
 import { progressReason, restartDeadline } from '../common/tell.js';
 
 /** A pass, as the rules of a rollout know it. */
 type RolloutPass = CheckPass<
   BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StartFields & StepFields
->;
+> &
+  SteeredPass;
 
 /** The version that is asked for runs, as far as its steps allow. */
 export const ROLL_OUT: VersionRule<RolloutPass> = {
@@ -50,7 +52,9 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   const keptForRollback = before && isGood(before) ? undefined : lastGood(draft, failures, current);
   const gates = openGates(pass, before);
-  const stage = decideStage(draft, policy, before, gates);
+  const weights = stepWeights(pass, before);
+  const stage = decideStage(draft, policy, before, { gates, weights });
+  outcome.askedWeight = stage ? weightAt(policy.steps, stage.position.done) : 100;
   outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
   const most = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
   const afterwards = (): void => {

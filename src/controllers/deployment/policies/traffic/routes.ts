@@ -1,0 +1,83 @@
+import type { InformerSource, Kind, PartialKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, defineKind, partOf, watch } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../../kubernetes/annotations.js';
+import { annotationOf } from '../common/names.js';
+import { keepWeights, type Route, type WeightedRoute } from './route-part.js';
+import { ROUTE_WORDS, routesNamedBy, type RouteWord } from './settings.js';
+
+const GATEWAY_API = { group: 'gateway.networking.k8s.io', version: 'v1' } as const;
+
+export const HTTPRoute: Kind<Route> = defineKind<Route>({ ...GATEWAY_API, kind: 'HTTPRoute' });
+export const GRPCRoute: Kind<Route> = defineKind<Route>({ ...GATEWAY_API, kind: 'GRPCRoute' });
+
+const PARTS: Readonly<Record<RouteWord, PartialKind<WeightedRoute>>> = {
+  httproute: partOf(HTTPRoute, 'weights', keepWeights),
+  grpcroute: partOf(GRPCRoute, 'weights', keepWeights),
+};
+
+/** The routes that the caches know. */
+export interface Routes {
+  find(kind: RouteWord, namespace: string, name: string): DeepReadonly<WeightedRoute> | undefined;
+  /** `starting`: the first list is under way. `refused`: the server does not give it, or has no such kind. */
+  availabilityOf(kind: RouteWord): 'known' | 'starting' | 'refused';
+}
+
+/** `off`: the replica does not watch them. */
+export type WatchedRoutes = Routes | 'off';
+
+/** Where a kind may not be listed, or is not installed, no rollout that needs it begins, and the Deployments say so. */
+export function weightedRoutes(informers: Pick<InformerSource, 'partialInformerFor'>): Routes {
+  const informerOf = (kind: RouteWord) =>
+    informers.partialInformerFor<WeightedRoute>(PARTS[kind], { optional: true });
+  const caches = { httproute: informerOf('httproute'), grpcroute: informerOf('grpcroute') };
+  return {
+    find: (kind, namespace, name) => caches[kind].lister.get(`${namespace}/${name}`),
+    availabilityOf: (kind) => {
+      const { hasSynced, trouble } = caches[kind];
+      if (hasSynced) return 'known';
+      return trouble ? 'refused' : 'starting';
+    },
+  };
+}
+
+const ROUTES_INDEX = 'routes-of-policy';
+const TRAFFIC = annotationOf('traffic');
+
+/** Files a Deployment under the routes that its annotation names. */
+export const ROUTES_OF_POLICY = {
+  name: ROUTES_INDEX,
+  valuesOf: ({ metadata }: DeepReadonly<Deployment>): readonly string[] =>
+    routesNamedBy(metadata.annotations?.[TRAFFIC]).map(
+      ({ kind, name }) => `${kind}/${metadata.namespace}/${name}`,
+    ),
+};
+
+/** A route that comes, goes, has other weights, or is served otherwise brings those Deployments back that name it. */
+export function watchRoutes(
+  kind: Kind<Deployment>,
+  defaultsOf: (namespace: string) => Annotations | undefined,
+): readonly WatchedKind[] {
+  return ROUTE_WORDS.map((word) => {
+    const watched = watch(
+      PARTS[word],
+      ({ metadata: { name, namespace = '' } }, listerOf) => {
+        const defaults = routesNamedBy(defaultsOf(namespace)?.[TRAFFIC]);
+        const isDefault = defaults.some((route) => route.kind === word && route.name === name);
+        const found = isDefault
+          ? listerOf(kind).byIndex(NAMESPACE_INDEX, namespace)
+          : listerOf(kind).byIndex(ROUTES_INDEX, `${word}/${namespace}/${name}`);
+        return found.map((deployment) => deployment.metadata);
+      },
+      hasChanged,
+    );
+    return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };
+  });
+}
+
+function hasChanged(event: ResourceEvent<WeightedRoute>): boolean {
+  if (event.type !== 'modified') return true;
+  const { object, old } = event;
+  return old.notServed !== object.notServed || !semanticEqual(old.rules, object.rules);
+}

@@ -1,0 +1,216 @@
+import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
+import { aDeployment } from '../../../../testing/deployment-builder.js';
+import { P, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
+import { EndpointSlice, isPodReady, isTerminating } from '../../../../machinery/kubernetes/index.js';
+import type { Pod } from '../../../../machinery/kubernetes/index.js';
+import { Service } from '../../../../runtime/index.js';
+import { POD_TEMPLATE_HASH, SERVICE_NAME_LABEL } from '../../../shared/index.js';
+import { createDeploymentController } from '../../definition.js';
+import type { Route } from './route-part.js';
+import { HTTPRoute } from './routes.js';
+
+export const STEERING = createDeploymentController({ traffic: true });
+export const WHOLE: DeploymentShape['strategy'] = {
+  type: 'RollingUpdate',
+  rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 },
+};
+
+type Rules = NonNullable<Route['spec']['rules']>;
+
+/** A rule with both Services. */
+export function bothServices(stable = 100, canary = 0): Rules[number] {
+  return {
+    backendRefs: [
+      { name: 'web-stable', port: 80, weight: stable },
+      { name: 'web-canary', port: 80, weight: canary },
+    ],
+  };
+}
+
+export interface TrafficShape {
+  readonly policies?: Record<string, string>;
+  readonly replicas?: number;
+  readonly rules?: Rules;
+  /** @default none: they are made */
+  readonly services?: readonly string[];
+}
+
+/** A Deployment behind a route, with a gateway that takes over what the route says, and endpoints. */
+export class TrafficLab {
+  /** Whether the gateway takes changes over. */
+  isGatewayThere = true;
+  /** Whether endpoints follow Services. */
+  hasEndpoints = true;
+  /** Called whenever something may have changed. */
+  onChange: () => void = () => undefined;
+
+  private constructor(readonly lab: PolicyLab) {}
+
+  static async rolledOut(shape: TrafficShape = {}): Promise<TrafficLab> {
+    const { policies = {}, replicas = 4, rules = [bothServices()], services = [] } = shape;
+    const { template } = aDeployment().spec;
+    const containers = [{ name: 'web', image: 'app:1', ports: [{ containerPort: 8080 }] }];
+    let made: TrafficLab | undefined;
+    const lab = await PolicyLab.rolledOut(
+      { traffic: 'httproute/web', ...policies },
+      { replicas, strategy: WHOLE, spec: { template: { ...template, spec: { containers } } } },
+      {
+        controller: STEERING,
+        prepare: (prepared) => {
+          made = new TrafficLab(prepared);
+          made.putRoute(rules);
+          for (const name of services) made.putService(name);
+        },
+      },
+    );
+    const traffic = made ?? new TrafficLab(lab);
+    await traffic.rest();
+    return traffic;
+  }
+
+  putRoute(rules: Rules, name = 'web'): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-${name}`, generation: 1 };
+    this.lab.world.api.seed<Route>(HTTPRoute, {
+      ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata },
+      spec: { parentRefs: [{ name: 'gateway' }], rules },
+    });
+    this.serveRoutes();
+  }
+
+  putService(name: string, selector: Record<string, string> = { app: 'web' }): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-${name}` };
+    this.lab.world.api.seed<Service>(Service, {
+      ...{ apiVersion: 'v1', kind: 'Service', metadata },
+      spec: { selector, ports: [{ port: 80 }] },
+    });
+  }
+
+  get routes(): Route[] {
+    return this.lab.world.api.all<Route>(HTTPRoute);
+  }
+
+  /** The weights of a rule, in their order. */
+  weights(rule = 0, route = 'web'): readonly (number | undefined)[] {
+    const found = this.routes.find(({ metadata }) => metadata.name === route);
+    return (found?.spec.rules?.[rule]?.backendRefs ?? []).map(({ weight }) => weight);
+  }
+
+  /** Another hand writes weights. */
+  edit(stable: number, canary: number): void {
+    const [route] = this.routes;
+    if (!route) return;
+    const { generation = 0, ...metadata } = route.metadata;
+    const [first, ...others] = route.spec.rules ?? [];
+    const [one, other, ...more] = first?.backendRefs ?? [];
+    if (!one || !other) return;
+    const backendRefs = [{ ...one, weight: stable }, { ...other, weight: canary }, ...more];
+    this.lab.world.api.seed<Route>(HTTPRoute, {
+      ...route,
+      metadata: { ...metadata, generation: generation + 1 },
+      spec: { ...route.spec, rules: [{ ...first, backendRefs }, ...others] },
+    });
+  }
+
+  service(name: string): Service | undefined {
+    return this.lab.world.api.all<Service>(Service).find(({ metadata }) => metadata.name === name);
+  }
+
+  /** The images of the pods that a Service selects. */
+  served(name: string): string {
+    return [...new Set(this.podsBehind(name).map((pod) => pod.spec.containers[0]?.image ?? ''))].join(',');
+  }
+
+  podsBehind(name: string): readonly Pod[] {
+    const selector = Object.entries(this.service(name)?.spec.selector ?? { none: 'none' });
+    return this.lab.world.allPods.filter(
+      ({ metadata }) =>
+        selector.every(([label, value]) => metadata.labels?.[label] === value) &&
+        !isTerminating({ metadata }),
+    );
+  }
+
+  /** The image that a Service selects alone. */
+  selected(name: string): string | undefined {
+    const hash = this.service(name)?.spec.selector?.[POD_TEMPLATE_HASH];
+    const set = this.lab.world.replicaSets.find(
+      ({ metadata }) => hash !== undefined && metadata.labels?.[POD_TEMPLATE_HASH] === hash,
+    );
+    return set && imageOf(set);
+  }
+
+  /** The gateway takes over what the routes say. */
+  serveRoutes(): void {
+    if (!this.isGatewayThere) return;
+    for (const route of this.routes) {
+      const { generation = 0 } = route.metadata;
+      const [entry] = route.status?.parents ?? [];
+      if (entry?.conditions?.[0]?.observedGeneration === generation) continue;
+      const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
+        ...{ type, status: 'True', reason: type, observedGeneration: generation },
+      }));
+      const parents = [{ parentRef: { name: 'gateway' }, conditions }];
+      this.lab.world.api.seed<Route>(HTTPRoute, { ...route, status: { parents } });
+    }
+  }
+
+  private fillEndpoints(): void {
+    if (!this.hasEndpoints) return;
+    for (const { metadata } of this.lab.world.api.all<Service>(Service)) {
+      const pods = this.podsBehind(metadata.name);
+      const endpoints = pods.map((pod) => ({
+        addresses: ['10.0.0.1'],
+        conditions: { ready: isPodReady(pod) },
+        targetRef: { kind: 'Pod', name: pod.metadata.name },
+      }));
+      const slices = this.lab.world.api.all<EndpointSlice>(EndpointSlice);
+      const before = slices.find((slice) => slice.metadata.name === metadata.name);
+      if (JSON.stringify(before?.endpoints) === JSON.stringify(endpoints)) continue;
+      this.lab.world.api.seed<EndpointSlice>(EndpointSlice, {
+        ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4', endpoints },
+        metadata: {
+          ...{ name: metadata.name, namespace: 'default', labels: { [SERVICE_NAME_LABEL]: metadata.name } },
+        },
+      });
+    }
+  }
+
+  /** What others do after the controller. */
+  async follow(): Promise<void> {
+    this.serveRoutes();
+    this.fillEndpoints();
+    await this.lab.world.settle();
+    this.onChange();
+  }
+
+  /** All do what there is to do, until nothing changes. */
+  async rest(): Promise<void> {
+    for (let before = -1; before !== this.lab.world.api.changes;) {
+      before = this.lab.world.api.changes;
+      await this.lab.world.sync();
+      await this.follow();
+    }
+  }
+
+  async image(image: string): Promise<void> {
+    await this.lab.image(image);
+    await this.rest();
+  }
+
+  async annotate(name: string, value: string | undefined): Promise<void> {
+    await this.lab.annotate(name, value);
+    await this.rest();
+  }
+
+  /** Time passes in steps of a second, with all that follows from it. */
+  async seconds(count: number): Promise<void> {
+    for (let second = 0; second < count; second++) {
+      this.lab.clock.move(1000);
+      await this.rest();
+    }
+  }
+
+  note(image: string): unknown {
+    const text = this.lab.replicaSet(image).metadata.annotations?.[`${P}weight`];
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  }
+}

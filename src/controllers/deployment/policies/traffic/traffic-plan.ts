@@ -1,0 +1,161 @@
+import { parseTimeMs } from '../../../shared/index.js';
+import type { WeightNote } from './weight-note.js';
+
+/** A version, as the plan needs to know it. */
+export interface Version {
+  /** Whether pods of it are ready. */
+  readonly serves: boolean;
+  /** @default it had no share yet */
+  readonly note?: WeightNote;
+}
+
+/** What is known of a rollout by weights. All of it is in the API, so any process continues from it. */
+export interface TrafficView<V extends Version = Version> {
+  /** The version that the stable Service selects. */
+  readonly stable: V;
+  /** The version that the canary Service selects; absent if it selects none alone. */
+  readonly canary?: V;
+  /** The version that should run; absent before it has a ReplicaSet. */
+  readonly wanted?: V;
+  /** Whether every rule gives the canary Service exactly this share. */
+  readonly isAt: (percent: number) => boolean;
+  /** Whether every rule gives it one of these. */
+  readonly isAmong: (percents: readonly number[]) => boolean;
+  /** Why a route is not served as it is written now. @default all are */
+  readonly notServed?: string;
+  /** The share that the wanted version may have now, percent. @default what it has */
+  readonly asked?: number;
+  /** Whether a Service has endpoints of the version that it selects; `unread`: they must be read first. */
+  readonly endpointsOf: (which: Which) => 'ready' | 'none' | 'unread';
+  readonly nowMs: number;
+  readonly drainMs: number;
+  /** Whether a person lets the rollout continue although another hand has changed the weights. */
+  readonly isContinued: boolean;
+}
+
+export type Which = 'stable' | 'canary';
+
+/** The step of a pass; at most one of the writes that lead requests. */
+export type TrafficStep<V extends Version = Version> =
+  /** Nothing is to be done with requests. */
+  | { readonly kind: 'rest' }
+  /** A Service selects another version. Neither has requests, or both have the same pods. */
+  | { readonly kind: 'move'; readonly which: Which; readonly to: V; readonly noted?: V }
+  /**
+   * The rules give the canary Service this share. `isFirst`: it takes requests from a version that must not have them, so nothing else
+   * is done before.
+   */
+  | {
+      readonly kind: 'weigh';
+      readonly percent: number;
+      readonly isFirst: boolean;
+      readonly noted?: V;
+      readonly note?: WeightNote;
+    }
+  /** The routes have what was asked for: it is noted since when. No note: the rollout is over. */
+  | { readonly kind: 'note'; readonly noted: V; readonly note?: WeightNote }
+  /** The endpoints of a Service must be read before more can be said. */
+  | { readonly kind: 'read'; readonly which: Which }
+  /** It waits, and says for what. */
+  | { readonly kind: 'wait'; readonly why: Waiting; readonly untilMs?: number };
+
+export type Waiting =
+  | { readonly for: 'route'; readonly why: string }
+  | { readonly for: 'endpoints'; readonly which: Which }
+  | { readonly for: 'drain'; readonly leaves: Which }
+  | { readonly for: 'edit' }
+  | { readonly for: 'stable-pods' };
+
+/** The next step of a rollout by weights: never a share for a version without ready pods, and the way back before all else. */
+export function planTraffic<V extends Version>(view: TrafficView<V>): TrafficStep<V> {
+  const { canary, stable, wanted } = view;
+  if (!canary) return { kind: 'move', which: 'canary', to: stable };
+  if (canary !== stable) return canary === wanted ? goForward(view, canary) : goBack(view, canary);
+  if (isTail(stable)) return settle(view);
+  if (!wanted || wanted === stable) return { kind: 'rest' };
+  return begin(view, wanted);
+}
+
+/** Whether the version has all requests by the canary Service, although both Services select it by now. */
+export function isTail({ note }: Version): boolean {
+  return (note?.percent ?? 0) > 0;
+}
+
+/** Both Services select the version that has all requests: they go back to the stable one. */
+function settle<V extends Version>(view: TrafficView<V>): TrafficStep<V> {
+  const { notServed, stable } = view;
+  if (view.isAt(0))
+    return notServed === undefined ? { kind: 'note', noted: stable } : waitForRoute(notServed);
+  const endpoints = view.endpointsOf('stable');
+  if (endpoints === 'unread') return { kind: 'read', which: 'stable' };
+  if (endpoints === 'none') return { kind: 'wait', why: { for: 'endpoints', which: 'stable' } };
+  return { kind: 'weigh', percent: 0, isFirst: false };
+}
+
+/** Both Services select the old version: the canary Service may leave it once it has no share. */
+function begin<V extends Version>(view: TrafficView<V>, wanted: V): TrafficStep<V> {
+  if (!view.isAt(0)) return { kind: 'weigh', percent: 0, isFirst: false };
+  if (view.notServed !== undefined) return waitForRoute(view.notServed);
+  return wanted.serves ? { kind: 'move', which: 'canary', to: wanted, noted: wanted } : { kind: 'rest' };
+}
+
+/** The canary Service selects a version that should not run: it gives up its share, then it goes. */
+function goBack<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep<V> {
+  const { stable } = view;
+  if (!view.isAt(0)) {
+    // With no other pods the wrong version is better than none.
+    if (!stable.serves && canary.serves) return { kind: 'wait', why: { for: 'stable-pods' } };
+    return weigh(0, canary, true);
+  }
+  return inForce(view, canary, 0) ?? { kind: 'move', which: 'canary', to: stable, noted: canary };
+}
+
+function goForward<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep<V> {
+  const { stable } = view;
+  const { percent, from = percent }: WeightNote = canary.note ?? { percent: 0 };
+  if (!canary.serves && !view.isAt(0) && stable.serves) return weigh(0, canary, true);
+  const { asked = canary.serves ? percent : 0 } = view;
+  const known = canary.note?.since === undefined ? [from, percent, asked] : [percent, asked];
+  if (!view.isAmong(known) && !view.isContinued) return { kind: 'wait', why: { for: 'edit' } };
+  if (!view.isAt(asked)) return asked < percent ? weigh(asked, canary, true) : raise(view, canary, asked);
+  if (asked < 100) return inForce(view, canary, asked, { drains: false }) ?? { kind: 'rest' };
+  return inForce(view, canary, 100) ?? { kind: 'move', which: 'stable', to: canary };
+}
+
+function raise<V extends Version>(view: TrafficView<V>, canary: V, percent: number): TrafficStep<V> {
+  if (!canary.serves) return { kind: 'rest' };
+  const endpoints = view.isAt(0) ? view.endpointsOf('canary') : 'ready';
+  if (endpoints === 'unread') return { kind: 'read', which: 'canary' };
+  if (endpoints === 'none') return { kind: 'wait', why: { for: 'endpoints', which: 'canary' } };
+  return weigh(percent, canary, false);
+}
+
+function weigh<V extends Version>(percent: number, noted: V, isFirst: boolean): TrafficStep<V> {
+  const before = noted.note?.percent ?? 0;
+  // Of several routes one may have been written before a process died.
+  const from = before === percent ? noted.note?.from : before;
+  return { kind: 'weigh', percent, isFirst, noted, note: { percent, ...(from !== undefined && { from }) } };
+}
+
+/** What is left to do until the share has been served long enough. */
+function inForce<V extends Version>(
+  { drainMs, notServed, nowMs }: TrafficView<V>,
+  canary: V,
+  percent: number,
+  { drains = true }: { readonly drains?: boolean } = {},
+): TrafficStep<V> | undefined {
+  if (notServed !== undefined) return waitForRoute(notServed);
+  const { note } = canary;
+  if (note?.percent !== percent || note.since === undefined) {
+    // A version that never had a share has nothing to drain.
+    if (percent === 0 && note === undefined) return undefined;
+    return { kind: 'note', noted: canary, note: { percent, since: new Date(nowMs).toISOString() } };
+  }
+  const untilMs = (parseTimeMs(note.since) ?? 0) + drainMs;
+  if (!drains || nowMs >= untilMs) return undefined;
+  return { kind: 'wait', why: { for: 'drain', leaves: percent === 0 ? 'canary' : 'stable' }, untilMs };
+}
+
+function waitForRoute<V extends Version>(why: string): TrafficStep<V> {
+  return { kind: 'wait', why: { for: 'route', why } };
+}

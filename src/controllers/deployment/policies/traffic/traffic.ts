@@ -1,0 +1,268 @@
+import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { activeOf, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
+import { hashOfSet, isReadyToServe } from '../blue-green/blue-green-plan.js';
+import type { ServiceSurroundings } from '../blue-green/blue-green.js';
+import { pointAt } from '../blue-green/service-writes.js';
+import type { CheckOutcome } from '../checks/check-needs.js';
+import { APPROVE } from '../common/names.js';
+import type { Outcome } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import { isGood, revisionInForce } from '../common/revisions.js';
+import type { Problem } from '../common/tell.js';
+import { normal, tellEvent } from '../common/tell.js';
+import type { StepFields } from '../steps/settings.js';
+import type { ReadyEndpoints } from './endpoints.js';
+import { madeService, portsOfMade } from './made-services.js';
+import type { WatchedRoutes } from './routes.js';
+import { isAt, longestTimeoutMs, titleOf, weightsAt, type ManagedRule } from './managed-rules.js';
+import type { Traffic, TrafficFields } from './settings.js';
+import { isTail, planTraffic, type TrafficStep, type TrafficView, type Which } from './traffic-plan.js';
+import type { FoundSteering, Steering } from './traffic-trouble.js';
+import { tellTrafficWait, tellUnsteered } from './tell-traffic.js';
+import { steeringOf, type SteeredPass } from './step-weights.js';
+import { endpointsOf, isWholeFor, versionsOf, type SetVersion, type Versions } from './versions.js';
+import { noteWeight } from './weight-note.js';
+
+export interface TrafficSurroundings extends ServiceSurroundings {
+  /** The routes whose weights rollouts write. @default not known */
+  readonly routes?: WatchedRoutes;
+}
+
+/** What a rollout by weights leaves for others in a pass. */
+export interface TrafficOutcome {
+  /** The share that the steps ask for now, percent. @default none in this pass */
+  askedWeight?: number;
+  /** The Services whose endpoints have to be read before the pass can be decided. */
+  readsEndpointsOf?: readonly string[];
+}
+
+export interface TrafficPass extends SteeredPass {
+  readonly outcome: Outcome & CheckOutcome & TrafficOutcome;
+  /** @default to be read, where they are needed */
+  readonly endpoints?: ReadyEndpoints;
+}
+
+/** The write brings it back; this covers a watch that misses it. */
+const WRITE_LOOKS_AGAIN_MS = 1000;
+/** Nothing reports when endpoints have come, or the routes of a server that refused them. */
+const UNKNOWN_LOOKS_AGAIN_MS = 2000;
+/** How long a version keeps its pods without requests if no rule has a timeout. */
+const DEFAULT_DRAIN_MS = 30_000;
+
+/** The rules of routes say which version gets which share of the requests. */
+export const TRAFFIC: Policy<TrafficPass> = { decide: steer, trouble: troubleOf };
+
+function steer(pass: TrafficPass): PolicyDecision | undefined {
+  const { draft, policy } = pass;
+  if (!policy.traffic) return undefined;
+  const found = steeringOf(pass);
+  if (!found) return keepOldWhole(draft);
+  return found.kind === 'known' ? steerKnown(pass, policy.traffic, found.steering) : leaveAsItIs(pass, found);
+}
+
+function troubleOf(pass: TrafficPass): Problem | undefined {
+  const found = pass.draft.replicas === 0 ? undefined : steeringOf(pass);
+  return found?.kind === 'trouble' ? found.problem : undefined;
+}
+
+/** A plan knows no routes: the old version stays until the new one is whole. */
+function keepOldWhole(draft: RolloutDraft): PolicyDecision {
+  const latest = latestOf(draft, draft.living);
+  const isWhole = latest?.observed && lastingAvailable(latest, OWN_RULES) >= draft.replicas;
+  const old = activeOf(draft.living).filter((set) => set !== latest);
+  return { limits: { keptWhole: new Set(isWhole ? [] : old) } };
+}
+
+function steerKnown(pass: TrafficPass, traffic: Traffic, steering: Steering): PolicyDecision {
+  const { draft, outcome } = pass;
+  const versions = versionsOf(pass, steering);
+  const { stable } = versions;
+  const { template } = draft.spec;
+  if (!stable) return claim(pass, steering, versions.claims);
+  if (draft.replicas === 0) return {};
+  const limits = limitsOf(versions, stable, steering);
+  if (draft.spec.paused) return { limits };
+  const step = stepOf(pass, viewOf(pass, { traffic, steering, versions, stable }));
+  if (step.kind === 'read') {
+    outcome.readsEndpointsOf = [steering.names[step.which]];
+    lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
+  }
+  carryOut(pass, steering, step);
+  const afterwards = (): void => {
+    if (step.kind === 'wait' && draft.spec.template === template) tellTrafficWait(pass, step, steering);
+  };
+  return { limits, ends: step.kind === 'weigh' && step.isFirst, afterwards };
+}
+
+/** The next step; a person may let the rollout continue although another hand has changed the weights. */
+function stepOf(pass: TrafficPass, view: TrafficView<SetVersion>): TrafficStep<SetVersion> {
+  const { draft, outcome } = pass;
+  const step = planTraffic(view);
+  const by = requesterOf(draft.annotations, APPROVE);
+  if (step.kind !== 'wait' || step.why.for !== 'edit' || by === undefined) return step;
+  const continued = planTraffic({ ...view, isContinued: true });
+  if (continued.kind !== 'weigh') return continued;
+  const { [APPROVE]: _used, ...others } = draft.annotations;
+  draft.replaceMetadata(others);
+  const approved = `The rollout gives the routes its weights again, as approved${byWhom(by, draft.names)}`;
+  tellEvent(draft, outcome, normal('RolloutApproved', approved));
+  return continued;
+}
+
+/** A version that a Service selects keeps its pods; what both have left goes once the routes have said so. */
+function limitsOf({ canary, wanted }: Versions, stable: SetVersion, { names }: Steering) {
+  const isSettling = canary?.set === stable.set && isTail(stable);
+  return {
+    servedBy: { service: names.stable },
+    keptWhole: new Set(stable.set === wanted?.set ? [] : [stable.set]),
+    leastOld: (set: ReplicaSetDraft): number =>
+      isSettling || set === canary?.set ? (set.observed?.spec.replicas ?? 0) : 0,
+    ...(canary && canary.set !== wanted?.set && canary.set !== stable.set
+      ? { mayNotGrow: new Set([canary.set]) }
+      : {}),
+  };
+}
+
+interface Known {
+  readonly traffic: Traffic;
+  readonly steering: Steering;
+  readonly versions: Versions;
+  readonly stable: SetVersion;
+}
+
+function viewOf(pass: TrafficPass, { steering, stable, traffic, versions }: Known): TrafficView<SetVersion> {
+  const { draft, endpoints } = pass;
+  const { rules } = steering;
+  const { canary, wanted } = versions;
+  const notServed = rules.find(({ route }) => route.notServed !== undefined)?.route;
+  const asked = wanted && askedShare(pass, stable, wanted);
+  return {
+    stable,
+    ...(canary && { canary }),
+    ...(wanted && { wanted }),
+    isAt: (percent) => rules.every((rule) => isAt(rule, percent)),
+    isAmong: (percents) => rules.every((rule) => percents.some((percent) => isAt(rule, percent))),
+    ...(notServed && { notServed: `${titleOf(notServed)} is not served as it is: ${notServed.notServed}` }),
+    ...(asked !== undefined && { asked }),
+    endpointsOf: endpointsOf(pass, steering, { endpoints, versions }),
+    nowMs: draft.nowMs,
+    drainMs: traffic.drainMs ?? (longestTimeoutMs(rules) || DEFAULT_DRAIN_MS),
+    isContinued: false,
+  };
+}
+
+/** The share that the version may have now; `undefined`: no other than it has. */
+function askedShare(
+  { draft, outcome, policy }: TrafficPass,
+  stable: SetVersion,
+  wanted: SetVersion,
+): number | undefined {
+  const { set } = wanted;
+  // The way to a good version waits for no step.
+  if (isGood(set)) return isReadyToServe(draft, set, stable.set) ? 100 : undefined;
+  const { askedWeight } = outcome;
+  if (askedWeight === undefined || policy.unclear !== undefined || draft.keepsRevisions) return undefined;
+  if (outcome.isHeldByCheck) return undefined;
+  return isWholeFor(draft, wanted, askedWeight) ? askedWeight : undefined;
+}
+
+/** Nothing else happens in this pass: until the Service selects this version alone, it would select the pods of others as well. */
+function claim(pass: TrafficPass, steering: Steering, version: SetVersion | undefined): PolicyDecision {
+  const { draft } = pass;
+  if (!version || draft.spec.paused || draft.replicas === 0) return {};
+  point(pass, steering, 'stable', version);
+  return { limits: { keptWhole: new Set([version.set]) }, ends: true };
+}
+
+function carryOut(pass: TrafficPass, steering: Steering, step: TrafficStep<SetVersion>): void {
+  const { draft, outcome } = pass;
+  if (step.kind === 'move') {
+    point(pass, steering, step.which, step.to);
+    if (step.noted) noteWeight(draft, step.noted.set, undefined);
+  }
+  if (step.kind === 'note') noteWeight(draft, step.noted.set, step.note);
+  if (step.kind === 'weigh') {
+    for (const write of weightWrites(steering.rules, step.percent, step.isFirst))
+      pass.writes.routes.push(write);
+    if (step.noted) noteWeight(draft, step.noted.set, step.note);
+    const of = step.noted ? `the pods of ${step.noted.set.name}` : `Service "${steering.names.canary}"`;
+    const routes = [...new Set(steering.rules.map(({ route }) => titleOf(route)))].join(', ');
+    tellEvent(
+      draft,
+      outcome,
+      normal('TrafficWeight', `${routes}: ${step.percent}% of the requests for ${of}`),
+    );
+  }
+  if (step.kind === 'move' || step.kind === 'note' || step.kind === 'weigh')
+    lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
+}
+
+/** Makes a Service select one version alone, or makes one that does. */
+function point(pass: TrafficPass, { names, rules, services }: Steering, which: Which, to: SetVersion): void {
+  const { draft, outcome, writes } = pass;
+  const { namespace = '' } = draft.observed.metadata;
+  const name = names[which];
+  const hash = hashOfSet(to.set) ?? '';
+  const service = services.find(namespace, name);
+  lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
+  if (service) {
+    writes.services.push(pointAt(service, draft.name, { to: hash, at: draft.now }));
+    if (service.selector?.[POD_TEMPLATE_HASH] === hash) return;
+    const message = `Service "${name}" selects the pods of ${to.set.name}`;
+    return tellEvent(draft, outcome, normal('ServiceSwitched', message));
+  }
+  const made = portsOfMade(draft.spec, rules, which);
+  if ('problem' in made) return;
+  writes.madeServices.push(madeService(draft, { name, hash, ports: made.ports }));
+  const message = `Service "${name}" was made, and selects the pods of ${to.set.name}`;
+  tellEvent(draft, outcome, normal('ServiceCreated', message));
+}
+
+function weightWrites(rules: readonly ManagedRule[], percent: number, isFirst: boolean) {
+  const byRoute = Map.groupBy(
+    rules.filter((rule) => !isAt(rule, percent)),
+    ({ route }) => route,
+  );
+  return [...byRoute].flatMap(([{ metadata }, own]) => {
+    const weights = own.flatMap((rule) => {
+      const { at, canary, stable } = rule;
+      const wanted = weightsAt(rule, percent);
+      if (!wanted) return [];
+      return [
+        { rule: at, backend: stable.at, weight: wanted.stable },
+        { rule: at, backend: canary.at, weight: wanted.canary },
+      ];
+    });
+    const { name, namespace = '', resourceVersion = '' } = metadata;
+    const kind = own[0]?.kind ?? 'httproute';
+    return weights.length === 0 ? [] : [{ kind, namespace, name, resourceVersion, weights, isFirst }];
+  });
+}
+
+/** Requests cannot be steered, or it is not known how: no version begins, and none goes. */
+function leaveAsItIs(pass: TrafficPass, found: Exclude<FoundSteering, { kind: 'known' }>): PolicyDecision {
+  const { draft, outcome } = pass;
+  const latest = latestOf(draft, draft.living);
+  const old = activeOf(draft.living).filter((set) => set !== latest);
+  if (found.kind === 'unknown') lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
+  const sizes = new Map(old.map((set) => [set, set.replicas]));
+  const limits = {
+    keptWhole: new Set(old.filter((set) => set.replicas >= draft.replicas)),
+    leastOld: (set: ReplicaSetDraft): number => sizes.get(set) ?? 0,
+  };
+  const hasBegun = latest !== undefined && latest.replicas > 0;
+  const isPlayed = old.length === 0 || hasBegun || draft.keepsRevisions || draft.spec.paused;
+  return {
+    limits: old.length === 0 ? {} : limits,
+    runs: isPlayed ? undefined : (revisionInForce(draft) ?? old.at(-1)),
+    afterwards: () => {
+      if (!draft.spec.paused && old.length > 0) tellUnsteered(pass, found);
+    },
+  };
+}
