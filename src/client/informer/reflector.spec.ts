@@ -166,6 +166,20 @@ describe('a Reflector in trouble', () => {
     expect(told.slice(1)).toEqual(['info listing again', 'error the API server refuses']);
   });
 
+  it('takes a kind that the server does not have for no failure', async () => {
+    const told: string[] = [];
+    const tell = (level: string) => (message: string) => void told.push(`${level} ${message}`);
+    const logger: Logger = {
+      debug: () => undefined,
+      ...{ info: tell('info'), warn: tell('warn'), error: tell('error'), child: () => logger },
+    };
+    const { server, clock } = make({ logger });
+    server.failNext('list', new ApiStatusError({ code: 404, reason: 'NotFound' }), 3);
+    await harness.start();
+    await clock.advance(10_000);
+    expect(told).toEqual(['info the API server does not have the kind']);
+  });
+
   it('waits longer where it is refused than where it gets no answer, if it is told to', async () => {
     const { server, clock } = make({ firstBackoffMs: 100, maxBackoffMs: 100, maxRefusedBackoffMs: 60_000 });
     server.failNext('list', new ApiStatusError({ code: 403 }), 100);

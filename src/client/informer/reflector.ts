@@ -1,5 +1,5 @@
 import type { WatchEvent } from '../api-client/index.js';
-import { ApiStatusError } from '../api-client/index.js';
+import { ApiStatusError, isNotFound } from '../api-client/index.js';
 import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
@@ -250,7 +250,7 @@ export class Reflector<T extends KubernetesObject> {
     const failure = classifyFailure(error);
     if (signal.aborted) return failure;
     const reason = errorMessage(error);
-    this.tell({ verb, failure, reason });
+    this.tell({ verb, failure, reason }, isNotFound(error));
     // A list follows each of these and reports its own failure.
     const isDailyLife = failure === 'expired' || failure === 'gap' || failure === 'too-large';
     if (!isDailyLife && (verb === 'list' || failure === 'refused'))
@@ -258,7 +258,11 @@ export class Reflector<T extends KubernetesObject> {
     return failure;
   }
 
-  private tell(what: { verb: 'list' | 'check' | 'watch'; failure: FailureKind; reason: string }): void {
+  /** @param isMissing the server has no such kind, which may be installed later */
+  private tell(
+    what: { verb: 'list' | 'check' | 'watch'; failure: FailureKind; reason: string },
+    isMissing: boolean,
+  ): void {
     const { logger } = this.deps;
     const { namespace } = this.config;
     const fields = { ...what, ...(namespace && { namespace }) };
@@ -269,6 +273,7 @@ export class Reflector<T extends KubernetesObject> {
     if (isKnown) logger.debug('the API server still refuses or cannot be reached', fields);
     else if (fields.failure === 'expired' || fields.failure === 'gap') logger.info('listing again', fields);
     else if (fields.failure === 'too-large') logger.warn('listing in smaller pages', fields);
+    else if (isMissing) logger.info('the API server does not have the kind', fields);
     else if (fields.failure === 'refused') logger.error('the API server refuses', fields);
     else logger.warn('the API server cannot be reached', fields);
   }

@@ -13,7 +13,7 @@ export function applyPatch(
   patch: { readonly type: string; readonly body: unknown },
 ): unknown {
   const [copy, body] = [structuredClone(target), structuredClone(patch.body)];
-  if (patch.type === 'json') return applyJsonPatch(copy as JsonObject, body as JsonObject[]);
+  if (patch.type === 'json') return applyJsonPatch(copy as Fields, body as Fields[]);
   return patch.type === 'strategic' ? strategicMerge(copy, body) : mergePatch(copy, body);
 }
 

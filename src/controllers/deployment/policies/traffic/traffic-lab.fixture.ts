@@ -1,7 +1,12 @@
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { aDeployment } from '../../../../testing/deployment-builder.js';
 import { P, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
-import { EndpointSlice, isPodReady, isTerminating } from '../../../../machinery/kubernetes/index.js';
+import {
+  Deployment,
+  EndpointSlice,
+  isPodReady,
+  isTerminating,
+} from '../../../../machinery/kubernetes/index.js';
 import type { Pod } from '../../../../machinery/kubernetes/index.js';
 import { Service } from '../../../../runtime/index.js';
 import { POD_TEMPLATE_HASH, SERVICE_NAME_LABEL } from '../../../shared/index.js';
@@ -68,8 +73,15 @@ export class TrafficLab {
     return traffic;
   }
 
-  putRoute(rules: Rules, name = 'web'): void {
-    const metadata = { namespace: 'default', name, uid: `uid-of-${name}`, generation: 1 };
+  /** Another Deployment whose pods have the same labels. */
+  putDeployment(name: string): void {
+    const deployment = aDeployment();
+    const metadata = { ...deployment.metadata, name, uid: `uid-of-${name}` };
+    this.lab.world.api.seed<Deployment>(Deployment, { ...deployment, metadata });
+  }
+
+  putRoute(rules: Rules, name = 'web', namespace = 'default'): void {
+    const metadata = { namespace, name, uid: `uid-of-${name}`, generation: 1 };
     this.lab.world.api.seed<Route>(HTTPRoute, {
       ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata },
       spec: { parentRefs: [{ name: 'gateway' }], rules },

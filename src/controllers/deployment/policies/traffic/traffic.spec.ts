@@ -169,6 +169,44 @@ describe('a rollout by the weights of a route', () => {
     expect(traffic.lab.sizes).toEqual({ 'app:1': 4 });
   });
 
+  it('steers no route and no backend of another namespace', async () => {
+    const there = { namespace: 'other', name: 'web-canary', port: 80 };
+    const traffic = await TrafficLab.rolledOut({
+      policies: STEPS,
+      rules: [{ backendRefs: [{ name: 'web-stable', port: 80 }, there] }],
+    });
+    await traffic.image('app:2');
+    expect(traffic.lab.condition()).toContain('no rule of HTTPRoute "web" names both Services');
+    traffic.putRoute([bothServices()], 'theirs', 'other');
+    await traffic.annotate('traffic', 'httproute/theirs');
+    expect(traffic.lab.condition()).toContain('HTTPRoute "theirs" does not exist');
+    expect(traffic.weights(0, 'theirs')).toEqual([100, 0]);
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 4 });
+    const touched = traffic.lab.world.api.writes.map(({ type }) => type.resource);
+    expect(touched).not.toContain('httproutes');
+    expect(touched).not.toContain('services');
+  });
+
+  it('takes no Service that selects pods of another Deployment as well', async () => {
+    const traffic = await TrafficLab.rolledOut({ policies: STEPS, services: ['web-stable', 'web-canary'] });
+    traffic.putDeployment('zoo');
+    traffic.putService('shop');
+    const before = traffic.service('shop');
+    await traffic.annotate('canary-service', 'shop');
+    traffic.putRoute([
+      {
+        backendRefs: [
+          { name: 'web-stable', port: 80 },
+          { name: 'shop', port: 80 },
+        ],
+      },
+    ]);
+    await traffic.image('app:2');
+    expect(traffic.lab.condition('RolloutPolicy')).toContain('selects pods of Deployment "zoo" as well');
+    expect(traffic.service('shop')).toEqual(before);
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 4 });
+  });
+
   it('comes up whole beside the old version and moves at once, as blue-green does', async () => {
     const traffic = await TrafficLab.rolledOut({
       policies: { steps: '100%; approve', 'traffic-drain': '5s' },
