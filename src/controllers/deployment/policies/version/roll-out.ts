@@ -16,7 +16,14 @@ import type { FastTrackFields, StepFields } from '../steps/settings.js';
 import type { PolicyDecision } from '../common/pass.js';
 import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
 import type { RolloutInForce, VersionRule } from '../common/version-rule.js';
-import { capInPlace, decideStage, dropNeedlessApproval, leftInSteps, tellStage, weightAt } from '../steps/stages.js';
+import {
+  capInPlace,
+  decideStage,
+  dropNeedlessApproval,
+  leftInSteps,
+  tellStage,
+  weightAt,
+} from '../steps/stages.js';
 import { stepWeights, type SteeredPass } from '../traffic/step-weights.js';
 import { progressReason, restartDeadline } from '../common/tell.js';
 
