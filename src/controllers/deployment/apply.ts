@@ -25,7 +25,7 @@ import { updateReplicaSet } from './update-replica-set.js';
 import { writeRoute } from './policies/traffic/write-route.js';
 import { writeService } from './policies/blue-green/write-service.js';
 
-export interface ApplyContext {
+interface ApplyContext {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
   readonly events: EventRecorder;
@@ -37,7 +37,7 @@ export interface ApplyContext {
 /**
  * `collision`: the name of the new ReplicaSet is taken; the Deployment's collision count was increased, so start again.
  */
-export type ApplyOutcome = 'done' | 'collision';
+type ApplyOutcome = 'done' | 'collision';
 
 /**
  * Executes a plan in order, and stops at the first failed write: the limits hold at every point, and the next pass decides

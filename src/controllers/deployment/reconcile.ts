@@ -38,7 +38,7 @@ import type { DeletedDeployment } from './policies/blue-green/release-services.j
 import { releaseDecision, releaseServices } from './policies/blue-green/release-services.js';
 import { validateDeployment } from './kubernetes/limits.js';
 
-export interface DeploymentReconcilerDependencies extends PassDependencies {
+interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly deployments: Lister<Deployment>;
   /** With ORPHAN_INDEX. */
   readonly replicaSets: Lister<ReplicaSet>;

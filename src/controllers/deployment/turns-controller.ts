@@ -19,7 +19,7 @@ import {
 } from './policies/turns/turns.js';
 import { parseMaxRollouts } from './policies/turns/settings.js';
 
-export interface TurnsControllerOptions {
+interface TurnsControllerOptions {
   readonly apis: readonly DeploymentApi[];
   /** How many may roll out at once in the cluster. @default any number: the Namespaces' limits alone count */
   readonly clusterLimit?: number;

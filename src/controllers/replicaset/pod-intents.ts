@@ -40,7 +40,7 @@ export interface IntentsDecision {
   readonly settledBy: SettledBy;
 }
 
-export interface SettledBy {
+interface SettledBy {
   readonly pods: readonly ReadablePod[];
   /** Also settled by a pod's absence. */
   readonly absence: boolean;

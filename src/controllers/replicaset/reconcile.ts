@@ -41,7 +41,7 @@ import { decideFollowUp } from './status.js';
 /** Delay after a status conflict: long enough for the cache to show the winner. */
 const CONFLICT_REQUEUE_MS = 20;
 
-export interface ReplicaSetReconcilerDependencies extends PodManagerDependencies {
+interface ReplicaSetReconcilerDependencies extends PodManagerDependencies {
   readonly logger: Logger;
 }
 

@@ -8,7 +8,7 @@ import type { IntentsDecision, PodIntents } from './pod-intents.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /** The API server's answers about intents of which the cache does not show what became of them. */
-export interface LookedUp {
+interface LookedUp {
   /** By the index in `probeCreates`; undefined: no pod of the ReplicaSet has the name. */
   readonly created: readonly (ReadablePod | undefined)[];
   /** By the index in `probeDeletes`. */
@@ -52,7 +52,7 @@ export function shownAt(pods: readonly (ReadablePod | undefined)[], gone?: strin
 }
 
 /** The answers to the writes of a plan. */
-export interface ActedOn {
+interface ActedOn {
   /** Names whose creation has no answer. */
   readonly unanswered: readonly string[];
   /** Deletions that the server refused. */

@@ -16,7 +16,7 @@ import type { FailureSeries } from './failure-series.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /** Condition type of a ReplicaSet whose pods could not be created or deleted. */
-export const REPLICA_FAILURE = 'ReplicaFailure';
+const REPLICA_FAILURE = 'ReplicaFailure';
 
 /** A failure of managing the pods, as shown in the status. */
 export interface ManageFailure {

@@ -10,7 +10,7 @@ import { TestScheduler } from './test-scheduler.js';
 import { Workloads } from './workloads.js';
 
 /** The place that the workloads of a cluster depend on. */
-export interface WorkloadsPlace {
+interface WorkloadsPlace {
   readonly client: ApiClient;
   /** The client of the nodes. @default `client` */
   readonly nodeClient?: ApiClient;

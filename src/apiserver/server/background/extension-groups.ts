@@ -12,7 +12,7 @@ import type { FollowedResources } from '../../storage/index.js';
 type ApiService = DecodedObject<APIService> & UnstructuredObject;
 
 /** A group that another API server would serve. */
-export interface ExtensionGroup {
+interface ExtensionGroup {
   readonly group: string;
   readonly version: string;
 }

@@ -5,7 +5,7 @@ export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
 type Conditions = DeepReadonly<DeploymentStatus>['conditions'];
 
 /** A condition of one of the types that the controller writes. */
-export type OwnCondition = DeploymentCondition & { readonly type: ConditionType };
+type OwnCondition = DeploymentCondition & { readonly type: ConditionType };
 
 /** A condition that begins now. */
 export function newCondition(

@@ -26,7 +26,7 @@ export interface SizeStep {
 export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
 
 /** The working state of a pass, and its decisions so far. */
-export interface Draft {
+interface Draft {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
@@ -39,7 +39,7 @@ export interface Draft {
   readonly notes: readonly EventNote[];
 }
 
-export interface DraftInput {
+interface DraftInput {
   readonly deployment: DeepReadonly<Deployment>;
   /** The Deployment's own, and those that it adopts in this pass. */
   readonly owned: readonly DeepReadonly<ReplicaSet>[];

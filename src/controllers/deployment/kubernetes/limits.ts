@@ -12,7 +12,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 type Spec = DeepReadonly<DeploymentSpec>;
 
 /** How far a rolling update may go above and below `spec.replicas`. */
-export interface Fenceposts {
+interface Fenceposts {
   readonly maxSurge: number;
   readonly maxUnavailable: number;
 }

@@ -14,7 +14,7 @@ import { setStatus } from './status.js';
 const MAX_SYNCS = 50;
 
 /** The knowledge of a sync besides the draft. */
-export interface SyncContext {
+interface SyncContext {
   readonly podsOf: PodsOf;
   readonly rules: RolloutRules;
 }

@@ -3,7 +3,7 @@ import { isObserved, lastingAvailable } from './replica-set-draft.js';
 import { OWN_RULES } from './rollout-rules.js';
 
 /** Proposed sizes when scaling down a rollout, and the constraints on them. */
-export interface SharedOut {
+interface SharedOut {
   /** Those with a size above zero, the largest first. */
   readonly active: readonly ReplicaSetDraft[];
   /** In proportion to the current sizes. */
@@ -16,7 +16,7 @@ export interface SharedOut {
   readonly latest?: ReplicaSetDraft;
 }
 
-export interface KeptFloor {
+interface KeptFloor {
   readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;
   /** Whether it is complete; `false` if a ReplicaSet has to report its available pods first. */
   readonly isAll: boolean;

@@ -6,7 +6,7 @@ import type { RecordEntry } from './record-entry.js';
 import { RECORD_KINDS, byTime } from './record-entry.js';
 
 /** From the finest to the coarsest: older entries go from one to the next. */
-export const LEVELS = ['recent', 'changes', 'hours', 'days'] as const;
+const LEVELS = ['recent', 'changes', 'hours', 'days'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** The state that earlier looks have recorded, so that each fact is recorded once. */

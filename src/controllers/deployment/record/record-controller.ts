@@ -25,7 +25,7 @@ import type { DeploymentRecord } from './deployment-record.js';
 import { lastWriterOfSize } from './means.js';
 import { byTime } from './record-entry.js';
 
-export interface RecordControllerOptions {
+interface RecordControllerOptions {
   /** Changes within this time are one write: a rollout takes many steps. Milliseconds. @default 3000 */
   readonly gatherMs?: number;
 }
@@ -141,7 +141,7 @@ async function sizeWriterOf(
 }
 
 /** The record with what is new, made as small as it must be. Pure. */
-export function decideRecord(seen: SeenRecord): RecordPlan {
+function decideRecord(seen: SeenRecord): RecordPlan {
   const { configMap, keptForMs, nowMs, view } = seen;
   const before = readRecord(configMap);
   const { entries, state } = decideEntries(before.state, view);

@@ -3,7 +3,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
 
 /** The output of `kubectl rollout status`. */
-export interface KubectlStatus {
+interface KubectlStatus {
   /** `failed`: its progress deadline has passed. */
   readonly state: 'waiting' | 'complete' | 'failed';
   readonly message: string;

@@ -46,7 +46,7 @@ export type RolloutState = { /** For people. */ readonly message: string } & (
     }
 );
 
-export interface RolloutWait {
+interface RolloutWait {
   readonly phase: WaitPhase;
   /** Absent if no condition names the wait. */
   readonly reason?: WaitReason;

@@ -6,7 +6,7 @@ import { diedAtMs } from './pod-death.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /** How many failed pods stay, on a Deployment, as a default on its Namespace, or on what has pods without a Deployment. */
-export const FAILED_PODS = 'rollkeeper.dev/failed-pods';
+const FAILED_PODS = 'rollkeeper.dev/failed-pods';
 /** The same on a ReplicaSet of a Deployment, kept up to date by the Deployment controller. */
 export const FAILED_PODS_OF_OWNER = 'rollkeeper.dev/failed-pods-of-owner';
 

@@ -14,7 +14,7 @@ export interface ApiFacts {
 }
 
 /** The chart's `kubeVersion`. */
-export const OLDEST_MINOR = 25;
+const OLDEST_MINOR = 25;
 /** A date in a header is of whole seconds, so that less cannot be seen. */
 const SKEW_TO_MENTION_MS = 2000;
 /** Tokens and certificates that were just issued are not valid yet, or no longer. */

@@ -6,7 +6,7 @@ import { failure, ok, orElse, skipped, warning } from './finding.js';
 const MANY_CHANGES = 4;
 const WITHIN_MS = 15 * 60_000;
 
-export interface LeaderFacts {
+interface LeaderFacts {
   readonly snapshot: ClusterSnapshot;
   readonly leadership?: LeadershipStatus;
 }

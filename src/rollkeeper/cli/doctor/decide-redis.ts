@@ -24,12 +24,12 @@ export interface RedisServerFacts extends RedisFacts {
 }
 
 /** How the replicas see the store that they share. */
-export interface StoreFacts {
+interface StoreFacts {
   readonly answers: boolean;
   readonly silentSinceMs?: number;
 }
 
-export interface RedisQuestion {
+interface RedisQuestion {
   readonly servers: Asked<readonly RedisServerFacts[]>;
   /** Undefined where no replica answers. */
   readonly store?: StoreFacts;

@@ -10,7 +10,7 @@ export interface ReviewedRight {
 }
 
 /** The rights of one owner, as the API judges them. */
-export interface ReviewedRights {
+interface ReviewedRights {
   readonly owner: RightsOwner;
   /** The user whose rights were asked for, or `you`. */
   readonly subject: string;

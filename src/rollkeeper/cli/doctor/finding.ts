@@ -10,7 +10,7 @@ export const CHECKS = [
   'webhooks',
   'rivals',
 ] as const;
-export type Check = (typeof CHECKS)[number];
+type Check = (typeof CHECKS)[number];
 
 /** `skipped`: it could not be looked at, and the summary says why. */
 export type Level = 'ok' | 'skipped' | 'warning' | 'failure';

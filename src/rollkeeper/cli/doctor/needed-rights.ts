@@ -41,7 +41,7 @@ const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 export type RightsOwner = 'replica' | 'deployment' | 'replicaset' | 'garbage-collector' | 'namespace';
 
 /** The rights of one owner, by which its part of the chart's roles is made. */
-export interface OwnedRights {
+interface OwnedRights {
   readonly owner: RightsOwner;
   readonly rights: readonly NeededRight[];
 }

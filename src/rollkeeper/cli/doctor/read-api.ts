@@ -28,7 +28,7 @@ import { answered, notAsked } from './finding.js';
 import { trialObjects } from './trial-objects.js';
 import type { EndpointSlice, Webhook, WebhookConfiguration } from './resources.js';
 
-export interface ApiReader {
+interface ApiReader {
   readonly client: HttpApiClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -175,7 +175,7 @@ export function controllersFlagIn(words: readonly string[]): string | undefined 
   return value ?? words[index + 1];
 }
 
-export interface AdmissionQuestion {
+interface AdmissionQuestion {
   /** The namespace in which a write is tried; undefined: none. */
   readonly tryIn?: string;
 }

@@ -38,7 +38,7 @@ export interface TopQueue {
   readonly parked: number;
 }
 
-export interface TopReplica {
+interface TopReplica {
   readonly identity: string;
   readonly leader: boolean;
   readonly reachable: boolean;

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const URGENT_MS = 3 * DAY_MS;
 const NOTED_MS = 14 * DAY_MS;
 
-export interface TrustedServer {
+interface TrustedServer {
   /** `webhook guard.example.com`. */
   readonly what: string;
   /** Base64 of PEM. */

@@ -15,7 +15,7 @@ const IS_HELD_AFTER_MS = 10_000;
 /** How long a refused list is not asked for again, milliseconds: rights change seldom, and each refusal is in an audit log. */
 const REFUSED_MS = 600_000;
 
-export interface DeletingOptions {
+interface DeletingOptions {
   readonly namespace?: string | undefined;
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -29,7 +29,7 @@ export async function diagnose(
 }
 
 /** The diagnosis of an object that was read before. */
-export async function judged(
+async function judged(
   reader: ClusterReader,
   kind: KindDiagnosis,
   object: DeepReadonly<KubernetesObject>,

@@ -76,7 +76,7 @@ function overdueFinding(all: readonly ClassifiedPod[]): DiagnosisFinding[] {
 }
 
 /** A warning about an object, the last one of its reason. */
-export interface ObjectWarning {
+interface ObjectWarning {
   readonly reason: string;
   readonly message: string;
   /** First seen, RFC 3339. */

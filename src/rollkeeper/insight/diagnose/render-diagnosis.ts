@@ -46,7 +46,7 @@ function headOf(problems: number, looked: number): string {
 }
 
 /** `StatefulSet shop/db`. */
-export function titleOf({ kind, name, namespace }: Pick<Diagnosis, 'kind' | 'name' | 'namespace'>): string {
+function titleOf({ kind, name, namespace }: Pick<Diagnosis, 'kind' | 'name' | 'namespace'>): string {
   return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 }
 

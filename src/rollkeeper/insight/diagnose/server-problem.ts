@@ -3,7 +3,7 @@ import { readyEndpoints } from './findings.js';
 import type { Need, Snapshot } from './snapshot.js';
 
 /** Why a server behind a Service cannot be reached, and what helps. */
-export interface ServerProblem {
+interface ServerProblem {
   /** Without a full stop. */
   readonly summary: string;
   readonly unblockedBy: readonly string[];

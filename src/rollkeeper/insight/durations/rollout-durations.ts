@@ -46,7 +46,7 @@ class PodsOwnTime {
 }
 
 /** How a rollout ended: `superseded` by the next change before it was complete. */
-export type TimedOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | 'deleted';
+type TimedOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | 'deleted';
 
 /** Durations begin when the cache shows the change of the Deployment. */
 export interface RolloutMetrics {
@@ -59,7 +59,7 @@ export interface RolloutMetrics {
   overhead(durationMs: number): void;
 }
 
-export interface RolloutCaches {
+interface RolloutCaches {
   /** One per API with Deployments of ours. */
   readonly deployments: readonly Informer<Deployment>[];
   readonly replicaSets: Informer<ReplicaSet>;

@@ -13,7 +13,7 @@ import { findCondition, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
 const TOLD = ['complete', 'failed', 'rolled-back', 'waiting-for-approval'] as const satisfies RolloutPhase[];
 /** A phase that others are notified of. */
-export type ToldPhase = (typeof TOLD)[number];
+type ToldPhase = (typeof TOLD)[number];
 
 /** An event about a rollout that is over, or that waits for a person. */
 export interface RolloutEvent {
@@ -31,7 +31,7 @@ export interface RolloutEvent {
 }
 
 /** An older outcome is not reported: nothing was sent then, or everything was tried. */
-export const TOLD_WITHIN_MS = 3_600_000;
+const TOLD_WITHIN_MS = 3_600_000;
 
 const TYPE_PREFIX = 'dev.rollkeeper.rollout.';
 

@@ -1,4 +1,4 @@
 export { parseSinks } from './event-sink.js';
 export type { EventSink } from './event-sink.js';
 export { RolloutEvents } from './rollout-events.js';
-export type { RolloutEventsOptions, SendResult } from './rollout-events.js';
+export type { SendResult } from './rollout-events.js';

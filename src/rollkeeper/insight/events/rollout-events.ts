@@ -55,7 +55,7 @@ function withTold({ revision, sinks }: ToldEvents, added: readonly string[], eve
 /** `dropped`: there were too many to keep. */
 export type SendResult = 'sent' | 'failed' | 'dropped';
 
-export interface RolloutEventsOptions {
+interface RolloutEventsOptions {
   readonly sinks: readonly EventSink[];
   readonly sender: HttpSender;
   readonly signer: RequestSigner;

@@ -5,7 +5,7 @@ import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/mach
 import { servedResources } from '@rollkeeper/scheduler';
 import type { ClusterView, ViewedResource } from '@rollkeeper/scheduler';
 
-export interface ReadWorld {
+interface ReadWorld {
   readonly pod: Pod;
   /** Undefined without the right to list nodes. */
   readonly nodes: readonly Node[] | undefined;

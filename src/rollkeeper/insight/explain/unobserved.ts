@@ -6,7 +6,7 @@ import type { Finding } from './explanation.js';
 /** A controller that runs sees a change within moments. */
 const IS_STUCK_AFTER_MS = 10_000;
 
-export interface Unobserved {
+interface Unobserved {
   readonly metadata: DeepReadonly<KubernetesObject['metadata']>;
   readonly observedGeneration: number | undefined;
   /** The controller that should have seen it: `Deployment controller`. */

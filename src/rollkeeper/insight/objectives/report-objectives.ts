@@ -3,7 +3,7 @@ import type { Quantity, Sample, Samples } from './objectives.js';
 import { ALLOWED_PART, OBJECTIVES } from './objectives.js';
 
 /** The measurements of one quantity in one span of time. */
-export interface ObjectiveWindow {
+interface ObjectiveWindow {
   /** `5m`, `1h`, `24h` */
   readonly window: string;
   readonly count: number;

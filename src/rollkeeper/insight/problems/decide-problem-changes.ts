@@ -1,10 +1,10 @@
 import type { WatchedProblem } from './watched-problem.js';
 
 /** Looks in a row that must agree: a pod that starts, or a container between two crashes, changes nothing. */
-export const LOOKS_TO_BELIEVE = 2;
+const LOOKS_TO_BELIEVE = 2;
 
 /** The knowledge of one problem. */
-export interface KnownProblem {
+interface KnownProblem {
   readonly problem: WatchedProblem;
   /** Whether it counts: it was seen in enough looks, and has not been missing in as many since. */
   readonly stands: boolean;
@@ -14,7 +14,7 @@ export interface KnownProblem {
 
 export type KnownProblems = ReadonlyMap<string, KnownProblem>;
 
-export interface ProblemChanges {
+interface ProblemChanges {
   readonly known: KnownProblems;
   /** Stand since this look. */
   readonly appeared: readonly WatchedProblem[];

@@ -16,7 +16,7 @@ export type LookResult =
   | { readonly result: 'done'; readonly tookMs: number; readonly reads: Problems['reads'] }
   | { readonly result: 'failed'; readonly tookMs: number };
 
-export interface ProblemWatchOptions {
+interface ProblemWatchOptions {
   /** Finds what is wrong now. */
   readonly look: (signal: AbortSignal) => Promise<Problems>;
   /** The problems that earlier leaders have reported and not reported as solved. */

@@ -31,7 +31,7 @@ export interface RolloutReport {
   };
 }
 
-export interface Described {
+interface Described {
   readonly view: RolloutView;
   readonly state: RolloutState;
   /** Whether the ReplicaSets and pods are known, so that causes can be reported. */

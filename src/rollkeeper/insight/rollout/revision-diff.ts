@@ -7,8 +7,8 @@ import { renderTable } from '../../terminal/index.js';
 import { HIDDEN, HiddenValues, withoutMarks } from './hide-values.js';
 
 /** The sections of a change, in the order in which people ask. */
-export const SECTIONS = ['image', 'environment', 'resources', 'probes', 'other'] as const;
-export type Section = (typeof SECTIONS)[number];
+const SECTIONS = ['image', 'environment', 'resources', 'probes', 'other'] as const;
+type Section = (typeof SECTIONS)[number];
 
 /** A field that differs between two revisions. */
 export interface RevisionChange {
@@ -30,7 +30,7 @@ export interface RevisionDiff {
 }
 
 /** The number of a revision, or `live`: what the Deployment asks for. */
-export type RevisionName = Int64 | 'live';
+type RevisionName = Int64 | 'live';
 
 /** @param showValues also those that may be secret */
 export function decideDiff(

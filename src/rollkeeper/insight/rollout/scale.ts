@@ -172,7 +172,7 @@ function inWords(from: number, victims: readonly DeepReadonly<Pod>[], { replicas
 }
 
 /** By the decision that the controller itself will make. */
-export function decideScaling(
+function decideScaling(
   found: Deployment,
   replicaSets: readonly ReplicaSet[],
   pods: readonly Pod[],

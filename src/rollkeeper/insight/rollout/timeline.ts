@@ -14,7 +14,7 @@ export interface TimelineEntry extends Omit<RecordEntry, 'kind' | 'what'> {
   readonly what: string;
 }
 
-export interface TimelineInput {
+interface TimelineInput {
   readonly deployment: DeepReadonly<Deployment>;
   readonly history: readonly RevisionReport[];
   /** The Events of the Deployment and its ReplicaSets; the API keeps them for an hour. */

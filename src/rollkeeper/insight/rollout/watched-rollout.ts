@@ -11,7 +11,7 @@ import { completed } from '@rollkeeper/controllers/deployment';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
 import type { RolloutTarget } from './rollout-verbs.js';
 
-export interface WatchedRolloutDependencies {
+interface WatchedRolloutDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
 }

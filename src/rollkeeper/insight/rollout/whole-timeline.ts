@@ -33,7 +33,7 @@ export interface Timeline {
   readonly notes: readonly string[];
 }
 
-export interface TimelineQuery {
+interface TimelineQuery {
   readonly withEvents: boolean;
   /** Epoch milliseconds. @default everything */
   readonly sinceMs?: number | undefined;
