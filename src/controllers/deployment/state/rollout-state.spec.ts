@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../machinery/kubernetes/index.js';
 import { failureOf, rolloutState } from './rollout-state.js';
-import { BAKED, COMPLETE, FAILURE, MARKED, ROLLOUTS, T0, aView, failed } from './rollouts.fixture.js';
+import { BAKED, COMPLETE, FAILURE, MARKED, T0, aView, failed } from './rollout-view.fixture.js';
+import { ROLLOUTS } from './rollouts.fixture.js';
 
 describe('the phase of a rollout', () => {
   it.each(ROLLOUTS)('is $phase where $name', ({ failure, more, phase, says, shape }) => {

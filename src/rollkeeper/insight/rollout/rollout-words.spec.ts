@@ -6,7 +6,8 @@ import {
   rolloutState,
   stateOfStatus,
 } from '../../../controllers/deployment/index.js';
-import { ROLLOUTS, aView } from '../../../controllers/deployment/state/rollouts.fixture.js';
+import { aView } from '../../../controllers/deployment/state/rollout-view.fixture.js';
+import { ROLLOUTS } from '../../../controllers/deployment/state/rollouts.fixture.js';
 import { explainDeployment } from '../explain/index.js';
 import { decideRolloutEvent } from '../events/decide-rollout-event.js';
 import { rolloutOfObject } from '../../cli/top/read-top.js';
