@@ -41,6 +41,7 @@ describe('the small gateway', () => {
   let traffic: Traffic;
   /** The requests that the pods got, by image; copies too. */
   const received: string[] = [];
+  const usedOnce = new WeakSet<object>();
 
   beforeAll(async () => {
     const gateway = { metadata: REF, spec: { gatewayClassName: 'small', listeners: [] as unknown[] } };
@@ -76,6 +77,8 @@ describe('the small gateway', () => {
       answer: (pod, request, response) => {
         const image = pod.spec.containers[0]?.image ?? '';
         received.push(`${image} ${request.url}`);
+        if (request.url === '/closes' && usedOnce.has(request.socket)) return void request.socket.destroy();
+        usedOnce.add(request.socket);
         response.writeHead(200, { 'x-image': image }).end();
       },
     });
@@ -216,6 +219,15 @@ describe('the small gateway', () => {
     await cluster.waitFor<Route>('httproute/web', isSeen);
     expect((await client.get(HTTPRoute, REF)).metadata.generation).toBe(metadata.generation);
     expect(await shareOfNew()).toBe(0);
+  });
+
+  it('sends a request again that met a connection which the pod had just closed', async () => {
+    await traffic.load.burst(200);
+    for (let request = 0; request < 10; request++) {
+      const { status } = await fetch(`http://127.0.0.1:${traffic.gateway.port}/closes`);
+      expect(status).toBe(200);
+    }
+    expect(received.filter((each) => each.endsWith('/closes')).length).toBeGreaterThan(10);
   });
 
   it('loses no request where pods are deleted, a version rolls out, and a node dies unnoticed', async () => {

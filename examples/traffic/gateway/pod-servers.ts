@@ -33,6 +33,8 @@ interface PodServer {
 
 /** An endpoint whose pod has not shown up after this is taken for one that does not answer, milliseconds. */
 const KNOWN_AFTER_MS = 5000;
+/** The gateway decides how long it keeps a connection. */
+const IDLE_MS = 120_000;
 
 /**
  * HTTP servers on 127.0.0.1 that stand for pods, since simulated nodes run no containers: one for each ready pod, until
@@ -104,7 +106,7 @@ export class PodServers {
   private start(key: string, pod: DeepReadonly<Pod>, pods: Informer<Pod>): void {
     if (this.servers.has(key)) return;
     const { answer = tellImage } = this.options;
-    const server = createServer((request, response) => {
+    const server = createServer({ keepAliveTimeout: IDLE_MS }, (request, response) => {
       answer(pods.lister.get(key) ?? pod, request, response);
     });
     const started = new Promise<PodServer>((resolve, reject) => {

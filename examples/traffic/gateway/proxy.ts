@@ -114,24 +114,34 @@ export class Proxy {
       } catch (error) {
         if (outgoing.signal.aborted || signal.aborted) return { code: 504, reason: 'timeout' };
         reason = `${endpoint.pod}: ${String(error)}`;
-        // A request that may have had an effect is not repeated.
-        if (!['GET', 'HEAD', 'OPTIONS'].includes(outgoing.method)) break;
+        if (!isRepeatable(outgoing)) break;
       }
     }
     return { code: 502, reason };
   }
 
-  private async send(endpoint: Endpoint, { body, ...outgoing }: Outgoing): Promise<IncomingMessage> {
+  /**
+   * Sends a request over a connection that is kept. One that the pod has just closed, before it saw anything of the
+   * request, is no failure of the pod: the request is sent again over a new connection, as other proxies do.
+   */
+  private async send(
+    endpoint: Endpoint,
+    outgoing: Outgoing,
+    agent: Agent | false = this.agent,
+  ): Promise<IncomingMessage> {
     const address = await this.options.dial(endpoint);
     if (!address) throw new Error('connection refused');
-    return new Promise((resolve, reject) => {
-      const { agent } = this;
-      const options = { ...outgoing, agent, host: '127.0.0.1', port: address.port };
-      sendRequest({ ...options, headers: outgoing.headers as OutgoingHttpHeaders })
-        .once('response', resolve)
-        .once('error', reject)
-        .end(body);
-    });
+    const { body, headers, ...others } = outgoing;
+    const options = { ...others, agent, host: '127.0.0.1', port: address.port };
+    const sent = sendRequest({ ...options, headers: headers as OutgoingHttpHeaders });
+    try {
+      return await new Promise<IncomingMessage>((resolve, reject) => {
+        sent.once('response', resolve).once('error', reject).end(body);
+      });
+    } catch (error) {
+      if (agent === false || !sent.reusedSocket || !isRepeatable(outgoing)) throw error;
+      return this.send(endpoint, outgoing, false);
+    }
   }
 
   /** Copies go to a pod of their backend. Nothing waits for the answer, and a copy that fails is lost. */
@@ -153,6 +163,11 @@ export class Proxy {
       );
     }
   }
+}
+
+/** A request that may have had an effect is not repeated. */
+function isRepeatable({ method, signal }: Outgoing): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method) && !signal.aborted;
 }
 
 function forwarded(headers: IncomingMessage['headers']): Headers {

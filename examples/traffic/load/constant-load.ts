@@ -61,12 +61,12 @@ export class ConstantLoad {
     this.agent.destroy();
   }
 
-  /** Sends this many requests as fast as they are answered, beside the constant rate, and counts them alone. */
+  /** Sends this many requests as fast as they are answered, beside the constant rate. Its tally has these alone. */
   async burst(count: number): Promise<Tally> {
     const tally = new Tally();
     let left = count;
     const work = async (): Promise<void> => {
-      while (left-- > 0) tally.add(await this.send());
+      while (left-- > 0) tally.add(await this.sendCounted());
     };
     await Promise.all(Array.from({ length: this.atOnce }, work));
     return tally;
@@ -81,19 +81,22 @@ export class ConstantLoad {
     const startedAt = clock.monotonicNow();
     for (let sent = 0; !signal.aborted;) {
       const due = ((clock.monotonicNow() - startedAt) * ratePerSecond) / 1000;
-      for (; sent < due && this.inFlight.size < this.atOnce; sent++) this.sendCounted();
+      for (; sent < due && this.inFlight.size < this.atOnce; sent++) this.follow(this.sendCounted());
       await clock.sleep(TICK_MS, signal).catch(() => undefined);
     }
   }
 
-  private sendCounted(): void {
+  private follow(request: Promise<Outcome>): void {
+    const followed = request.then(() => void this.inFlight.delete(followed));
+    this.inFlight.add(followed);
+  }
+
+  private async sendCounted(): Promise<Outcome> {
     // Those that began to count afterwards have not asked for this one.
     const tallies = [...this.tallies];
-    const sent = this.send().then((outcome) => {
-      for (const tally of tallies) tally.add(outcome);
-      this.inFlight.delete(sent);
-    });
-    this.inFlight.add(sent);
+    const outcome = await this.send();
+    for (const tally of tallies) tally.add(outcome);
+    return outcome;
   }
 
   /** One request; never rejects. */
