@@ -47,6 +47,23 @@ describe('a rollout by the weights of a route', () => {
     expect(traffic.weights()).toEqual([70, 30]);
   });
 
+  it.each([['grows', 6] as const, ['shrinks', 2] as const])(
+    'keeps the share of a version that %s, although its ReplicaSet counts no pods for a moment',
+    async (_case, replicas) => {
+      const traffic = await TrafficLab.rolledOut({ policies: { steps: 'weight 50%; approve' } });
+      await traffic.image('app:2');
+      expect(traffic.weights()).toEqual([50, 50]);
+      traffic.lab.world.change(({ spec }) => void (spec.replicas = replicas));
+      for (let pass = 0; pass < 4; pass++) {
+        await traffic.lab.world.sync();
+        expect(traffic.weights()).toEqual([50, 50]);
+      }
+      await traffic.rest();
+      expect(traffic.weights()).toEqual([50, 50]);
+      expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval Step 2 of 2/);
+    },
+  );
+
   it('goes back by one write of weights before any pod is touched', async () => {
     const traffic = await TrafficLab.rolledOut({ policies: STEPS });
     await traffic.image('app:2');

@@ -58,9 +58,12 @@ function versionOf(pass: VersionsPass, set: ReplicaSetDraft): SetVersion {
   return { set, serves: serves(pass, set), ...(note && { note }) };
 }
 
-/** The cache shows a pod that is being evicted, or is not ready, before its ReplicaSet notices. */
+/**
+ * By the pods themselves: the cache shows one that is being evicted, or is not ready, before its ReplicaSet notices. A ReplicaSet
+ * that has just been resized counts none until its status follows, which takes no request from the pods that it has.
+ */
 function serves({ podsOf }: VersionsPass, set: ReplicaSetDraft): boolean {
-  return lastingAvailable(set, OWN_RULES) > 0 && podsOf(set).some(isPodServing);
+  return set.replicas > 0 && podsOf(set).some(isPodServing);
 }
 
 /** The version that a Service takes which selects all of them, or one that has no pods. */
