@@ -129,7 +129,7 @@ describe('the endpoints of the kubernetes Service', () => {
     const api = await startApiServer({ interfaces: INTERFACES, clock, storage });
     try {
       for (const path of MADE_AT_START) expect((await api.call('GET', path)).status).toBe(404);
-      expect((await api.call('DELETE', `${DENIES_ALL[1]![0]}/deny`)).status).toBe(200);
+      expect((await api.call('DELETE', `${DENIES_ALL[1][0]}/deny`)).status).toBe(200);
       await clock.advance(10_000);
       const ports = async (): Promise<unknown> =>
         ((await api.call('GET', PATHS[0]!)).body.subsets as Body[]).flatMap(

@@ -6,8 +6,8 @@ import { createObject, storageKeyOf } from '../../objects/registry/index.js';
 import type { RegistryContext } from '../../objects/registry/index.js';
 
 /**
- * Makes a write of the server itself. Policies and webhooks that refuse it do not keep the server from starting: nobody could take
- * them away where it does not run.
+ * Makes a write of the server itself. Policies and webhooks that refuse it do not keep the server from starting, as they cannot be taken
+ * away where it does not run.
  * @returns undefined where the write was refused, which is logged
  */
 export async function unlessRefused<T>(
