@@ -160,7 +160,8 @@ const SERVICE_SETTINGS = ['active-service', 'preview-service', 'stable-service',
 export const SERVICES_OF_POLICY = {
   name: SERVICES_INDEX,
   valuesOf: ({ metadata: { annotations, name, namespace } }: DeepReadonly<Deployment>): readonly string[] => {
-    const made = maySteer(annotations, undefined) ? Object.values(trafficServicesOf({}, name)) : [];
+    const { canary, stable } = trafficServicesOf({}, name);
+    const made = maySteer(annotations, undefined) ? [stable, canary] : [];
     return [...SERVICE_SETTINGS.flatMap((setting) => annotations?.[setting] ?? []), ...made].map(
       (service) => `${namespace}/${service}`,
     );

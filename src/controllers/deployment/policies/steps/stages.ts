@@ -73,7 +73,7 @@ export interface StepWeights {
   isServed(percent: number): boolean;
 }
 
-/** What steps ask for beside pods and time. */
+/** The answers that steps need beside pods and time. */
 export interface StepNeeds {
   readonly gates?: StepGates;
   /** @default shares are not known, and count as served */
@@ -222,7 +222,7 @@ function advance(walk: Walk, before: Position): Stage {
   return { position, cap, wait, used, isTail, isMoved: position !== before };
 }
 
-/** What lets no step be taken: a check that is measured all the way through, or a share that a step gave and that is not served. */
+/** The reason that no step is taken: a check that is measured all the way through, or a share that a step gave and that is not served. */
 function heldAt({ gates, isTail, steps, weights }: Walk, { done }: Position): Wait | undefined {
   if (gates?.blocked) return { for: 'check', gate: gates.blocked };
   // A step that gives another share says itself when it is served.

@@ -27,7 +27,7 @@ export interface Routes {
 /** `off`: the replica does not watch them. */
 export type WatchedRoutes = Routes | 'off';
 
-/** Where a kind may not be listed, or is not installed, no rollout that needs it begins, and the Deployments say so. */
+/** While a kind may not be listed, or is not installed, no rollout that needs it begins, and the Deployments say so. */
 export function weightedRoutes(informers: Pick<InformerSource, 'partialInformerFor'>): Routes {
   const informerOf = (kind: RouteWord) =>
     informers.partialInformerFor<WeightedRoute>(PARTS[kind], { optional: true });

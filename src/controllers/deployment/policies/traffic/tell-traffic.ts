@@ -15,7 +15,7 @@ import type { FoundSteering, Steering } from './traffic-trouble.js';
 
 /** Nothing reports when endpoints come, nor that a route could be written again. */
 const WAIT_LOOKS_AGAIN_MS = 2000;
-/** What keeps a route from being steered may end by itself. */
+/** The reason that a route cannot be steered may end by itself. */
 const TROUBLE_LOOKS_AGAIN_MS = 30_000;
 
 /** Reports what a rollout by weights waits for. */

@@ -186,7 +186,7 @@ export class TrafficLab {
     }
   }
 
-  /** What others do after the controller. */
+  /** Gateway, endpoints and pods follow the controller. */
   async follow(): Promise<void> {
     this.serveRoutes();
     this.fillEndpoints();

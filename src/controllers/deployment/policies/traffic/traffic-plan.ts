@@ -9,7 +9,7 @@ export interface Version {
   readonly note?: WeightNote;
 }
 
-/** What is known of a rollout by weights. All of it is in the API, so any process continues from it. */
+/** The state of a rollout by weights. All of it is in the API, so any process continues from it. */
 export interface TrafficView<V extends Version = Version> {
   /** The version that the stable Service selects. */
   readonly stable: V;
@@ -42,13 +42,15 @@ export type TrafficStep<V extends Version = Version> =
   /** A Service selects another version. Neither has requests, or both have the same pods. */
   | { readonly kind: 'move'; readonly which: Which; readonly to: V; readonly noted?: V }
   /**
-   * The rules give the canary Service this share. `isFirst`: it takes requests from a version that must not have them, so nothing else
-   * is done before.
+   * The rules give the canary Service this share. `isAlone`: no size changes in this pass. `isFirst`: the weights are written before the
+   * note as well, since the note may be refused, and a way back must not wait. Otherwise the note comes first, so that no process takes
+   * a weight for that of another hand.
    */
   | {
       readonly kind: 'weigh';
       readonly percent: number;
       readonly isFirst: boolean;
+      readonly isAlone: boolean;
       readonly noted?: V;
       readonly note?: WeightNote;
     }
@@ -89,12 +91,12 @@ function settle<V extends Version>(view: TrafficView<V>): TrafficStep<V> {
   const endpoints = view.endpointsOf('stable');
   if (endpoints === 'unread') return { kind: 'read', which: 'stable' };
   if (endpoints === 'none') return { kind: 'wait', why: { for: 'endpoints', which: 'stable' } };
-  return { kind: 'weigh', percent: 0, isFirst: false };
+  return { kind: 'weigh', percent: 0, isFirst: false, isAlone: false };
 }
 
 /** Both Services select the old version: the canary Service may leave it once it has no share. */
 function begin<V extends Version>(view: TrafficView<V>, wanted: V): TrafficStep<V> {
-  if (!view.isAt(0)) return { kind: 'weigh', percent: 0, isFirst: false };
+  if (!view.isAt(0)) return { kind: 'weigh', percent: 0, isFirst: false, isAlone: false };
   if (view.notServed !== undefined) return waitForRoute(view.notServed);
   return wanted.serves ? { kind: 'move', which: 'canary', to: wanted, noted: wanted } : { kind: 'rest' };
 }
@@ -105,7 +107,7 @@ function goBack<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep
   if (!view.isAt(0)) {
     // With no other pods the wrong version is better than none.
     if (!stable.serves && canary.serves) return { kind: 'wait', why: { for: 'stable-pods' } };
-    return weigh(0, canary, true);
+    return weigh(0, canary, { isFirst: true, isAlone: true });
   }
   return inForce(view, canary, 0) ?? { kind: 'move', which: 'canary', to: stable, noted: canary };
 }
@@ -113,11 +115,11 @@ function goBack<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep
 function goForward<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep<V> {
   const { stable } = view;
   const { percent, from = percent }: WeightNote = canary.note ?? { percent: 0 };
-  if (!canary.serves && !view.isAt(0) && stable.serves) return weigh(0, canary, true);
+  if (!canary.serves && !view.isAt(0) && stable.serves) return weigh(0, canary, ALONE);
   const { asked = canary.serves ? percent : 0 } = view;
   const known = canary.note?.since === undefined ? [from, percent, asked] : [percent, asked];
   if (!view.isAmong(known) && !view.isContinued) return { kind: 'wait', why: { for: 'edit' } };
-  if (!view.isAt(asked)) return asked < percent ? weigh(asked, canary, true) : raise(view, canary, asked);
+  if (!view.isAt(asked)) return asked < percent ? weigh(asked, canary, ALONE) : raise(view, canary, asked);
   if (asked < 100) return inForce(view, canary, asked, { drains: false }) ?? { kind: 'rest' };
   return inForce(view, canary, 100) ?? { kind: 'move', which: 'stable', to: canary };
 }
@@ -127,17 +129,24 @@ function raise<V extends Version>(view: TrafficView<V>, canary: V, percent: numb
   const endpoints = view.isAt(0) ? view.endpointsOf('canary') : 'ready';
   if (endpoints === 'unread') return { kind: 'read', which: 'canary' };
   if (endpoints === 'none') return { kind: 'wait', why: { for: 'endpoints', which: 'canary' } };
-  return weigh(percent, canary, false);
+  return weigh(percent, canary, { isFirst: false, isAlone: false });
 }
 
-function weigh<V extends Version>(percent: number, noted: V, isFirst: boolean): TrafficStep<V> {
+interface Order {
+  readonly isFirst: boolean;
+  readonly isAlone: boolean;
+}
+
+const ALONE: Order = { isFirst: false, isAlone: true };
+
+function weigh<V extends Version>(percent: number, noted: V, order: Order): TrafficStep<V> {
   const before = noted.note?.percent ?? 0;
-  // Of several routes one may have been written before a process died.
+  // A process may have died after it wrote one of several routes.
   const from = before === percent ? noted.note?.from : before;
-  return { kind: 'weigh', percent, isFirst, noted, note: { percent, ...(from !== undefined && { from }) } };
+  return { kind: 'weigh', percent, ...order, noted, note: { percent, ...(from !== undefined && { from }) } };
 }
 
-/** What is left to do until the share has been served long enough. */
+/** The steps that are left until the share has been served long enough. */
 function inForce<V extends Version>(
   { drainMs, notServed, nowMs }: TrafficView<V>,
   canary: V,

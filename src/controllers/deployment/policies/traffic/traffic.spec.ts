@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
+import { Pod } from '../../../../machinery/kubernetes/index.js';
+import { P } from '../../../../testing/policy-lab.js';
+import { BROKEN_IMAGE, refusal } from '../../../../testing/rollout-world.js';
 import { TrafficLab, bothServices } from './traffic-lab.fixture.js';
 
 const STEPS = { steps: '1; weight 5%; approve; weight 50%; approve' };
@@ -90,15 +92,48 @@ describe('a rollout by the weights of a route', () => {
     await traffic.image('app:2');
     const [pod] = traffic.podsBehind('web-canary');
     if (!pod) throw new Error('no pod');
-    await traffic.lab.world.api.delete(
-      { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true },
-      pod.metadata,
-    );
+    await traffic.lab.world.api.delete(Pod, pod.metadata);
     for (const set of traffic.lab.world.replicaSets) await traffic.lab.world.syncReplicaSet(set);
     await traffic.lab.world.sync();
     expect(traffic.weights()).toEqual([100, 0]);
     await traffic.rest();
     expect(traffic.weights()).toEqual([95, 5]);
+  });
+
+  it('keeps the share of a version that grows', async () => {
+    const traffic = await TrafficLab.rolledOut({
+      policies: { steps: '1; weight 20%; approve; 3; weight 50%' },
+    });
+    await traffic.image('app:2');
+    const { world } = traffic.lab;
+    world.change(({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, [`${P}approve`]: 'me' };
+    });
+    await world.sync();
+    expect(traffic.lab.sizes['app:2']).toBe(3);
+    await world.sync();
+    expect(traffic.weights(), 'before its ReplicaSet reports the new size').toEqual([80, 20]);
+    await traffic.rest();
+    expect(traffic.weights()).toEqual([0, 100]);
+  });
+
+  it('takes weights for its own if the process dies after it has taken the share away', async () => {
+    const traffic = await TrafficLab.rolledOut({ policies: STEPS });
+    await traffic.image('app:2');
+    const { world } = traffic.lab;
+    const [pod] = traffic.podsBehind('web-canary');
+    if (!pod) throw new Error('no pod');
+    await world.api.delete(Pod, pod.metadata);
+    for (const set of world.replicaSets) await world.syncReplicaSet(set);
+    world.onEffect = () => {
+      if (traffic.weights()[1] === 0) throw refusal(500);
+    };
+    await world.sync().catch(() => undefined);
+    expect(traffic.weights()).toEqual([100, 0]);
+    world.onEffect = () => undefined;
+    await traffic.rest();
+    expect(traffic.weights()).toEqual([95, 5]);
+    expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval Step 3 of 5/);
   });
 
   it('gives no share to a version whose pods never become ready', async () => {

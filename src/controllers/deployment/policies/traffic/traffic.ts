@@ -11,17 +11,16 @@ import type { CheckOutcome } from '../checks/check-needs.js';
 import { APPROVE } from '../common/names.js';
 import type { Outcome } from '../common/outcome.js';
 import { lookAgainAfter } from '../common/outcome.js';
-import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
+import type { Policy, PolicyDecision } from '../common/pass.js';
 import { byWhom, requesterOf } from '../common/requester.js';
 import { isGood, revisionInForce } from '../common/revisions.js';
 import type { Problem } from '../common/tell.js';
 import { normal, tellEvent } from '../common/tell.js';
-import type { StepFields } from '../steps/settings.js';
 import type { ReadyEndpoints } from './endpoints.js';
 import { madeService, portsOfMade } from './made-services.js';
 import type { WatchedRoutes } from './routes.js';
 import { isAt, longestTimeoutMs, titleOf, weightsAt, type ManagedRule } from './managed-rules.js';
-import type { Traffic, TrafficFields } from './settings.js';
+import type { Traffic } from './settings.js';
 import { isTail, planTraffic, type TrafficStep, type TrafficView, type Which } from './traffic-plan.js';
 import type { FoundSteering, Steering } from './traffic-trouble.js';
 import { tellTrafficWait, tellUnsteered } from './tell-traffic.js';
@@ -34,7 +33,7 @@ export interface TrafficSurroundings extends ServiceSurroundings {
   readonly routes?: WatchedRoutes;
 }
 
-/** What a rollout by weights leaves for others in a pass. */
+/** The results of a rollout by weights for others in a pass. */
 export interface TrafficOutcome {
   /** The share that the steps ask for now, percent. @default none in this pass */
   askedWeight?: number;
@@ -97,7 +96,7 @@ function steerKnown(pass: TrafficPass, traffic: Traffic, steering: Steering): Po
   const afterwards = (): void => {
     if (step.kind === 'wait' && draft.spec.template === template) tellTrafficWait(pass, step, steering);
   };
-  return { limits, ends: step.kind === 'weigh' && step.isFirst, afterwards };
+  return { limits, ends: step.kind === 'weigh' && step.isAlone, afterwards };
 }
 
 /** The next step; a person may let the rollout continue although another hand has changed the weights. */
