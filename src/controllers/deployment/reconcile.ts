@@ -31,7 +31,7 @@ import { mayResize, readLivePods } from './policies/resize/live-pods.js';
 import { hasRequest, trustInNames } from './policies/common/requester.js';
 import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { readEndpoints } from './policies/traffic/endpoints.js';
-import { maySteer } from './policies/traffic/may-steer.js';
+import { maySteer } from './policies/common/steered-services.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
 import type { DeletedDeployment } from './policies/blue-green/release-services.js';

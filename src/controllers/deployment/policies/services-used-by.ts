@@ -2,8 +2,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import type { Annotations } from '../kubernetes/annotations.js';
 import { isRollingUpdate } from '../kubernetes/limits.js';
 import { maxSurgeOf, servicesNamedBy, servicesOf } from './blue-green/selecting-services.js';
-import { maySteer } from './traffic/may-steer.js';
-import { trafficServicesOf } from './traffic/settings.js';
+import { maySteer, trafficServicesOf } from './common/steered-services.js';
 import { compilePolicy } from './compile-policy.js';
 
 /** The Services that the policy of a Deployment names, even if the rest of the policy cannot be understood. */

@@ -23,7 +23,7 @@ import { isGood, revisionInForce } from '../common/revisions.js';
 import type { SelectingService, Services, WatchedServices } from './selecting-services.js';
 import { hashSelectedBy, servicesOf, switchOf } from './selecting-services.js';
 import { letGo, pointAt } from './service-writes.js';
-import { trafficServicesOf, type TrafficFields } from '../traffic/settings.js';
+import { trafficServicesOf, type GivenServices } from '../common/steered-services.js';
 import {
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
@@ -45,7 +45,8 @@ export interface ServiceSurroundings {
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
 }
-export interface ServicePass extends Pass<BlueGreenFields & TrafficFields>, ServiceSurroundings {
+export interface ServicePass
+  extends Pass<BlueGreenFields & { readonly traffic?: GivenServices }>, ServiceSurroundings {
   readonly outcome: Outcome & CheckOutcome;
 }
 

@@ -34,8 +34,7 @@ import type { Annotations } from '../../kubernetes/annotations.js';
 import type { BlueGreen } from './settings.js';
 import { MANAGED_BY, SWITCHED } from './settings.js';
 import { annotationOf } from '../common/names.js';
-import { maySteer } from '../traffic/may-steer.js';
-import { trafficServicesOf } from '../traffic/settings.js';
+import { maySteer, trafficServicesOf } from '../common/steered-services.js';
 
 /** The selector of a Service, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {

@@ -1,6 +1,7 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { Backend, RouteRule, WeightedRoute } from './route-part.js';
-import type { RouteRef, RouteWord, TrafficServices } from './settings.js';
+import type { TrafficServices } from '../common/steered-services.js';
+import type { RouteRef, RouteWord } from './settings.js';
 
 /** A rule of a route that names both Services of a Deployment. */
 export interface ManagedRule {

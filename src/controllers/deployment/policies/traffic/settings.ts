@@ -1,6 +1,7 @@
 import { parseDuration } from '@rollkeeper/machinery/clock';
 import { isWholeSurge, NO_SERVICE_NAME, SERVICE_NAME, type BlueGreenFields } from '../blue-green/settings.js';
 import { PREFIX, annotationOf } from '../common/names.js';
+import type { GivenServices } from '../common/steered-services.js';
 import {
   NEEDS_ROLLING_UPDATE,
   NO_DURATION,
@@ -24,12 +25,8 @@ export interface RouteRef {
 }
 
 /** A rollout in which the rules of routes say which share of the requests goes to the new version. */
-export interface Traffic {
+export interface Traffic extends GivenServices {
   readonly routes: readonly RouteRef[];
-  /** The backend with the version that serves. @default NAME-stable */
-  readonly stableService?: string;
-  /** The backend with the version that comes. @default NAME-canary */
-  readonly canaryService?: string;
   /** How long a version has had no share before its pods go, milliseconds. @default the longest timeout of its rules */
   readonly drainMs?: number;
 }
@@ -153,18 +150,4 @@ function combine(
     (canaryService !== undefined || textOf('canary-service') === undefined);
   if (problems.length > 0 || !routes || !isRead) return { problems };
   return { fields: { traffic: { routes, ...texts } } };
-}
-
-/** The two Services of a Deployment. */
-export interface TrafficServices {
-  readonly stable: string;
-  readonly canary: string;
-}
-
-/** @param deployment its name, from which the Services have theirs if no others are given */
-export function trafficServicesOf(
-  { canaryService, stableService }: Pick<Traffic, 'canaryService' | 'stableService'>,
-  deployment: string,
-): TrafficServices {
-  return { stable: stableService ?? `${deployment}-stable`, canary: canaryService ?? `${deployment}-canary` };
 }

@@ -9,7 +9,7 @@ import {
   tellEvent,
   tellProgress,
 } from '../common/tell.js';
-import type { TrafficPass } from './traffic.js';
+import type { SteeredPass } from './step-weights.js';
 import type { TrafficStep, Waiting } from './traffic-plan.js';
 import type { FoundSteering, Steering } from './traffic-trouble.js';
 
@@ -20,7 +20,7 @@ const TROUBLE_LOOKS_AGAIN_MS = 30_000;
 
 /** Reports what a rollout by weights waits for. */
 export function tellTrafficWait(
-  pass: TrafficPass,
+  pass: SteeredPass,
   { untilMs, why }: Extract<TrafficStep, { kind: 'wait' }>,
   { names }: Steering,
 ): void {
@@ -62,7 +62,7 @@ function sentenceOf(why: Waiting, { canary, stable }: Steering['names']): string
   }
 }
 
-function remediesOf({ draft }: TrafficPass, why: Waiting): readonly string[] {
+function remediesOf({ draft }: SteeredPass, why: Waiting): readonly string[] {
   const { name, namespace = 'default' } = draft.observed.metadata;
   const key = `${namespace}/${name}`;
   if (why.for === 'edit')
@@ -76,7 +76,7 @@ function remediesOf({ draft }: TrafficPass, why: Waiting): readonly string[] {
 
 /** Reports that requests cannot be steered. */
 export function tellUnsteered(
-  { draft, outcome }: TrafficPass,
+  { draft, outcome }: SteeredPass,
   found: Exclude<FoundSteering, { kind: 'known' }>,
 ): void {
   const observed = observedProgress(draft);

@@ -9,7 +9,8 @@ import { ROUTES_NOT_WATCHED, ROUTE_NOT_USABLE, SERVICE_NOT_USABLE } from '../com
 import { portsOfMade } from './made-services.js';
 import { divisionProblem, managedRulesOf, type ManagedRule } from './managed-rules.js';
 import type { Routes, WatchedRoutes } from './routes.js';
-import { trafficServicesOf, type RouteRef, type Traffic, type TrafficServices } from './settings.js';
+import { trafficServicesOf, type TrafficServices } from '../common/steered-services.js';
+import type { RouteRef, Traffic } from './settings.js';
 
 /** The objects that steer the requests of a Deployment. */
 export interface Steering {
