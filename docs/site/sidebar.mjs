@@ -15,6 +15,16 @@ export const SIDEBAR = [
     text: 'How to',
     items: [
       of('Roll out with policies', '/docs/ROLLOUTS'),
+      {
+        text: 'Move requests with a rollout',
+        collapsed: true,
+        items: [
+          of('Implementations of the Gateway API', '/docs/GATEWAYS'),
+          of('Envoy Gateway', '/docs/traffic/envoy-gateway'),
+          of('Istio', '/docs/traffic/istio'),
+          of('NGINX Gateway Fabric', '/docs/traffic/nginx-gateway-fabric'),
+        ],
+      },
       of('Find out what is wrong', '/docs/SITUATIONS'),
       of('Use the console', '/docs/CONSOLE'),
       of('Read traces', '/docs/TRACES'),
