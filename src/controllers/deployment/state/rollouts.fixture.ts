@@ -1,4 +1,3 @@
-import type { ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { failureSentence } from '../policies/failure/tell-failure.js';
 import { aPod } from '../../../testing/pod-builder.js';
 import type { RolloutPhase, RolloutView } from './rollout-view.js';
