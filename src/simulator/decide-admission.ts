@@ -5,11 +5,11 @@ import {
   pickAmounts,
   tolerates,
   totalOfPod,
+  isSidecar,
 } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isBestEffort, isCriticalPod } from './decide-pressure.js';
 import type { NodeRoom } from './decide-resize.js';
-import { wantsTakenPort } from './host-ports.js';
 import type { NodeTrouble } from './node-object.js';
 import type { NodeVerdict } from './node-verdict.js';
 import { isConditionTrue } from './pod-conditions.js';
@@ -109,4 +109,28 @@ function taintMisfit(pod: ReadablePod, { spec }: DeepReadonly<Node>): NodeVerdic
 function lacking(name: string, requested: bigint, used: bigint, capacity: bigint): NodeVerdict {
   const facts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
   return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, ${facts}` };
+}
+
+/** Whether a pod asks for a port of the node that another pod there has. Source: k/k pkg/scheduler/framework/types.go. */
+function wantsTakenPort(pod: ReadablePod, others: readonly ReadablePod[]): boolean {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return false;
+  const taken = new Map<string, Set<string>>();
+  for (const { address, port } of others.flatMap(hostPortsOf))
+    taken.set(port, (taken.get(port) ?? new Set()).add(address));
+  return wanted.some(({ address, port }) => {
+    const addresses = taken.get(port);
+    return addresses !== undefined && (address === ANY || addresses.has(ANY) || addresses.has(address));
+  });
+}
+
+const ANY = '0.0.0.0';
+
+function hostPortsOf({ spec }: ReadablePod): { readonly address: string; readonly port: string }[] {
+  const sidecars = (spec.initContainers ?? []).filter(isSidecar);
+  return [...sidecars, ...spec.containers]
+    .flatMap(({ ports = [] }) => ports)
+    .flatMap(({ hostIP, hostPort = 0, protocol = 'TCP' }) =>
+      hostPort > 0 ? [{ address: hostIP || ANY, port: `${protocol} ${hostPort}` }] : [],
+    );
 }

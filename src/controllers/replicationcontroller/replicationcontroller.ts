@@ -1,6 +1,11 @@
-import type { ControllerDefinition, ReplicaSet } from '@rollkeeper/runtime';
-import { Pod, indexBy, own, workOf } from '@rollkeeper/runtime';
-import type { PlannedPods, ReplicaSetControllerOptions, SeenReplicaSet } from '../replicaset/index.js';
+import type { ControllerDefinition, ReplicaSet, PartialKind } from '@rollkeeper/runtime';
+import { Pod, indexBy, own, workOf, partOf, ReplicationController } from '@rollkeeper/runtime';
+import type {
+  PlannedPods,
+  ReplicaSetControllerOptions,
+  SeenReplicaSet,
+  ReplicatedKind,
+} from '../replicaset/index.js';
 import {
   ReplicaSetReconciler,
   TEMPLATE_HASH_INDEX,
@@ -13,7 +18,38 @@ import {
   templateHashIndex,
 } from '../replicaset/index.js';
 import { ORPHAN_INDEX, clusterController, nodeLabels, orphanIndex, watchFreedRoom } from '../shared/index.js';
-import { AS_REPLICA_SETS, REPLICATION_CONTROLLER_KIND } from './as-replica-set.js';
+import { objectOfKind } from '@rollkeeper/machinery/kubernetes';
+
+/** ReplicationControllers in the form of ReplicaSets: only their selectors are written differently. */
+const AS_REPLICA_SETS: PartialKind<ReplicaSet> = partOf(
+  ReplicationController,
+  'as-replica-sets',
+  toReplicaSet,
+);
+
+const REPLICATION_CONTROLLER_KIND: ReplicatedKind = {
+  kind: ReplicationController,
+  toApi: toReplicationController,
+  countsTerminating: false,
+};
+
+/** Without a selector nothing is selected, as by an empty one. */
+function toReplicaSet({ metadata, spec, status }: ReplicationController): ReplicaSet {
+  const { selector = {}, ...rest } = spec ?? {};
+  const { managedFields: _, ...kept } = metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: kept,
+    spec: { ...rest, selector: { matchLabels: selector } },
+    ...(status && { status: status }),
+  };
+}
+
+function toReplicationController({ spec, ...replicaSet }: ReplicaSet): ReplicationController {
+  const own = { ...replicaSet, spec: { ...spec, selector: spec.selector.matchLabels } };
+  return objectOfKind<ReplicationController>(own);
+}
 
 /**
  * Maintains the pods of ReplicationControllers by the engine of ReplicaSets, as if they were an older version of these. Its queue

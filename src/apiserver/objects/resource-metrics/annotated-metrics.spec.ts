@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { annotatedValues } from './annotated-metrics.js';
+import { annotatedValues } from './handle-custom-metrics.js';
 
 const on = (annotations: Record<string, string>) => ({
   ...{ apiVersion: 'v1', kind: 'Pod' },
