@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { untyped, Deployment, Pod } from '../../machinery/kubernetes/index.js';
-import { recordingClient } from '../../testing/api-client-recorder.js';
+import { recordingClient } from './api-client-recorder.fixture.js';
 import { ApiStatusError } from './api-status-error.js';
 import type { ApiClient } from './api-client.js';
 import { ApiConnectionError } from './transport-errors.js';

@@ -4,7 +4,7 @@ import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { keyOf } from '../../machinery/kubernetes/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { InformerHarness } from '../../testing/informer-harness.js';
+import { InformerHarness } from './informer-harness.fixture.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { OWNER_UID_INDEX } from './informer.js';
 import { StreamingLists } from './streaming-lists.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ApiProtocolError } from '../api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
-import { InformerHarness } from '../../testing/informer-harness.js';
+import { InformerHarness } from './informer-harness.fixture.js';
 import { StreamingLists } from './streaming-lists.js';
 
 let harness: InformerHarness;

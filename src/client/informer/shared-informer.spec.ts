@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiStatusError } from '../api-client/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
-import type { Thing } from '../../testing/informer-harness.js';
-import { InformerHarness } from '../../testing/informer-harness.js';
+import type { Thing } from './informer-harness.fixture.js';
+import { InformerHarness } from './informer-harness.fixture.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 

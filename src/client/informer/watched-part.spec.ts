@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiStatusError } from '../api-client/index.js';
 import { newerResourceVersion } from '../../machinery/kubernetes/index.js';
-import type { Thing } from '../../testing/informer-harness.js';
-import { InformerHarness } from '../../testing/informer-harness.js';
+import type { Thing } from './informer-harness.fixture.js';
+import { InformerHarness } from './informer-harness.fixture.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 
 let harness: InformerHarness;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CronJob, Job } from '../../runtime/index.js';
-import { aJob } from '../../testing/job-builder.js';
+import { aJob } from '../job/job-builder.fixture.js';
 import { decideHistory, decideJobs, referenceTo } from './decide-jobs.js';
 
 function aRun(name: string, outcome?: 'Complete' | 'Failed', minute = 0): Job {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../machinery/clock/index.js';
 import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
-import type { WriteFault } from '../../testing/deployment-harness.js';
-import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';
+import type { WriteFault } from './deployment-harness.fixture.js';
+import { DeploymentHarness, LATE_MS } from './deployment-harness.fixture.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { maxTotalReplicas } from './kubernetes/limits.js';
 

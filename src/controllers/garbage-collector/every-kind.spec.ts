@@ -13,8 +13,8 @@ import {
 } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
-import type { OwnedObject } from '../../testing/owner-tree.js';
-import { putOwned } from '../../testing/owner-tree.js';
+import type { OwnedObject } from './owner-tree.fixture.js';
+import { putOwned } from './owner-tree.fixture.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
 import { garbageCollectorController } from './garbage-collector-definition.js';

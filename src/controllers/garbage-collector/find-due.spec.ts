@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
-import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
+import type { OwnedObject, Tree } from './owner-tree.fixture.js';
+import { deleteDeployment, putOwned, putTree } from './owner-tree.fixture.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
 import { garbageCollectorController } from './garbage-collector-definition.js';

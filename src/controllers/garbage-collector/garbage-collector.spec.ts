@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import { Deployment, Node, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
-import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
-import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
+import type { OwnedObject, Tree } from './owner-tree.fixture.js';
+import { deleteDeployment, putOwned, putTree, refTo } from './owner-tree.fixture.js';
 import type { LeadingController } from '../../testing/run-controller.js';
 import { runLeading } from '../../testing/run-controller.js';
 import {

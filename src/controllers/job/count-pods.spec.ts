@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aJob, aJobPod } from '../../testing/job-builder.js';
+import { aJob, aJobPod } from './job-builder.fixture.js';
 import { countPods } from './count-pods.js';
 import { viewJob } from './view-job.js';
 

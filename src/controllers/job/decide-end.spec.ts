@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../runtime/index.js';
-import { aJob, aJobPod } from '../../testing/job-builder.js';
+import { aJob, aJobPod } from './job-builder.fixture.js';
 import { decideEnd, reachedCompletions } from './decide-end.js';
 import { viewJob } from './view-job.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ElectionProcess, ElectionWorld } from '../../testing/election-model.js';
+import { ElectionProcess, ElectionWorld } from './election-model.fixture.js';
 import type { LinkFaults } from '../../testing/faulty-resource-lock.js';
 import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 import { propertyRuns } from '../../testing/property-runs.js';

@@ -7,7 +7,7 @@ import {
   ShutdownError,
   SupersededError,
 } from '../../machinery/errors/index.js';
-import { ElectionHarness } from '../../testing/election-harness.js';
+import { ElectionHarness } from './election-harness.fixture.js';
 import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 import { LeaderElector } from './leader-elector.js';
 import type { MemoryLease } from './memory-resource-lock.js';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FakeClock } from '../../machinery/clock/index.js';
 import { LeaseLostError } from '../../machinery/errors/index.js';
-import type { Candidate } from '../../testing/election-harness.js';
-import { ElectionHarness } from '../../testing/election-harness.js';
+import type { Candidate } from './election-harness.fixture.js';
+import { ElectionHarness } from './election-harness.fixture.js';
 import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 import type { LeaderElectionOptions } from './leader-election.options.js';
 import type { MemoryLease } from './memory-resource-lock.js';

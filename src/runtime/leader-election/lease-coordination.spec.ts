@@ -3,7 +3,7 @@ import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import { Lease, LeaseCandidate } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
-import { ElectionCoordinator } from '../../testing/election-coordinator.js';
+import { ElectionCoordinator } from './election-coordinator.fixture.js';
 import { MemoryHolderWitness, MemoryPresence } from '../../testing/fake-holder-witness.js';
 import { WatchableCluster } from '../../testing/fake-list-watch.js';
 import { LeaderElector } from './leader-elector.js';

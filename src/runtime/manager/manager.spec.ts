@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Enqueue, SyncKey } from '../controller/index.js';
 import { LeaseLostError, ShutdownError, SupersededError } from '../../machinery/errors/index.js';
 import { Pod } from '../../machinery/kubernetes/index.js';
-import { ManagerHarness } from '../../testing/manager-harness.js';
+import { ManagerHarness } from './manager-harness.fixture.js';
 import { waitFor } from '../../testing/wait-for.js';
 
 function setUp(reconcileOn: 'all' | 'leader', reconcile?: SyncKey) {

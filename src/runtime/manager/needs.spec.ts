@@ -5,7 +5,7 @@ import type { InformerTrouble } from '../../client/informer/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import type { Logger } from '../../machinery/logging/index.js';
-import { ManagerHarness } from '../../testing/manager-harness.js';
+import { ManagerHarness } from './manager-harness.fixture.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

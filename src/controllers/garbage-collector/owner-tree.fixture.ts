@@ -3,9 +3,9 @@ import type {
   ObjectMeta,
   OwnerReference,
   ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import { Deployment, Pod, ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import type { FakeCluster } from './fake-cluster.js';
+} from '../../machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet, apiVersionOf } from '../../machinery/kubernetes/index.js';
+import type { FakeCluster } from '../../testing/fake-cluster.js';
 
 /** Adds an object with these owners to the cluster; in the namespace `default` if it is namespaced. */
 export function putOwned(

@@ -1,16 +1,16 @@
-import { aborted } from '@rollkeeper/machinery/cancellation';
+import { aborted } from '../../machinery/cancellation/index.js';
 import { trace } from '@opentelemetry/api';
-import { MemoryActorRuntime } from './memory-actor-runtime.js';
-import { QueuedActivations } from '@rollkeeper/runtime/activation';
-import { FakeClock } from '@rollkeeper/machinery/clock';
-import type { BuiltController, SyncKey } from '@rollkeeper/runtime/controller';
-import { Controller } from '@rollkeeper/runtime/controller';
-import { ShutdownError } from '@rollkeeper/machinery/errors';
-import { silentLogger } from '@rollkeeper/machinery/logging';
-import type { Elector, ManagedController, ManagerOptions } from '@rollkeeper/runtime/manager';
-import { Manager } from '@rollkeeper/runtime/manager';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
-import { FakeCluster } from './fake-cluster.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { QueuedActivations } from '../activation/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import type { BuiltController, SyncKey } from '../controller/index.js';
+import { Controller } from '../controller/index.js';
+import { ShutdownError } from '../../machinery/errors/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import type { Elector, ManagedController, ManagerOptions } from './index.js';
+import { Manager } from './index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
 
 type Lead = Parameters<Elector['run']>[0];
 

@@ -1,26 +1,26 @@
 import { trace } from '@opentelemetry/api';
-import type { ApiClient } from '@rollkeeper/client/api-client';
-import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeeper/client/api-client';
-import { MemoryActorRuntime } from './memory-actor-runtime.js';
-import { MemoryActorStore, QueuedActivations } from '@rollkeeper/runtime/activation';
-import { Controller, activationClient } from '@rollkeeper/runtime/controller';
-import { runSteps } from '../runtime/operator/define/sync-steps.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
-import { FakeClock } from '@rollkeeper/machinery/clock';
-import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
-import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from '../../client/api-client/index.js';
+import { ApiConnectionError, ApiStatusError, delegatingClient } from '../../client/api-client/index.js';
+import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
+import { MemoryActorStore, QueuedActivations } from '../../runtime/activation/index.js';
+import { Controller, activationClient } from '../../runtime/controller/index.js';
+import { runSteps } from '../../runtime/operator/define/sync-steps.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../../runtime/work-queue/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { compileDeploymentControllerOptions } from './deployment.options.js';
+import { DeploymentReconciler } from './reconcile.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import {
   Deployment,
   Pod,
   ReplicaSet,
   compareResourceVersions,
   qualifiedResource,
-} from '@rollkeeper/machinery/kubernetes';
-import { silentLogger } from '@rollkeeper/machinery/logging';
-import { FakeCluster, refusal } from './fake-cluster.js';
-import { LaggingCache } from './lagging-cache.js';
-import { MemoryEventRecorder } from './memory-event-recorder.js';
+} from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
+import { LaggingCache } from '../../testing/lagging-cache.js';
+import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
 
 /**
  * Faults of a write: it is stored and its answer is lost, or the answer is an internal error; it never arrives; it is

@@ -1,8 +1,8 @@
-import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
-import type { LeaderElectionOptions } from '@rollkeeper/runtime/leader-election';
-import { LeaderElector, MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
-import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import type { LeaderElectionOptions } from './index.js';
+import { LeaderElector, MemoryLease, MemoryResourceLock } from './index.js';
+import { MemoryHolderWitness, MemoryPresence } from '../../testing/fake-holder-witness.js';
+import { FaultyResourceLock, NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 
 /** Candidates for one lease in memory, on one clock. */
 export class ElectionHarness {

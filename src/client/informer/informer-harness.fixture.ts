@@ -1,10 +1,10 @@
-import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
-import type { ResourceEvent, SharedInformerOptions } from '@rollkeeper/client/informer';
-import { SharedInformer } from '@rollkeeper/client/informer';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
-import { silentLogger } from '@rollkeeper/machinery/logging';
-import { FakeListWatch } from './fake-list-watch.js';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import type { ResourceEvent, SharedInformerOptions } from './index.js';
+import { SharedInformer } from './index.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
+import { Pod, keyOf } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { FakeListWatch } from '../../testing/fake-list-watch.js';
 
 /** The object type of informer tests: anything with a field to change. */
 export interface Thing extends KubernetesObject {

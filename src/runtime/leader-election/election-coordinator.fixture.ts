@@ -1,7 +1,7 @@
-import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339Micro, pause } from '@rollkeeper/machinery/clock';
-import { Lease, LeaseCandidate, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import type { FakeCluster } from './fake-cluster.js';
+import type { Clock } from '../../machinery/clock/index.js';
+import { toRfc3339Micro, pause } from '../../machinery/clock/index.js';
+import { Lease, LeaseCandidate, apiVersionOf } from '../../machinery/kubernetes/index.js';
+import type { FakeCluster } from '../../testing/fake-cluster.js';
 
 const STEP_MS = 200;
 const ELECTION_MS = 5000;

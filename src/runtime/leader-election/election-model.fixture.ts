@@ -1,12 +1,12 @@
-import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { FakeClock, SeededRandom, pause } from '@rollkeeper/machinery/clock';
-import { hasCode } from '@rollkeeper/machinery/errors';
-import type { HolderWitness, LeaderElectionOptions, Sighting } from '@rollkeeper/runtime/leader-election';
-import { LeaderElector, MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-import type { LeaderAdds, LeaderTerm } from '@rollkeeper/runtime/work-queue';
-import { MemoryWorkQueue } from '@rollkeeper/runtime/work-queue';
-import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
-import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
+import type { Clock, TimerHandle } from '../../machinery/clock/index.js';
+import { FakeClock, SeededRandom, pause } from '../../machinery/clock/index.js';
+import { hasCode } from '../../machinery/errors/index.js';
+import type { HolderWitness, LeaderElectionOptions, Sighting } from './index.js';
+import { LeaderElector, MemoryLease, MemoryResourceLock } from './index.js';
+import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
+import { MemoryWorkQueue } from '../work-queue/index.js';
+import { MemoryHolderWitness, MemoryPresence } from '../../testing/fake-holder-witness.js';
+import { FaultyResourceLock, NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 
 /** The clock of a process that can be paused: its timers fire after it resumes, while its time keeps running. */
 class PausableClock implements Clock {

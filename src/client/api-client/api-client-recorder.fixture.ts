@@ -1,5 +1,5 @@
-import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from './index.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 
 interface RecordedCall {
   readonly verb: string;

@@ -1,8 +1,8 @@
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
-import { newControllerRef } from '@rollkeeper/machinery/kubernetes';
-import type { Job } from '@rollkeeper/runtime';
-import { aPod } from './pod-builder.js';
-import type { PodTraits } from './pod-builder.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
+import { newControllerRef } from '../../machinery/kubernetes/index.js';
+import type { Job } from '../../runtime/index.js';
+import { aPod } from '../../testing/pod-builder.js';
+import type { PodTraits } from '../../testing/pod-builder.js';
 
 /** A Job `default/once` of one completion, with the API server's defaults. */
 export function aJob(spec: Partial<Job['spec']> = {}, status: Job['status'] = {}): Job {
