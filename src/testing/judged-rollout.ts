@@ -45,7 +45,7 @@ export class JudgedRollout extends RolloutWorld {
     const before = this.replicaSets;
     const others = before.filter(({ metadata }) => metadata.name !== ref.name);
     const after = [...others, object as ReplicaSet];
-    const [staying, floor] = [this.staying(after), minAvailable(spec)];
+    const [staying, floor] = [this.staying(after), minAvailable(spec) - this.lent];
     const least = Math.min(floor, this.known);
     // By what its ReplicaSet says, which a write does not change.
     const written = before.find(({ metadata }) => metadata.name === ref.name);
@@ -57,6 +57,12 @@ export class JudgedRollout extends RolloutWorld {
     const [total, ceiling] = [sum(after, sizeOf), maxTotalReplicas(spec)];
     if (total > ceiling && total > sum(before, sizeOf))
       throw new IllegalStateError(`${ref.name}: the sizes become ${total}, the ceiling is ${ceiling}`);
+  }
+
+  /** Under `surge: if-it-fits` one pod more may be missing while a new one finds no room. */
+  private get lent(): number {
+    const { annotations } = this.deployment.metadata;
+    return annotations?.['rollkeeper.dev/surge'] === 'if-it-fits' ? 1 : 0;
   }
 
   private staying(replicaSets: readonly ReplicaSet[]): number {

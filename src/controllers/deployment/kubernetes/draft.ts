@@ -11,7 +11,7 @@ import type {
 import { newControllerRef, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
-import { maxTotalReplicas, replicasOf } from './limits.js';
+import { maxTotalReplicas, minAvailable, replicasOf } from './limits.js';
 import { byCreation, draftOf, type ReplicaSetDraft } from './replica-set-draft.js';
 import { mergeLimits, type RolloutLimits } from './rollout-limits.js';
 
@@ -110,6 +110,11 @@ export class RolloutDraft implements Draft {
   /** The size that the new ReplicaSet is on its way to. */
   get newSize(): number {
     return Math.min(this.replicas, this.limits.most ?? Infinity);
+  }
+
+  /** The fewest pods that a rollout must leave available. */
+  get floor(): number {
+    return Math.max(0, minAvailable(this.spec) - (this.limits.lent ?? 0));
   }
 
   /** The limits that the policies set the steps. */

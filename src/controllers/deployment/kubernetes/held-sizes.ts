@@ -2,7 +2,7 @@ import type { CompleteRolloutSets, RolloutDraft, RolloutSets } from './draft.js'
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable, totalReplicas } from './replica-set-draft.js';
 import type { RolloutRules } from './rollout-rules.js';
-import { maxTotalReplicas, minAvailable } from './limits.js';
+import { maxTotalReplicas } from './limits.js';
 
 /** Whether a step keeps the new ReplicaSet smaller than all. */
 export function isHeld({ newSize, replicas }: Pick<RolloutDraft, 'newSize' | 'replicas'>): boolean {
@@ -79,7 +79,7 @@ interface Shrinking {
 }
 
 function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: RolloutRules): Shrinking {
-  let spare = all.reduce((sum, set) => sum + lastingAvailable(set, rules), 0) - minAvailable(draft.spec);
+  let spare = all.reduce((sum, set) => sum + lastingAvailable(set, rules), 0) - draft.floor;
   let moved = false;
   const take = (set: ReplicaSetDraft, wanted: number, to: (size: number) => number): void => {
     const excess = isObserved(set) ? set.replicas - wanted : 0;

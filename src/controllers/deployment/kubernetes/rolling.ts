@@ -9,7 +9,6 @@ import {
 import type { RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import type { ReplicaSetDraft } from './replica-set-draft.js';
 import { int32Arithmetic } from './int32.js';
-import { minAvailable } from './limits.js';
 import { isHeld, sizeBeside, sizeHeld } from './held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
@@ -55,7 +54,7 @@ function scaleDownOld(
   rules: RolloutRules,
 ): boolean {
   const active = activeOf(old);
-  const floor = minAvailable(draft.spec);
+  const { floor } = draft;
   const newAvailable = lastingAvailable(latest, rules);
   const room = totalReplicas(all) - floor - (latest.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;

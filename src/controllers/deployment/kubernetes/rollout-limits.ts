@@ -34,6 +34,8 @@ export interface RolloutLimits {
   readonly most?: number;
   /** How many pods above `replicas` the new ReplicaSet may keep, for pods whose eviction was requested. @default 0 */
   readonly surge?: number;
+  /** How many pods below the floor a rollout may take, because new pods find no room beside the old ones. @default 0 */
+  readonly lent?: number;
   /** How small a rollout may make one of the others. @default 0 */
   readonly leastOld?: (replicaSet: ReplicaSetDraft) => number;
   /** Those of versions that failed: a change of size must not give them more pods. */

@@ -33,6 +33,8 @@ import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
 import { HOLD_START } from './start/hold-start.js';
 import { START_SETTINGS } from './start/settings.js';
 import { FAST_TRACK_SETTINGS, STEP_SETTINGS } from './steps/settings.js';
+import { SURGE_SETTINGS } from './surge/settings.js';
+import { SURGE } from './surge/surge.js';
 import { TURN_SETTINGS } from './turns/settings.js';
 import { TAKE_TURNS, TURNS, type TurnSurroundings } from './turns/take-turns.js';
 import { versionBy } from './version/choose-version.js';
@@ -66,6 +68,7 @@ const SETTINGS = [
   REMOVE_PODS_SETTINGS,
   FAILED_PODS_SETTINGS,
   DEGRADED_SETTINGS,
+  SURGE_SETTINGS,
 ] as const;
 
 /** The rules of the version that runs, in their order: the first that chooses one counts. */
@@ -92,6 +95,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   CONFIG_RESTART,
   EVICTIONS,
   BUDGETS,
+  SURGE,
   TURNS,
   versionBy<RolloutPass>(VERSION_RULES),
   BLUE_GREEN,

@@ -71,8 +71,11 @@ export function watchBudgets(
   return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };
 }
 
+/** The settings under which a rollout respects budgets. */
+const RESPECTING = ['disruption-budgets', 'surge'];
+
 function isGiven(annotations: Annotations | undefined): boolean {
-  return (annotations?.[annotationOf('disruption-budgets')] ?? '') !== '';
+  return RESPECTING.some((setting) => (annotations?.[annotationOf(setting)] ?? '') !== '');
 }
 
 function hasChanged(event: ResourceEvent<PodDisruptionBudget>): boolean {

@@ -37,10 +37,11 @@ const BEHIND_MS = 10_000;
 const STARTING_MS = 2000;
 
 /** Why budgets are not respected. */
-function budgetTrouble({ budgets, policy }: BudgetPass): Problem | undefined {
+function budgetTrouble({ budgets, draft, policy }: BudgetPass): Problem | undefined {
   if (!policy.respectsBudgets || budgets === undefined) return undefined;
   const reason = BUDGETS_NOT_WATCHED;
-  const name = annotationOf('disruption-budgets');
+  const isGiven = (draft.annotations[annotationOf('surge')] ?? '').trim() !== '';
+  const name = annotationOf(isGiven ? 'surge' : 'disruption-budgets');
   if (budgets === 'off') {
     const remedy = 'start the controller with --respect-disruption-budgets';
     return { reason, message: `${name} is given, and PodDisruptionBudgets are not watched: ${remedy}` };

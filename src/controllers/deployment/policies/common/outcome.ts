@@ -6,6 +6,7 @@ export type StandingCode =
   | 'invalid-policy'
   | 'waits-for-zone'
   | 'waits-for-replacement'
+  | 'waits-for-room'
   | 'check-failed'
   | 'failed-template'
   | 'rolled-back';
