@@ -224,6 +224,7 @@ export class ReplicaSetHarness {
         write('replicaSets', () => cluster.update(type, object, options)),
       patch: (type, ref, patch) =>
         write('pods', async () => {
+          if (patch.type === 'merge') return cluster.patch(type, ref, patch);
           const current = await cluster.get(type, ref);
           const body = patch.body as { metadata: { ownerReferences: { $patch?: string; uid: string }[] } };
           const [reference] = body.metadata.ownerReferences;

@@ -3,7 +3,7 @@ import { describeDecision } from './decide-pods.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 
 const none = {
-  ...{ active: [], freeNames: [], pendingDeletes: [], creates: [], deletes: [], removes: [] },
+  ...{ active: [], freeNames: [], pendingDeletes: [], creates: [], deletes: [], marks: [], removes: [] },
   heldBack: false,
 };
 

@@ -3,11 +3,12 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { DoomedPod, NodeLabels } from '../shared/index.js';
+import type { DoomedPod, MarkedPod, NodeLabels } from '../shared/index.js';
 import {
   choosePodNames,
   countAttributes,
   decideFailedPods,
+  decideMarks,
   failedPodsRule,
   podNamePrefix,
   podsToDelete,
@@ -56,6 +57,8 @@ export interface PodPlan {
   readonly deletes: readonly DoomedPod[];
   /** Failed pods that are not kept: they count nowhere, so that their deletion needs no intent. */
   readonly removes: readonly DoomedPod[];
+  /** Live pods that get other labels or annotations, without a restart. */
+  readonly marks: readonly MarkedPod[];
   readonly intents: PodIntents;
   readonly mustStore: boolean;
 }
@@ -103,10 +106,12 @@ export function decidePods(
   const removes = excess.slice(0, options.burstReplicas).map(doom);
   const leaving = new Set(removes.map(({ uid }) => uid));
   const kept = seriesToStore(failures, { pods: controlled, stored, leaving });
+  const goes = new Set(deletes.map(({ name }) => name));
   const plan = {
     creates,
     deletes,
     removes,
+    marks: decideMarks(replicaSet, active).filter(({ name }) => !goes.has(name)),
     intents: { ...situation.intents, creates, deletes, failures: kept },
     mustStore:
       creates.length > 0 || victims.length > 0 || situation.corrected || !sameJson(kept ?? {}, stored ?? {}),
@@ -201,23 +206,26 @@ interface Described {
   /** Including those of intents. */
   readonly deletes: readonly unknown[];
   readonly removes: readonly unknown[];
+  readonly marks: readonly unknown[];
   /** Too many pods died before they were ready. */
   readonly heldBack: boolean;
 }
 
 /** A sync's decision about a ReplicaSet's pods and its inputs, for people. */
 export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
-  const { active, creates, deletes, freeNames, pendingDeletes, removes } = decided;
+  const { active, creates, deletes, freeNames, marks, pendingDeletes, removes } = decided;
   const parts = [
     ...(creates.length > 0 ? [`create ${counted(creates.length, 'pod')}`] : []),
     ...(deletes.length > 0 ? [`delete ${counted(deletes.length, 'pod')}`] : []),
     ...(removes.length > 0 ? [`remove ${counted(removes.length, 'failed pod')}`] : []),
+    ...(marks.length > 0 ? [`mark ${counted(marks.length, 'pod')}`] : []),
   ];
   return {
     branch: branchOf(decided),
     summary: parts.length > 0 ? `${replicaSet.metadata.name}: ${parts.join(', ')}` : '',
     // Deletions that only wait for the cache were reported when they were decided.
-    changes: creates.length > 0 || deletes.length > pendingDeletes.length || removes.length > 0,
+    changes:
+      creates.length > 0 || deletes.length > pendingDeletes.length || removes.length > 0 || marks.length > 0,
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
@@ -225,6 +233,7 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
         'rollkeeper.pods.create': creates,
         'rollkeeper.pods.delete': deletes,
         'rollkeeper.pods.remove_failed': removes,
+        'rollkeeper.pods.mark': marks,
         'rollkeeper.intents.create': freeNames,
         'rollkeeper.intents.delete': pendingDeletes,
       }),
@@ -232,9 +241,10 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
   };
 }
 
-function branchOf({ creates, deletes, heldBack, removes }: Described): string {
+function branchOf({ creates, deletes, heldBack, marks, removes }: Described): string {
   if (heldBack) return 'hold-creations';
   if (creates.length > 0) return 'create-pods';
   if (deletes.length > 0) return 'delete-pods';
-  return removes.length > 0 ? 'remove-failed-pods' : 'rest';
+  if (removes.length > 0) return 'remove-failed-pods';
+  return marks.length > 0 ? 'mark-pods' : 'rest';
 }

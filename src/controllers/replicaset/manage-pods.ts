@@ -9,6 +9,8 @@ import {
   PodControl,
   podFromTemplate,
   podNamePrefix,
+  readPodMarks,
+  withMarks,
 } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
@@ -18,6 +20,7 @@ import type { PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
+import { markPods } from './mark-pods.js';
 import { openIntents, shownAt, situationOf } from './resolve-intents.js';
 import type { ManageFailure } from './status.js';
 import { describeFailures } from './describe-failures.js';
@@ -77,6 +80,7 @@ export class PodManager {
       await context.intents.store(plan.intents);
     }
     const result = await this.act(replicaSet, plan, context);
+    await markPods(replicaSet, plan.marks, context);
     const waits = [heldMs, nextRemovalMs].filter((wait) => wait !== undefined);
     return waits.length === 0 ? result : { ...result, requeueAfterMs: Math.min(...waits) };
   }
@@ -189,5 +193,6 @@ async function keepOnlyOpenIntents(context: Context, stored: PodIntents, open: P
 
 function podOf(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
   const generateName = podNamePrefix(owner.metadata.name);
-  return podFromTemplate({ owner, template: owner.spec.template, name, generateName });
+  const pod = podFromTemplate({ owner, template: owner.spec.template, name, generateName });
+  return withMarks(pod, readPodMarks(owner));
 }

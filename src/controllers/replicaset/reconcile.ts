@@ -34,7 +34,7 @@ import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
-import { countAttributes, decideFailedPods, failedPodsRule } from '../shared/index.js';
+import { countAttributes, decideFailedPods, decideMarks, failedPodsRule } from '../shared/index.js';
 import type { FollowUp, ManageFailure } from './status.js';
 import { decideFollowUp } from './status.js';
 
@@ -141,6 +141,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     if (claimed.active.length !== desiredReplicas(replicaSet)) return true;
     const failed = decideFailedPods(claimed.controlled, failedPodsRule(replicaSet), this.clock.now());
     if (failed.excess.length > 0 || failed.nextInMs !== undefined) return true;
+    if (decideMarks(replicaSet, claimed.active).length > 0) return true;
     const pods = { failures: this.failureSeriesOf(claimed) };
     const { nextAvailableInMs, status } = this.followUp({ replicaSet, claimed, pods });
     return status !== undefined || nextAvailableInMs !== undefined;

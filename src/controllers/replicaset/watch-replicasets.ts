@@ -3,7 +3,7 @@ import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, isPodActive, isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { CompiledChangeWaits } from '../shared/index.js';
-import { failedPodsRule, podReadySinceMs, replacesAfterEnd } from '../shared/index.js';
+import { POD_MARKS, failedPodsRule, podReadySinceMs, replacesAfterEnd } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
@@ -28,6 +28,7 @@ function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): b
   return (
     old.metadata.generation !== replicaSet.metadata.generation ||
     replacesAfterEnd(old) !== replacesAfterEnd(replicaSet) ||
+    old.metadata.annotations?.[POD_MARKS] !== replicaSet.metadata.annotations?.[POD_MARKS] ||
     !sameJson(failedPodsRule(old) ?? {}, failedPodsRule(replicaSet) ?? {}) ||
     old.metadata.deletionTimestamp !== replicaSet.metadata.deletionTimestamp
   );

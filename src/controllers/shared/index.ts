@@ -26,6 +26,16 @@ export {
   renderFailedPods,
 } from './pods/failed-pods.js';
 export type { ExcessPods, FailedPodsRule } from './pods/failed-pods.js';
+export {
+  NO_MARKS,
+  POD_MARKS,
+  decideMarks,
+  readPodMarks,
+  renderPodMarks,
+  selectorKeys,
+  withMarks,
+} from './pods/pod-marks.js';
+export type { MarkedPod, PodMarks } from './pods/pod-marks.js';
 export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.js';
 export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';

@@ -44,6 +44,8 @@ import { GO_BACK } from './failure/go-back.js';
 import { TRAFFIC_SETTINGS } from './traffic/settings.js';
 import { TRAFFIC, type TrafficOutcome, type TrafficSurroundings } from './traffic/traffic.js';
 import type { ReadyEndpoints } from './traffic/endpoints.js';
+import { VERSION_LABEL_SETTINGS } from './version-labels/settings.js';
+import { VERSION_LABELS } from './version-labels/version-labels.js';
 import { ZONE_SETTINGS } from './zones/settings.js';
 import { ZONES, type ZoneSurroundings } from './zones/zones.js';
 
@@ -69,6 +71,7 @@ const SETTINGS = [
   FAILED_PODS_SETTINGS,
   DEGRADED_SETTINGS,
   SURGE_SETTINGS,
+  VERSION_LABEL_SETTINGS,
 ] as const;
 
 /** The rules of the version that runs, in their order: the first that chooses one counts. */
@@ -105,6 +108,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   SCALE_DOWN,
   FAILED_PODS_POLICY,
   DEGRADED_POLICY,
+  VERSION_LABELS,
 ];
 
 type FieldsOf<Settings> = Settings extends { readonly none: infer Fields } ? Fields : never;

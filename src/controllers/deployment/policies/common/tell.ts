@@ -58,6 +58,8 @@ export const ROUTE_NOT_USABLE = 'RouteNotUsable';
 export const ROUTES_NOT_WATCHED = 'RoutesNotWatched';
 /** A reason of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
+/** A reason of the same condition, and an Event: a label of the version would change what the selector looks at. */
+export const LABEL_OF_SELECTOR = 'LabelOfSelector';
 export const POLICY_CONDITION = 'RolloutPolicy';
 /** The remedy for {@link INVALID_ANNOTATION}. */
 export const CORRECT_ANNOTATION = 'correct or remove the annotation (docs/ROLLOUTS.md)';
@@ -135,6 +137,7 @@ export interface Problem {
     | typeof ROUTE_NOT_USABLE
     | typeof ROUTES_NOT_WATCHED
     | typeof NODES_NOT_WATCHED
+    | typeof LABEL_OF_SELECTOR
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;
