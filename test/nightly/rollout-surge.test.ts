@@ -13,7 +13,7 @@ describe.skipIf(!anyKubectl())(
     let history: RolloutHistory;
 
     beforeAll(async () => {
-      lab = await PolicyUp.start('--nodes', '2', '--respect-disruption-budgets');
+      lab = await PolicyUp.start('--nodes', '2', '--', '--respect-disruption-budgets');
       const web = aDeployment({
         name: 'web',
         replicas: 2,

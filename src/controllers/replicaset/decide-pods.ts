@@ -105,7 +105,8 @@ export function decidePods(
   const { excess, nextInMs } = decideFailedPods(controlled, failedPodsRule(replicaSet), nowMs);
   const removes = excess.slice(0, options.burstReplicas).map(doom);
   const leaving = new Set(removes.map(({ uid }) => uid));
-  const kept = seriesToStore(failures, { pods: controlled, stored, leaving });
+  // One that wants no pods creates none, and leaves nothing behind.
+  const kept = desired === 0 ? undefined : seriesToStore(failures, { pods: controlled, stored, leaving });
   const goes = new Set(deletes.map(({ name }) => name));
   const plan = {
     creates,

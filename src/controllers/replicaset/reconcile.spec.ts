@@ -259,6 +259,18 @@ describe('pods that cannot be created', () => {
   });
 });
 
+it('a ReplicaSet that is scaled to nothing forgets that its pods died', async () => {
+  const harness = new ReplicaSetHarness(1);
+  await harness.settle();
+  await evictAtOnce(harness);
+  await harness.activate();
+  expect(harness.storedIntents).toMatchObject({ failures: { rounds: 1 } });
+  await harness.scale(0);
+  harness.catchUp();
+  await harness.activate();
+  expect(harness.storedIntents).toBeUndefined();
+});
+
 describe('failed pods', () => {
   const aFailedPod = (harness: ReplicaSetHarness, name: string, secondsAgo: number): Pod => {
     const createdAt = toRfc3339(harness.clock.now() - secondsAgo * 1000);

@@ -10,7 +10,8 @@ const IF_IT_FITS = { surge: 'if-it-fits' };
 const SURGING = {
   strategy: { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
 };
-const NO_ROOM = '0/3 nodes are available: 3 Insufficient nvidia.com/gpu.';
+const NO_ROOM =
+  '0/3 nodes are available: 3 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/3 nodes are available.';
 
 /** A cluster with room for three pods, all of which run. */
 async function fullCluster(
@@ -51,7 +52,9 @@ describe('a surge that does not fit', () => {
     expect(lab.world.requeueAfterMs).toBe(1000);
     await lab.pass(1000);
     expect(lab.sizes).toEqual({ 'app:1': 2, 'app:2': 2 });
-    expect(lab.eventsOf('SurgeDoesNotFit')[0]).toContain(`An old pod goes first, because no node has room`);
+    expect(lab.eventsOf('SurgeDoesNotFit')[0]).toMatch(
+      /An old pod goes first, because no node has room for new pod \S+: 0\/3 nodes are available: 3 Insufficient nvidia.com\/gpu$/,
+    );
     await lab.pass(600_000);
     expect(lab.sizes).toEqual({ 'app:1': 2, 'app:2': 2 });
     expect(taken(lab)).toBe(1);

@@ -86,8 +86,10 @@ function unscheduled(pod: DeepReadonly<Pod>, nowMs: number): readonly Refusal[] 
   return [{ sinceMs, why: `no node has room for new pod ${pod.metadata.name}: ${short(message)}` }];
 }
 
+/** Without the part about preemption, which a rollout does not wait for. */
 function short(message = ''): string {
-  return shortenedTo(LONGEST, message.replaceAll(/\s+/g, ' ').trim());
+  const [reasons = ''] = message.replaceAll(/\s+/g, ' ').split(/\.? (?:no new claims|preemption:)/);
+  return shortenedTo(LONGEST, reasons.trim().replace(/\.$/, ''));
 }
 
 /** Characters; admission and schedulers write more. */
