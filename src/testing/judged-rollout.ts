@@ -1,6 +1,6 @@
 import type { AttemptedWrite } from './in-memory/in-memory-api.js';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/controllers/deployment';
 import type { WorldOptions } from './rollout-world.js';
@@ -39,7 +39,7 @@ export class JudgedRollout extends RolloutWorld {
   }
 
   private judge({ object, ref }: AttemptedWrite): void {
-    const { spec } = this.deployment;
+    const spec = this.countedSpec;
     if (!isRollingUpdate(spec)) return;
     this.judged++;
     const before = this.replicaSets;
@@ -57,6 +57,19 @@ export class JudgedRollout extends RolloutWorld {
     const [total, ceiling] = [sum(after, sizeOf), maxTotalReplicas(spec)];
     if (total > ceiling && total > sum(before, sizeOf))
       throw new IllegalStateError(`${ref.name}: the sizes become ${total}, the ceiling is ${ceiling}`);
+  }
+
+  /** Under `autoscaling` the size counts that the Deployment had when its rollout began, or under `floor` a larger one. */
+  private get countedSpec(): Deployment['spec'] {
+    const { metadata, spec } = this.deployment;
+    const mode = metadata.annotations?.['rollkeeper.dev/autoscaling'];
+    const starts = this.replicaSets.flatMap(
+      ({ metadata: { annotations } }) => annotations?.['rollkeeper.dev/size-at-start'] ?? [],
+    );
+    const asked = spec.replicas ?? 1;
+    const [start] = starts.map(Number);
+    if (mode === undefined || start === undefined || asked === 0) return spec;
+    return { ...spec, replicas: mode === 'hold' ? start : Math.max(start, asked) };
   }
 
   /** Under `surge: if-it-fits` one pod more may be missing while a new one finds no room. */

@@ -1,3 +1,5 @@
+import { AUTOSCALING } from './autoscaling/autoscaling.js';
+import { AUTOSCALING_SETTINGS } from './autoscaling/settings.js';
 import { BLUE_GREEN, RELEASED_SERVICES } from './blue-green/blue-green.js';
 import { BLUE_GREEN_SETTINGS } from './blue-green/settings.js';
 import { BUDGETS, type BudgetSurroundings } from './budgets/respect-budgets.js';
@@ -72,6 +74,7 @@ const SETTINGS = [
   DEGRADED_SETTINGS,
   SURGE_SETTINGS,
   VERSION_LABEL_SETTINGS,
+  AUTOSCALING_SETTINGS,
 ] as const;
 
 /** The rules of the version that runs, in their order: the first that chooses one counts. */
@@ -91,6 +94,7 @@ const VERSION_RULES: readonly VersionRule<RolloutPass>[] = [
  * reports after them.
  */
 export const POLICIES: readonly Policy<RolloutPass>[] = [
+  AUTOSCALING,
   REQUESTS,
   HISTORY,
   POD_REPLACEMENT_POLICY,

@@ -1,0 +1,79 @@
+import { isCount } from '../../../shared/index.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import { replicasOf } from '../../kubernetes/limits.js';
+import { latestOf } from '../../kubernetes/new-replica-set.js';
+import { activeOf } from '../../kubernetes/replica-set-draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { Pass, Policy } from '../common/pass.js';
+import { normal, tellEvent } from '../common/tell.js';
+import { SIZE_AT_START, type AutoscalingFields, type AutoscalingMode } from './settings.js';
+
+type AutoscalingPass = Pass<AutoscalingFields>;
+
+/**
+ * An autoscaler does not shrink a Deployment in the middle of a rollout. The first policy to prepare and the last to
+ * conclude: all others, and the syncs, see the size that counts, and the spec of the Deployment is never written with it.
+ */
+export const AUTOSCALING: Policy<AutoscalingPass> = {
+  prepare: (pass) => {
+    const { draft, isDeleted, policy } = pass;
+    if (isDeleted || draft.spec.paused || !policy.autoscaling) return;
+    const asked = replicasOf(draft.spec);
+    const replicas = sizeThatCounts(policy.autoscaling, asked, sizeAtStart(draft));
+    if (replicas === asked) return;
+    draft.spec = { ...draft.spec, replicas };
+    tellHeldSize(pass, asked, replicas);
+  },
+  conclude: ({ draft, isDeleted, policy }) => {
+    const counted = replicasOf(draft.spec);
+    const { spec } = draft.observed;
+    if (counted !== replicasOf(spec))
+      draft.spec =
+        draft.spec.template === spec.template ? spec : { ...draft.spec, replicas: replicasOf(spec) };
+    if (!isDeleted && !draft.spec.paused)
+      noteStart(draft, policy.autoscaling === undefined ? undefined : counted);
+  },
+};
+
+/** A size of 0 always counts: it is how a person stops a workload. */
+function sizeThatCounts(mode: AutoscalingMode, asked: number, atStart: number | undefined): number {
+  if (atStart === undefined || asked === 0) return asked;
+  return mode === 'hold' ? atStart : Math.max(atStart, asked);
+}
+
+/** The size when the rollout that is under way began; undefined if none is. */
+function sizeAtStart(draft: RolloutDraft): number | undefined {
+  const latest = latestOf(draft, draft.living);
+  const active = activeOf(draft.living);
+  // A version that is replaced in the middle of its own rollout leaves its size to the next one.
+  const isUnderWay = active.some((set) => set !== latest);
+  if (!isUnderWay) return undefined;
+  return noted(latest) ?? active.map(noted).find((size) => size !== undefined);
+}
+
+function noted(set: ReplicaSetDraft | undefined): number | undefined {
+  const text = set?.annotations[SIZE_AT_START] ?? '';
+  const size = /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+  return isCount(size) && size > 0 ? size : undefined;
+}
+
+/** Notes the size on the new version with its first write, and takes the note back when its rollout is over. */
+function noteStart(draft: RolloutDraft, counted: number | undefined): void {
+  const latest = latestOf(draft, draft.living);
+  const isUnderWay = activeOf(draft.living).some((set) => set !== latest);
+  for (const set of draft.living) {
+    const { [SIZE_AT_START]: before, ...others } = set.annotations;
+    const isSubject = set === latest && isUnderWay && counted !== undefined && counted > 0;
+    const wanted = isSubject ? (before ?? String(counted)) : undefined;
+    if (before === wanted) continue;
+    draft.annotate(set, wanted === undefined ? others : { ...others, [SIZE_AT_START]: wanted });
+  }
+}
+
+/** Once for each change of the Deployment. */
+function tellHeldSize({ draft, outcome }: AutoscalingPass, asked: number, replicas: number): void {
+  const { metadata, status } = draft.observed;
+  if ((status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)) return;
+  const message = `replicas is ${asked}; until the rollout is over, ${replicas} count, as when it began`;
+  tellEvent(draft, outcome, normal('SizeHeld', message));
+}
