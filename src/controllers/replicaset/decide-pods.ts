@@ -104,9 +104,9 @@ export function decidePods(
   const deletes = [...pendingDeletes, ...victims];
   const { excess, nextInMs } = decideFailedPods(controlled, failedPodsRule(replicaSet), nowMs);
   const removes = excess.slice(0, options.burstReplicas).map(doom);
-  const leaving = new Set(removes.map(({ uid }) => uid));
   // One that wants no pods creates none, and leaves nothing behind.
-  const kept = desired === 0 ? undefined : seriesToStore(failures, { pods: controlled, stored, leaving });
+  const toStore = { creates: creates.length, isHeld: heldMs !== undefined, nowMs, options, stored };
+  const kept = desired === 0 ? undefined : seriesToStore(failures, toStore);
   const goes = new Set(deletes.map(({ name }) => name));
   const plan = {
     creates,

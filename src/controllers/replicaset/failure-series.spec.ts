@@ -129,41 +129,48 @@ describe(`decideFailureSeries (SEED=${seed})`, () => {
    * 1. A delay is never shorter than the previous one, never longer than the maximum, and reaches the maximum.
    * 2. So the number of pods created in any time is bounded by a few rounds and one per maximum delay.
    * 3. One ready pod ends it: the next death starts with the base delay again.
-   * 4. That holds as well if the dead pods leave the API each time, and another process decides from what was stored.
+   * 4. That holds as well if the dead pods leave the API each time, seen or unseen after the first, and another process
+   *    decides from what was stored.
    */
-  it.each(['stay', 'leave'])('bounds how many pods are made that die at once, and %s', (fate) => {
-    const hours = fc.integer({ min: 1, max: 2 });
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), hours, (missing, forHours) => {
-        const pods: Pod[] = [];
-        const waits: number[] = [];
-        let stored: FailureSeries | undefined;
-        let sinceMs = 0;
-        while (sinceMs < forHours * 3_600_000) {
-          for (let index = 0; index < missing; index++)
-            pods.push(rejected(0, { name: `r${pods.length}`, createdAt: at(sinceMs) }));
-          const series = decideAt(pods, sinceMs, stored);
-          const leaving = new Set(fate === 'leave' ? pods.map(({ metadata }) => metadata.uid ?? '') : []);
-          stored = parseFailureSeries(
-            JSON.parse(JSON.stringify(seriesToStore(series, { pods, stored, leaving }) ?? null)),
-          );
-          if (fate === 'leave') pods.length = 0;
-          const held = creationsHeldMs(decideAt(pods, sinceMs, stored), missing, nowMs + sinceMs);
-          waits.push(held ?? 0);
-          sinceMs += held ?? 0;
-        }
-        expect(stored === undefined).toBe(fate === 'stay');
-        expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
-        expect(waits.at(-1)).toBe(60_000);
-        expect(waits.length).toBeLessThanOrEqual(7 + forHours * 60);
-        pods.push(aPod({ name: 'runs', createdAt: at(sinceMs), readySince: at(sinceMs) }));
-        expect(decideAt(pods, sinceMs, stored)).toBeUndefined();
-        pods.push(rejected(0, { name: 'again', createdAt: at(sinceMs + 1000) }));
-        expect(decideAt(pods, sinceMs + 1000, stored)).toMatchObject({ delayMs: 1000, rounds: 1 });
-      }),
-      { numRuns: 10, seed },
-    );
-  });
+  it.each(['stay', 'leave', 'leave unseen'])(
+    'bounds how many pods are made that die at once, and %s',
+    (fate) => {
+      const hours = fc.integer({ min: 1, max: 2 });
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 5 }), hours, (missing, forHours) => {
+          const pods: Pod[] = [];
+          const waits: number[] = [];
+          let stored: FailureSeries | undefined;
+          let sinceMs = 0;
+          const store = (creates: number): void => {
+            const toStore = { creates, isHeld: creates === 0, nowMs: nowMs + sinceMs, options, stored };
+            const series = seriesToStore(decideAt(pods, sinceMs, stored), toStore);
+            stored = parseFailureSeries(JSON.parse(JSON.stringify(series ?? null)));
+          };
+          while (sinceMs < forHours * 3_600_000) {
+            if (waits.length === 0 || fate !== 'leave unseen')
+              for (let index = 0; index < missing; index++)
+                pods.push(rejected(0, { name: `r${pods.length}`, createdAt: at(sinceMs) }));
+            store(0);
+            if (fate !== 'stay') pods.length = 0;
+            const held = creationsHeldMs(decideAt(pods, sinceMs, stored), missing, nowMs + sinceMs);
+            waits.push(held ?? 0);
+            sinceMs += held ?? 0;
+            store(missing);
+          }
+          expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+          expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000]);
+          expect(waits.at(-1)).toBe(60_000);
+          expect(waits.length).toBeLessThanOrEqual(7 + forHours * 60);
+          pods.push(aPod({ name: 'runs', createdAt: at(sinceMs), readySince: at(sinceMs) }));
+          expect(decideAt(pods, sinceMs, stored)).toBeUndefined();
+          pods.push(rejected(0, { name: 'again', createdAt: at(sinceMs + 1000) }));
+          expect(decideAt(pods, sinceMs + 1000, stored)).toMatchObject({ delayMs: 1000, rounds: 1 });
+        }),
+        { numRuns: 10, seed },
+      );
+    },
+  );
 });
 
 describe('a stored series', () => {
@@ -197,10 +204,18 @@ describe('a stored series', () => {
     },
   );
 
-  it('is needed only for pods that leave', () => {
+  it('is needed while creations are held back, and begins the next round with the pods that are created', () => {
     const series = decide([rejected(0)]);
-    expect(seriesToStore(series, { pods: [rejected(0)] })).toBeUndefined();
-    expect(seriesToStore(decide([disrupted(0)]), { pods: [disrupted(0)] })).toBeDefined();
-    expect(seriesToStore(series, { pods: [rejected(0)], stored })).toBe(series);
+    const toStore = { creates: 0, isHeld: false, nowMs, options };
+    expect(seriesToStore(undefined, toStore)).toBeUndefined();
+    expect(seriesToStore(series, toStore)).toBeUndefined();
+    expect(seriesToStore(series, { ...toStore, isHeld: true })).toBe(series);
+    expect(seriesToStore(series, { ...toStore, stored })).toBe(series);
+    const armed = seriesToStore(series, { ...toStore, creates: 1 });
+    expect(armed).toMatchObject({ rounds: 2, delayMs: 2000, untilMs: nowMs + 2000 });
+    expect(decideAt([rejected(0, { createdAt: at(1500) })], 1500, armed)).toMatchObject({
+      rounds: 2,
+      pods: 2,
+    });
   });
 });

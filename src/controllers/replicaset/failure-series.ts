@@ -19,6 +19,8 @@ export interface FailureSeries {
   readonly delayMs: number;
   /** No pods are created before this time, epoch milliseconds. */
   readonly untilMs: number;
+  /** Its last round is that of pods that were created since, in case they die and leave unseen. */
+  readonly isArmed?: true;
 }
 
 interface DeadPod {
@@ -87,31 +89,38 @@ export function creationsHeldMs(
 }
 
 /**
- * The series to store: only if the pods will not show it for much longer, or did not before. Everything else is derived
- * from the pods each time, and costs no write.
- * @param leaving UIDs of pods that this sync deletes
+ * The series to store. While creations are held back: dead pods may leave the API at once, as those do that are deleted for
+ * a taint. When pods are created: the next round counts as begun, or pods that die and leave between two syncs would be
+ * replaced as fast as the first ones.
  */
 export function seriesToStore(
   series: FailureSeries | undefined,
-  {
-    leaving,
-    pods,
-    stored,
-  }: Pick<SeriesInput, 'pods' | 'stored'> & { readonly leaving?: ReadonlySet<string> },
+  { creates, isHeld, nowMs, options, stored }: StoreInput,
 ): FailureSeries | undefined {
-  if (!series || stored) return series;
-  const goes = ({ metadata }: ReadablePod): boolean =>
-    metadata.deletionTimestamp !== undefined || leaving?.has(metadata.uid ?? '') === true;
-  return pods.some((pod) => diedBeforeReady(pod) && goes(pod)) ? series : undefined;
+  if (!series) return undefined;
+  if (creates > 0) {
+    const rounds = series.rounds + 1;
+    const delayMs = delayOf(rounds, options);
+    return { ...series, rounds, delayMs, untilMs: nowMs + delayMs, isArmed: true };
+  }
+  return isHeld || stored ? series : undefined;
+}
+
+interface StoreInput extends Pick<SeriesInput, 'nowMs' | 'options' | 'stored'> {
+  /** How many pods this sync creates. */
+  readonly creates: number;
+  /** Whether it creates none because of the series. */
+  readonly isHeld: boolean;
 }
 
 /** A series as stored; undefined if there is none, or it is unreadable. */
 export function parseFailureSeries(stored: unknown): FailureSeries | undefined {
   if (!isJsonObject(stored)) return undefined;
-  const { createdMs, delayMs, pods, reason, rounds, untilMs } = stored;
+  const { createdMs, delayMs, isArmed, pods, reason, rounds, untilMs } = stored;
   if (!isShortText(reason)) return undefined;
   const numbers = { createdMs, delayMs, pods, rounds, untilMs };
-  return hasNumbers(numbers) ? { ...numbers, reason } : undefined;
+  if (!hasNumbers(numbers)) return undefined;
+  return { ...numbers, reason, ...(isArmed === true && { isArmed }) };
 }
 
 function hasNumbers<Name extends string>(
@@ -146,7 +155,8 @@ function roundsOf(
 ): number {
   if (!before) return countRounds(dead);
   // A pod that dies while creations are held back belongs to the round that is held.
-  const added = nowMs < before.untilMs ? 0 : countRounds(fresh);
+  const isCounted = before.isArmed === true || nowMs < before.untilMs;
+  const added = isCounted ? 0 : countRounds(fresh);
   return Math.max(before.rounds + added, countRounds(dead));
 }
 

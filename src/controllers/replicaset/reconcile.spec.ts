@@ -228,7 +228,8 @@ describe('pods that cannot be created', () => {
     await harness.clock.advance(1000);
     await harness.settle();
     expect(harness.activePods).toHaveLength(1);
-    expect(harness.replicaSet.status?.conditions).toMatchObject([condition]);
+    const next = { ...condition, message: message.replace('1s', '2s') };
+    expect(harness.replicaSet.status?.conditions).toMatchObject([next]);
     const conditions = [{ type: 'Ready', status: 'True' as const }];
     for (const ready of harness.activePods)
       await harness.changePod(ready, (pod) => (pod.status = { phase: 'Running', conditions }));
