@@ -161,6 +161,22 @@ describe('the plan of a rollout', () => {
     expect(told[4]).toContain('web-old stays until');
   });
 
+  it('plays a rollout by weights: the old version stays whole until the new one is', () => {
+    const annotations = {
+      'rollkeeper.dev/traffic': 'httproute/web',
+      'rollkeeper.dev/steps': '2; weight 1%; weight 50%; 60%',
+    };
+    const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: '100%' } };
+    const plan = simulateRollout(change(aDeployment({ annotations, strategy })));
+    expect(plan).toMatchObject({ completes: true, mostPods: 20, fewestAvailable: 10 });
+    expect([...new Set(plan.steps.map(({ newSize, oldSize }) => `${newSize} ${oldSize}`))]).toEqual([
+      '2 10',
+      '6 10',
+      '10 10',
+      '10 0',
+    ]);
+  });
+
   it('replaces no pod where only cpu and memory change, and the Deployment is resized in place', () => {
     const deployment = aDeployment({ replicas: 3, annotations: { 'rollkeeper.dev/resize': 'in-place' } });
     const sized = (cpu: string): Deployment => {

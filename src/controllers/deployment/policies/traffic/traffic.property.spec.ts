@@ -12,7 +12,8 @@ import { TrafficLab, bothServices } from './traffic-lab.fixture.js';
  * Invariants of every single write, for any changes of a person, losses of pods, refusals and deaths in between:
  *
  * 1. No version gets a greater share of the requests while it has no ready pod and another has one.
- * 2. No version that has a share becomes smaller, other than by a change of `replicas`: an abort takes the share first.
+ * 2. No version that has a share, or had one within the drain time, becomes smaller, other than by a change of `replicas`: an abort takes
+ *    the share first.
  * 3. The version behind the stable Service stays whole until that Service has left it.
  * 4. A version that a person wants, and that works, has all requests and all pods in the end.
  */
@@ -56,19 +57,29 @@ function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
   );
 }
 
+const DRAIN_MS = 3000;
+
+interface Times {
+  readonly replicas: number;
+  readonly nowMs: number;
+  /** When each version had a share last. */
+  readonly sharedAtMs: Map<string, number>;
+}
+
 function expectAllowed(
   before: ReadonlyMap<string, Moment>,
   after: ReadonlyMap<string, Moment>,
-  replicas: number,
+  { nowMs, replicas, sharedAtMs }: Times,
 ): void {
   const serving = [...before.values()].some(({ ready }) => ready > 0);
   for (const [name, now] of after) {
     const was = before.get(name);
     if (!was) continue;
+    if (was.share > 0) sharedAtMs.set(name, nowMs);
     if (serving && was.share < now.share && now.share > 0)
       expect(now.ready, `rule 1, ${name}`).toBeGreaterThan(0);
     if (now.size < was.size && now.size < replicas) {
-      expect(was.share, `rule 2, ${name}`).toBe(0);
+      expect(nowMs - (sharedAtMs.get(name) ?? 0), `rule 2, ${name}`).toBeGreaterThanOrEqual(DRAIN_MS);
       expect(was.isStable, `rule 3, ${name}`).toBe(false);
     }
   }
@@ -76,6 +87,7 @@ function expectAllowed(
 
 class Judge {
   private last: ReadonlyMap<string, Moment>;
+  private readonly sharedAtMs = new Map<string, number>();
   /** Writes until the process dies. */
   private left = Infinity;
 
@@ -126,7 +138,9 @@ class Judge {
 
   private judge(): void {
     const now = look(this.traffic);
-    expectAllowed(this.last, now, this.traffic.lab.deployment.spec.replicas ?? 1);
+    const { clock, deployment } = this.traffic.lab;
+    const replicas = deployment.spec.replicas ?? 1;
+    expectAllowed(this.last, now, { replicas, nowMs: clock.now(), sharedAtMs: this.sharedAtMs });
     this.last = now;
   }
 }
