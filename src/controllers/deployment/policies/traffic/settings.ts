@@ -141,6 +141,8 @@ function combine(
       `needs spec.strategy.rollingUpdate.maxSurge of 100% or more, as a percentage, and it is ${maxSurge}`,
     );
   if (isBlueGreen) refuse('traffic', `cannot be combined with ${annotationOf('strategy')}: blue-green`);
+  // It takes an old pod before a new one is available.
+  if (has('surge')) refuse('traffic', `cannot be combined with ${annotationOf('surge')}`);
   const { canaryService, stableService } = texts;
   if (stableService !== undefined && stableService === canaryService)
     refuse('canary-service', `is the same Service as ${annotationOf('stable-service')}`);
