@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import type { Plugin } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { includeOf } from './scripts/lib/test-suites.mjs';
-import { PLANTED_BUGS } from './test/simulation/planted/planted-bugs.js';
+import { PLANTED_BUGS, SWITCHED_BUGS } from './test/simulation/planted/planted-bugs.js';
 import { plantedBugs } from './test/simulation/planted/planted-plugin.js';
 
 /**
@@ -48,7 +48,7 @@ export default defineConfig({
   // The packages' sources, not what was built of them.
   resolve: { conditions: SOURCES },
   ssr: { resolve: { conditions: SOURCES } },
-  plugins: [settingsInCacheKey, plantedBugs(PLANTED_BUGS, import.meta.dirname)],
+  plugins: [settingsInCacheKey, plantedBugs(PLANTED_BUGS, import.meta.dirname, SWITCHED_BUGS)],
   test: {
     // Each source is compiled once, not for every project and every run anew.
     experimental: { fsModuleCache: true },

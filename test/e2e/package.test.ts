@@ -112,6 +112,7 @@ describe('the packed package in an empty project', () => {
     { door: 'rollkeeper/opentelemetry', names: ['createMetrics', 'startTracing'] },
     { door: 'rollkeeper/testing', names: ['FakeClock', 'memoryCoordination', 'startTestCluster'] },
     { door: 'rollkeeper/testing/faults', names: ['startFaults', 'SteppedClock'] },
+    { door: 'rollkeeper/testing/simulation', names: ['simulateOperator', 'FAULT_KINDS'] },
   ])('has the door $door', ({ door, names }) => {
     const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(importing(door));
     expect(exports).toEqual(expect.arrayContaining(names));

@@ -3,6 +3,14 @@ import type { Replica, SimulatedStore } from '../../src/testing/simulation/index
 import type { StoreReplay } from '../chaos/checkers/store-replay.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 
+/** What a replica that has ended has left behind: a timer would still do something. */
+export function leftByEnded({ failure, process }: Replica): Violation[] {
+  const { name, clock } = process;
+  const found = (problem: string): Violation[] => [{ check: 'leftovers', subject: name, problem }];
+  if (failure !== undefined) return found(`ended with ${errorMessage(failure)}`);
+  return clock.pendingTimers > 0 ? found(`${clock.pendingTimers} timers of a stopped replica`) : [];
+}
+
 /** What replicas that were told to stop have left behind: all of it should have gone. */
 export function checkLeftovers(
   replicas: readonly Replica[],
@@ -12,11 +20,9 @@ export function checkLeftovers(
   const left: Violation[] = [];
   const found = (subject: string, problem: string): number =>
     left.push({ check: 'leftovers', subject, problem });
-  for (const { failure, hasEnded, process } of replicas) {
-    if (!hasEnded) found(process.name, 'does not stop');
-    else if (failure !== undefined) found(process.name, `ended with ${errorMessage(failure)}`);
-    else if (process.clock.pendingTimers > 0)
-      found(process.name, `${process.clock.pendingTimers} timers of a stopped replica`);
+  for (const replica of replicas) {
+    if (!replica.hasEnded) found(replica.process.name, 'does not stop');
+    else left.push(...leftByEnded(replica));
   }
   for (const [{ controller, key }, writes] of store.actors.unanswered())
     found(`${controller} ${key}`, `${writes.length} writes without an answer`);

@@ -1,29 +1,8 @@
 import { SeededRandom } from '../../src/machinery/clock/index.js';
+import type { Dice, FaultKind, PlannedFault } from '../../src/testing/simulation/index.js';
+import { FAULT_KINDS, diceOf, planFaults } from '../../src/testing/simulation/index.js';
 
-/** The kinds of faults. Each run leaves some of them out. */
-export const FAULT_KINDS = [
-  'messages are lost',
-  'messages are doubled',
-  'messages are late',
-  'connections break',
-  'a replica is killed',
-  'a replica dies at an effect',
-  'a replica is paused',
-  'a replica is restarted',
-  'the store is paused',
-  'the store loses its queues',
-  'the store goes back',
-  'the API server is paused',
-  'the API server refuses',
-  'the API server fails after the effect',
-  'a wall clock jumps',
-  'watches are cut',
-  'watches fall silent',
-  'watches expire',
-  'watches are held',
-] as const;
-
-export type FaultKind = (typeof FAULT_KINDS)[number];
+export type { FaultKind } from '../../src/testing/simulation/index.js';
 
 export const ACTS = [
   'create or update',
@@ -36,15 +15,6 @@ export const ACTS = [
 ] as const;
 
 export type Act = (typeof ACTS)[number];
-
-/** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
-type Dice = readonly [number, number, number, number];
-
-export interface PlannedFault {
-  readonly atMs: number;
-  readonly fault: FaultKind;
-  readonly dice: Dice;
-}
 
 export interface PlannedAct {
   readonly atMs: number;
@@ -66,27 +36,30 @@ export interface Plan {
   readonly acts: readonly PlannedAct[];
 }
 
-/** Before the first fault, milliseconds: every replica runs. */
-const CALM_MS = 5000;
 const DEPLOYMENTS = 6;
+/** Of some seeds, users stop so much earlier than faults, milliseconds: no change of theirs repairs what is lost then. */
+const USERS_STOP_BEFORE_MS = 6000;
 
-/** The plan of a seed. @param troubledMs how long there are faults and users, simulated milliseconds */
-export function planOf(seed: number, troubledMs: number): Plan {
+/**
+ * The plan of a seed.
+ * @param troubledMs how long there are faults and users, simulated milliseconds
+ * @param only the kinds of its faults. @default about half of them, by chance
+ */
+export function planOf(seed: number, troubledMs: number, only?: readonly FaultKind[]): Plan {
   const random = new SeededRandom(seed ^ 0x5eed);
   const chance = (): number => random.next();
-  const dice = (): Dice => [chance(), chance(), chance(), chance()];
-  const kinds = FAULT_KINDS.filter(() => chance() < 0.5);
+  const ofSeed = FAULT_KINDS.filter(() => chance() < 0.5);
+  const kinds = only ?? ofSeed;
   const everyFaultMs = 300 + 5000 * chance() ** 2;
   const everyActMs = 300 + 3000 * chance();
   const coordination = new SeededRandom(seed ^ 0x1ea5e).next() < 0.25 ? 'leases' : 'store';
+  const usersStopMs = troubledMs - (new SeededRandom(seed ^ 0xea51).next() < 0.5 ? USERS_STOP_BEFORE_MS : 0);
   const takeover = chance() < 0.3 ? 'witness' : 'expiry';
-  const faults: PlannedFault[] = [];
+  const faults = planFaults(random, kinds, { everyMs: everyFaultMs, untilMs: troubledMs });
   const acts: PlannedAct[] = [];
-  for (let atMs = CALM_MS; atMs < troubledMs && kinds.length > 0; atMs += everyFaultMs * 2 * chance())
-    faults.push({ atMs, fault: kinds[Math.floor(chance() * kinds.length)]!, dice: dice() });
-  for (let atMs = 100; atMs < troubledMs; atMs += everyActMs * 2 * chance()) {
+  for (let atMs = 100; atMs < usersStopMs; atMs += everyActMs * 2 * chance()) {
     const name = `load-${Math.floor(chance() * DEPLOYMENTS)}`;
-    acts.push({ atMs, act: actOf(chance()), name, dice: dice() });
+    acts.push({ atMs, act: actOf(chance()), name, dice: diceOf(random) });
   }
   return { troubledMs, coordination, takeover, faults, acts };
 }

@@ -4,13 +4,13 @@ import { replicaSetController } from '../../src/controllers/replicaset/index.js'
 import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
 import type { ControllerQueue } from '../../src/runtime/activation/index.js';
-import type { TraceLine } from '../../src/testing/simulation/index.js';
-import { World } from '../../src/testing/simulation/index.js';
+import type { Replica, TraceLine } from '../../src/testing/simulation/index.js';
+import { Faults, World } from '../../src/testing/simulation/index.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
-import { checkLeftovers } from './leftovers.js';
-import { Faults } from './faults.js';
+import { examineLeadership, examineLostQueue } from './exams.js';
+import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
 import { StoreChecks } from './store-checks.js';
@@ -89,6 +89,8 @@ class Simulation {
   private readonly plan: Plan;
   private readonly store: StoreChecks;
   private readonly activations: ActivationChecks;
+  /** Judged as they ended. */
+  private readonly ended = new Set<Replica>();
   private world!: World;
   private faults!: Faults;
   private users!: Users;
@@ -136,6 +138,7 @@ class Simulation {
     kernel.note('plan', 'plan', 'no more faults');
     await this.during(faults.end());
     await this.rest();
+    if (!this.isOver) await this.examine();
     if (!this.isOver) await this.stop();
     if (!this.isOver) this.judgeLeftovers();
   }
@@ -172,7 +175,7 @@ class Simulation {
     let isThere = false;
     const alarm = kernel.after(endMs - kernel.nowMs, () => (isThere = true));
     await kernel.runWhile(() => {
-      this.judgeLeaders();
+      this.judgeStep();
       return isThere || this.isOver;
     });
     alarm.cancel();
@@ -180,7 +183,7 @@ class Simulation {
 
   /** Lets time pass until a promise has settled, and judges every step of it. */
   private during<T>(work: Promise<T>): Promise<T> {
-    return this.world.during(work, () => this.judgeLeaders());
+    return this.world.during(work, () => this.judgeStep());
   }
 
   /** Until everything is at rest and stays so, in bounded time. */
@@ -238,6 +241,17 @@ class Simulation {
     return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
   }
 
+  /** What has come through all faults still does what it has to. */
+  private async examine(): Promise<void> {
+    const { options, plan, world } = this;
+    const found = (violation: Violation): void => this.found(violation);
+    const examined = { world, found, passUntil: (endMs: number) => this.passUntil(endMs) };
+    const which = world.kernel.randomOf('exam').next();
+    world.kernel.note('plan', 'plan', `exams of seed ${options.seed}`);
+    if (plan.coordination === 'store') await examineLostQueue(examined, which);
+    if (!this.isOver) await examineLeadership(examined);
+  }
+
   /** Everything is told to stop, and has time to do so. */
   private async stop(): Promise<void> {
     const { kernel, replicas } = this.world;
@@ -250,6 +264,15 @@ class Simulation {
   private judgeLeftovers(): void {
     const { replicas, store } = this.world;
     for (const violation of checkLeftovers(replicas, store, this.store.replay)) this.found(violation);
+  }
+
+  private judgeStep(): void {
+    this.judgeLeaders();
+    for (const replica of this.world.replicas) {
+      if (!replica.hasEnded || this.ended.has(replica)) continue;
+      this.ended.add(replica);
+      for (const violation of leftByEnded(replica)) this.found(violation);
+    }
   }
 
   /** A leader that is paused, or that has died, does not know what came after it. */

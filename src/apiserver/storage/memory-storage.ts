@@ -50,7 +50,12 @@ export class MemoryStorage implements Storage {
   private revision: Revision = 1;
   /** Consecutive revisions; the last is `revision`. */
   private log: LoggedWrite[] = [];
-  private readonly waiting = new Set<() => void>();
+  /** By resource. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+  /** By resource, the revision of its last change. */
+  private readonly lastChanges = new Map<string, Revision>();
+  /** No watch from before it goes on. */
+  private replacedAt: Revision = 0;
   private readonly ownSecret: Buffer;
   private hasRun = false;
 
@@ -133,6 +138,7 @@ export class MemoryStorage implements Storage {
     }
     // Beyond that of any object: a watch from there has not seen the rest.
     this.revision++;
+    this.replacedAt = this.revision;
     this.log = [];
     this.wake();
     return this.revision;
@@ -198,7 +204,8 @@ export class MemoryStorage implements Storage {
       previousWriteId: String(revision - 1),
     });
     if (this.log.length > this.maxLogEntries) this.log.shift();
-    this.wake();
+    this.lastChanges.set(resource, revision);
+    this.wake(resource);
     return { revision, text };
   }
 
@@ -208,10 +215,20 @@ export class MemoryStorage implements Storage {
     return objects;
   }
 
-  private wake(): void {
-    const woken = [...this.waiting];
-    this.waiting.clear();
-    for (const wake of woken) wake();
+  /** Wakes the watchers of a resource. @param resource absent: those of all resources */
+  private wake(resource?: string): void {
+    for (const [name, waiting] of this.waiting) {
+      if (resource !== undefined && name !== resource) continue;
+      this.waiting.delete(name);
+      for (const wake of waiting) wake();
+    }
+  }
+
+  /** A watcher has been woken by each earlier change of its resource: only the last one may be new. */
+  private quietUntil(resource: string, position: Revision): Revision {
+    if (position < this.replacedAt) return position;
+    const last = this.lastChanges.get(resource) ?? 0;
+    return last > position ? last - 1 : this.revision;
   }
 
   /** The objects of a resource as they were: the present, with the log undone from its end. */
@@ -241,12 +258,12 @@ export class MemoryStorage implements Storage {
         return lastRevision();
       },
       readAfter: async (revision) => this.entriesAfter(revision),
-      // Every watcher looks at every entry: the log of a test is short.
-      onChange: (_resource, wake) => {
-        this.waiting.add(wake);
-        return () => this.waiting.delete(wake);
+      onChange: (resource, wake) => {
+        const waiting = this.waiting.get(resource) ?? new Set();
+        this.waiting.set(resource, waiting.add(wake));
+        return () => waiting.delete(wake);
       },
-      quietUntil: (_resource, position) => position,
+      quietUntil: (resource, position) => this.quietUntil(resource, position),
     };
   }
 }

@@ -322,6 +322,7 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   close(): Promise<void> {
+    this.sender.close();
     return this.transport.close();
   }
 

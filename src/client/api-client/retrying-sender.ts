@@ -21,10 +21,17 @@ const EVICTION = /\/eviction(\?|$)/;
 
 /** Sends requests with retries: {@link decideRetry} decides, this class acts. */
 export class RetryingSender {
+  private readonly closed = new AbortController();
+
   constructor(
     private readonly transport: HttpTransport,
     private readonly options: CompiledHttpApiClientOptions,
   ) {}
+
+  /** From now on, nothing is retried: a request that waits for its next attempt is rejected. */
+  close(): void {
+    this.closed.abort(new ApiConnectionError('the client was closed'));
+  }
 
   async send(request: SendRequest): Promise<HttpAnswer> {
     let authenticatedAgain = false;
@@ -37,7 +44,7 @@ export class RetryingSender {
         if (this.options.connection.credentials.invalidate(attempt.answer.credentials)) continue;
       }
       const delayMs = this.delayBeforeNext(request, attempts, attempt.failure);
-      if (delayMs !== undefined) await sleepUnlessAborted(this.options, delayMs, request);
+      if (delayMs !== undefined) await this.sleep(delayMs, request);
       else if (attempt.answered) return attempt.answer;
       else throw attempt.error;
     }
@@ -58,7 +65,7 @@ export class RetryingSender {
     attempts: number,
     failure: FailedAttempt | undefined,
   ): number | undefined {
-    if (!failure) return undefined;
+    if (!failure || this.closed.signal.aborted) return undefined;
     const { random, retry, logger, metrics } = this.options;
     const request = { read: method === 'GET', isEviction: EVICTION.test(path) };
     const decision = decideRetry({ ...request, attempts, failure, chance: random.next() }, retry);
@@ -70,6 +77,17 @@ export class RetryingSender {
     metrics.retry({ method, ...told });
     logger.debug('retrying the request', { method, path, attempts, failure, delayMs: decision.delayMs });
     return decision.delayMs;
+  }
+
+  /** Sleeps under both signals of a request and until the end; rejects with the reason of the first that aborts. */
+  private async sleep(delayMs: number, { guard, signal }: SendRequest): Promise<void> {
+    const any = [this.closed.signal, signal, guard].filter((each) => each !== undefined);
+    const first = new LinkedAbort(...any);
+    try {
+      await this.options.clock.sleep(delayMs, first.signal);
+    } finally {
+      first.close();
+    }
   }
 
   private async attempt(request: SendRequest): Promise<Attempt> {
@@ -103,19 +121,4 @@ function transportFailureOf(error: unknown): FailedAttempt | undefined {
 function failureOf(answer: HttpAnswer): FailedAttempt | undefined {
   if (answer.status < 400) return undefined;
   return { type: 'status', code: answer.status, retryAfterMs: answer.retryAfterMs };
-}
-
-/** Sleeps under both signals of a request; rejects with the reason of the first that aborts. */
-async function sleepUnlessAborted(
-  { clock }: Pick<CompiledHttpApiClientOptions, 'clock'>,
-  delayMs: number,
-  { signal, guard }: SendRequest,
-): Promise<void> {
-  if (!signal || !guard) return clock.sleep(delayMs, signal ?? guard);
-  const either = new LinkedAbort(signal, guard);
-  try {
-    await clock.sleep(delayMs, either.signal);
-  } finally {
-    either.close();
-  }
 }

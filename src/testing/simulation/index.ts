@@ -1,5 +1,8 @@
 export { ApiNetwork } from './api-network.js';
 export type { ApiTrouble } from './api-network.js';
+export { FAULT_KINDS, diceOf, planFaults } from './fault-kinds.js';
+export type { Dice, FaultKind, PlannedFault } from './fault-kinds.js';
+export { Faults } from './faults.js';
 export { Kernel } from './kernel.js';
 export type { CompletionOwner, KernelOptions, Pending } from './kernel.js';
 export { ConnectionBrokenError, FAIR_WEATHER, Network } from './network.js';
@@ -9,6 +12,14 @@ export type { ProcessOptions } from './process.js';
 export { Replica, simulatedClient } from './replica.js';
 export type { ReplicaOptions } from './replica.js';
 export { ServedQueue } from './served-queue.js';
+export { simulateOperator } from './simulate-operator.js';
+export type {
+  OperatorProblem,
+  SimulateOperatorOptions,
+  SimulatedOperator,
+  SimulatedUser,
+  StoredObjects,
+} from './simulate-operator.js';
 export { SimulatedApi } from './simulated-api.js';
 export type { StoredChange } from './simulated-api.js';
 export { simulatedCoordination } from './simulated-coordination.js';

@@ -48,7 +48,7 @@ type Fate = { readonly kind: 'arrives'; readonly inMs: number } | { readonly kin
 /** Carries messages between processes: each takes its own time, so that any two may overtake each other. */
 export class Network {
   /** Called right before a request leaves its process, and right after it took effect elsewhere. @default nothing */
-  onEffect: (process: SimulatedProcess, when: 'before' | 'after') => void = () => undefined;
+  onEffect: (process: SimulatedProcess, when: 'before' | 'after', what: string) => void = () => undefined;
   /** The number of messages that had each kind of fault. */
   readonly faults = new Map<string, number>();
   private readonly weathers = new Map<string, Weather>();
@@ -80,7 +80,7 @@ export class Network {
    */
   call<T>(call: Call<T>): Promise<T> {
     const { from, mayBeDoubled = false, signal, text, to } = call;
-    this.onEffect(from, 'before');
+    this.onEffect(from, 'before', text);
     if (!from.isAlive) return new Promise(() => undefined);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(reasonOf(signal));
@@ -139,7 +139,7 @@ export class Network {
       });
     effect().then(
       (value) => {
-        this.onEffect(from, 'after');
+        this.onEffect(from, 'after', text);
         back(() => resolve(value));
       },
       (error: unknown) => back(() => reject(error)),

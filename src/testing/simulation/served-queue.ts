@@ -35,6 +35,11 @@ export class ServedQueue {
     this.queue = new MemoryWorkQueue({ name, clock, options });
   }
 
+  /** Whether a leader's term has begun here. */
+  get hasTerm(): boolean {
+    return this.begun !== undefined;
+  }
+
   /**
    * The adds of a term that has begun. Each is refused unless it is still the queue's term.
    * @throws SupersededError
@@ -92,6 +97,7 @@ export class ServedQueue {
   drop(): void {
     for (const { expiry } of this.held.values()) expiry.cancel();
     this.held.clear();
+    this.begun = undefined;
     this.queue.clear();
   }
 

@@ -12,7 +12,10 @@ import type {
 import type { HandedOut, ServedQueue } from './served-queue.js';
 
 /** A queue in another process, as its consumer asks for it. Every call may fail. */
-export type QueueCalls = Pick<ServedQueue, 'take' | 'renew' | 'finish'>;
+export interface QueueCalls extends Pick<ServedQueue, 'renew' | 'finish'> {
+  /** @param signal ends the wait of the consumer, and nothing else */
+  take(waitMs: number, signal: AbortSignal): Promise<HandedOut | undefined>;
+}
 
 interface SimulatedConsumerParts {
   readonly name: string;
@@ -68,7 +71,7 @@ export class SimulatedConsumer implements WorkQueueConsumer {
     while (!isAborted(signal)) {
       let taken: HandedOut | undefined;
       try {
-        taken = await calls.take(WAIT_MS);
+        taken = await calls.take(WAIT_MS, signal);
       } catch {
         await pause(clock, RETRY_MS, signal);
         continue;

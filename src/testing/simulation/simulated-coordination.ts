@@ -17,6 +17,7 @@ import { MemoryHolderWitness } from '../fake-holder-witness.js';
 import type { Network } from './network.js';
 import type { SimulatedProcess } from './process.js';
 import type { ServedQueue } from './served-queue.js';
+import type { QueueCalls } from './simulated-consumer.js';
 import { SimulatedConsumer } from './simulated-consumer.js';
 import type { SimulatedStore } from './simulated-store.js';
 
@@ -31,6 +32,21 @@ const TAKE_TIMEOUT_MS = 6000;
 export interface CoordinationViews {
   /** @default as it is */
   readonly actors?: (actors: ActorRuntime) => ActorRuntime;
+}
+
+/** Methods whose commands Redis refuses while it has no memory left. Those that only read, renew or remove are not. */
+const NEED_MEMORY: ReadonlySet<string> = new Set([
+  ...['add', 'addAfter', 'addRateLimited', 'park', 'acquire', 'storeIntents', 'recordCauses', 'claim'],
+]);
+
+/** There is no memory for a write. */
+export class StoreFullError extends Error {
+  readonly code = 'OOM';
+
+  constructor(what: string) {
+    super(`OOM: no memory for ${what}`);
+    this.name = 'StoreFullError';
+  }
 }
 
 type AsyncMethods<T> = {
@@ -86,8 +102,9 @@ class SimulatedCoordination implements Coordination {
     const options = compileWorkQueueOptions({ ...tuning, drainTimeoutMs, spreadAfterMs });
     const served = (): ServedQueue => store.queue(name, options);
     const queue = this.queueOf(name, served);
-    const calls = {
-      ...this.remote<Pick<ServedQueue, 'take'>>(`${name} queue`, ['take'], served, TAKE_TIMEOUT_MS),
+    const calls: QueueCalls = {
+      take: (waitMs, signal) =>
+        this.ask(`${name} queue take`, () => served().take(waitMs), { signal, timeoutMs: TAKE_TIMEOUT_MS }),
       ...this.remote<Pick<ServedQueue, 'renew' | 'finish'>>(`${name} queue`, ['renew', 'finish'], served),
     };
     const { lockDurationMs } = options;
@@ -105,7 +122,9 @@ class SimulatedCoordination implements Coordination {
       describe: () => 'simulated lease',
       get: (signal) => this.ask('lease get', () => lock().get(), { signal }),
       tryAcquireOrRenew: (durationMs, { signal, ...request }: LeaseRequest = {}) =>
-        this.ask('lease try', () => lock().tryAcquireOrRenew(durationMs, request), { signal }),
+        this.ask('lease try', () => lock().tryAcquireOrRenew(durationMs, request), {
+          ...{ signal, needsMemory: true },
+        }),
       release: (signal) => this.ask('lease release', () => lock().release(), { signal }),
       onReleased: (wake) =>
         store.lease.onReleased(() => network.post(store.process, process, 'lease released', wake)),
@@ -158,7 +177,9 @@ class SimulatedCoordination implements Coordination {
       name,
       close: () => Promise.resolve(),
       beginTerm: async (term: LeaderTerm) => {
-        await this.ask(`${name} queue begins term ${term.epoch}`, () => served().beginTerm(term));
+        await this.ask(`${name} queue begins term ${term.epoch}`, () => served().beginTerm(term), {
+          needsMemory: true,
+        });
         // The term is looked up where it is checked, since the queue may have lost it by then.
         const inTerm = () => served().inTerm(term);
         return {
@@ -167,9 +188,7 @@ class SimulatedCoordination implements Coordination {
             this.ask(
               `${name} queue add ${key} in term ${term.epoch}`,
               async () => inTerm().add(key, options),
-              {
-                mayBeDoubled: true,
-              },
+              { mayBeDoubled: true, needsMemory: true },
             ),
         };
       },
@@ -193,20 +212,29 @@ class SimulatedCoordination implements Coordination {
           return callee[method]!(...args);
         };
         const mayBeDoubled = doubled.has(method);
-        return this.ask(`${what} ${method}${subjectOf(args[0])}`, effect, { timeoutMs, mayBeDoubled });
+        const needsMemory = NEED_MEMORY.has(method);
+        const text = `${what} ${method}${subjectOf(args[0])}`;
+        return this.ask(text, effect, { timeoutMs, mayBeDoubled, needsMemory });
       },
     ]);
     return Object.fromEntries(calls) as T & AsyncMethods<T>;
   }
 
-  /** @throws TimeoutError; ConnectionBrokenError; the reason of `signal` */
+  /** @throws TimeoutError; ConnectionBrokenError; StoreFullError; the reason of `signal` */
   private ask<T>(
     text: string,
-    effect: () => Promise<T>,
-    options: { signal?: AbortSignal; timeoutMs?: number; mayBeDoubled?: boolean } = {},
+    work: () => Promise<T>,
+    options: { signal?: AbortSignal; timeoutMs?: number; mayBeDoubled?: boolean; needsMemory?: boolean } = {},
   ): Promise<T> {
     const { network, process, store } = this;
-    const { mayBeDoubled, signal, timeoutMs = COMMAND_TIMEOUT_MS } = options;
+    const { mayBeDoubled, needsMemory, signal, timeoutMs = COMMAND_TIMEOUT_MS } = options;
+    const effect = async (): Promise<T> => {
+      if (needsMemory && store.full > 0 && process.kernel.random.next() < store.full) {
+        network.count('write refused by a full store');
+        throw new StoreFullError(text);
+      }
+      return work();
+    };
     return new Promise((resolve, reject) => {
       const timer = process.clock.setTimeout(
         () => reject(new TimeoutError(`${text}: no answer within ${timeoutMs} ms`)),

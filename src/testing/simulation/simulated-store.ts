@@ -17,6 +17,8 @@ interface Contents {
 /** The store that replicas coordinate through: queues, actors and the lease. It stands in the place of Redis. */
 export class SimulatedStore {
   readonly presence = new MemoryPresence();
+  /** The chance from 0 to 1 that a write is refused because there is no memory for it. @default 0 */
+  full = 0;
   private contents: Contents;
 
   constructor(readonly process: SimulatedProcess) {
@@ -55,6 +57,20 @@ export class SimulatedStore {
     const { actors, claims, queues } = this.contents;
     for (const queue of queues.values()) queue.drop();
     this.contents = { ...this.empty(), actors, claims };
+  }
+
+  /**
+   * Loses what one queue has, as a shard does that fails over without its data: the lease and all else stay.
+   * @param which from 0 up to, but not including, 1
+   * @returns its name; undefined if there is no queue yet
+   */
+  loseQueue(which: number): string | undefined {
+    const names = [...this.contents.queues.keys()];
+    const name = names[Math.floor(which * names.length)];
+    if (name === undefined) return undefined;
+    this.contents.queues.get(name)?.drop();
+    this.contents.queues.delete(name);
+    return name;
   }
 
   /** Keeps the lease as it is now. @returns puts it back, and loses the queues, as a fail-over to an older replica does */

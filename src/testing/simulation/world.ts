@@ -24,6 +24,8 @@ export interface WorldOptions {
   readonly controllers: () => readonly ControllerDefinition[];
   /** How many of the last lines of the trace are kept. @default 0 */
   readonly keepTrace?: number;
+  /** Prepares the API server, before the first replica starts. @default nothing */
+  readonly before?: (client: HttpApiClient) => Promise<void>;
   /** Called with each change of the API's store. @default nothing */
   readonly onChange?: (change: StoredChange) => void;
   /**
@@ -79,6 +81,7 @@ export class World {
   static async create(options: WorldOptions): Promise<World> {
     const world = new World(options);
     await world.during(world.api.start());
+    if (options.before) await world.during(options.before(world.client(world.process('preparation'))));
     for (let index = 0; index < (options.replicas ?? 3); index++) await world.startReplica(index);
     return world;
   }

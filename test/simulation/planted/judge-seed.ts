@@ -1,16 +1,16 @@
 import type { Logger } from '../../../src/machinery/logging/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
-import type { SimulateOptions, SimulationResult } from '../simulate.js';
+import type { FaultKind } from '../plan.js';
+import { planOf } from '../plan.js';
+import { simulate } from '../simulate.js';
 
 /** How long there are faults and users, simulated milliseconds. */
-const TROUBLED_MS = 25_000;
+const TROUBLED_MS = 20_000;
 /** The leader's safety net against lost keys says this, and has to say it never: `UnqueuedSweep`. */
 const SWEPT = 'a key had to be queued and was not; it is added';
 
-type Simulate = (options: SimulateOptions) => Promise<SimulationResult>;
-
-/** The first problem that a run of the seed shows; undefined if it shows none. */
-export async function problemOf(simulate: Simulate, seed: number): Promise<string | undefined> {
+/** The first problem that a run of the seed shows under these kinds of faults; undefined if it shows none. */
+export async function problemOf(seed: number, under: readonly FaultKind[]): Promise<string | undefined> {
   let swept: string | undefined;
   const logger: Logger = {
     ...silentLogger,
@@ -19,7 +19,7 @@ export async function problemOf(simulate: Simulate, seed: number): Promise<strin
     },
     child: () => logger,
   };
-  const { violations } = await simulate({ seed, troubledMs: TROUBLED_MS, logger: () => logger });
+  const { violations } = await simulate({ seed, plan: planOf(seed, TROUBLED_MS, under), logger: () => logger });
   const [first] = violations;
   return first ? `${first.check}: ${first.subject}: ${first.problem}` : swept;
 }

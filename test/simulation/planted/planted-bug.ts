@@ -1,3 +1,5 @@
+import type { FaultKind } from '../plan.js';
+
 /** A small patch of the product that breaks a promise, to prove that the simulation would find such a bug. */
 export interface PlantedBug {
   /** Unique; used in imports. */
@@ -20,10 +22,40 @@ export interface ModelBug extends PlantedBug {
 
 /** A bug that the simulated world finds. */
 export interface WorldBug extends PlantedBug {
+  /** The kinds of faults under which it is sought, beside users and the exams after the last fault. */
+  readonly under: readonly FaultKind[];
   /** The number of seeds within which it must be found, from the first on. */
   readonly withinSeeds: number;
-  /** Whether the gate looks for it as well; each night, for all of them. */
-  readonly isInGate: boolean;
+}
+
+/** Chooses between the bugs of a text with switches. */
+const CHOSEN = Symbol.for('rollkeeper.planted-bug');
+const chooser = globalThis as { [CHOSEN]?: string };
+
+/** Runs with a bug whose switch is in the loaded modules. One at a time. */
+export async function withChosen<T>({ name }: PlantedBug, run: () => Promise<T>): Promise<T> {
+  chooser[CHOSEN] = name;
+  try {
+    return await run();
+  } finally {
+    delete chooser[CHOSEN];
+  }
+}
+
+/**
+ * The text with a switch for each of the bugs, all of which are off until one is chosen. A patch has to replace one
+ * expression by another, or whole statements.
+ * @throws Error if the place of a patch does not occur exactly once
+ */
+export function withSwitches(text: string, bugs: readonly PlantedBug[]): string {
+  return bugs.reduce((before, bug) => {
+    const { from, name, to } = bug;
+    const isChosen = `globalThis[Symbol.for('rollkeeper.planted-bug')] === '${name}'`;
+    const either = from.endsWith(';')
+      ? `if (${isChosen}) { ${to} } else { ${from} }`
+      : `(${isChosen} ? ${to} : ${from})`;
+    return withPatch(before, { ...bug, to: either });
+  }, text);
 }
 
 /**

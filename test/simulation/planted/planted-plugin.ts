@@ -3,44 +3,59 @@ import { join, relative, sep } from 'node:path';
 import type { Plugin } from 'vitest/config';
 import { packagesOfWorkspace } from '../../../scripts/lib/affected-tests.mjs';
 import type { PlantedBug } from './planted-bug.js';
-import { withPatch } from './planted-bug.js';
+import { withPatch, withSwitches } from './planted-bug.js';
 
 const QUERY = /[?&]planted=([\w-]+)$/;
+
+/** Bugs that one instance of the product has, each behind a switch. */
+export interface SwitchedBugs {
+  /** As in the imports. */
+  readonly name: string;
+  readonly bugs: readonly PlantedBug[];
+}
+
+interface Planted extends SwitchedBugs {
+  readonly patch: (text: string, here: readonly PlantedBug[]) => string;
+}
 
 /**
  * Lets a test import a module with a bug planted somewhere below it: `./lease.model.js?planted=NAME`. Every module that
  * the import reaches, and that can itself reach the patched file, is a new instance under the same query, so that no
  * other test meets the bug. Packages below the patched one are shared.
  */
-export function plantedBugs(bugs: readonly PlantedBug[], root: string): Plugin {
-  const named = new Map(bugs.map((bug) => [bug.name, bug]));
+export function plantedBugs(bugs: readonly PlantedBug[], root: string, switched: SwitchedBugs): Plugin {
+  const named = new Map<string, Planted>(
+    bugs.map((bug) => [bug.name, { name: bug.name, bugs: [bug], patch: (text) => withPatch(text, bug) }]),
+  );
+  named.set(switched.name, { ...switched, patch: withSwitches });
   const dependents = dependentsByPackage();
-  const bugOf = (id: string | undefined): PlantedBug | undefined => {
+  const plantedOf = (id: string | undefined): Planted | undefined => {
     const name = id === undefined ? undefined : QUERY.exec(id)?.[1];
     if (name === undefined) return undefined;
-    const bug = named.get(name);
-    if (!bug) throw new Error(`no planted bug has the name "${name}"`);
-    return bug;
+    const planted = named.get(name);
+    if (!planted) throw new Error(`no planted bug has the name "${name}"`);
+    return planted;
   };
   return {
     name: 'planted-bugs',
     enforce: 'pre',
     async resolveId(source, importer) {
-      const bug = bugOf(source) ?? bugOf(importer);
-      if (!bug) return undefined;
+      const planted = plantedOf(source) ?? plantedOf(importer);
+      if (!planted) return undefined;
       const found = await this.resolve(bare(source), importer && bare(importer), { skipSelf: true });
       const path = found && !found.external ? pathOf(found.id, root) : undefined;
-      if (!found || path === undefined || !mayReach(path, bug, dependents)) return found;
-      return { ...found, id: `${bare(found.id)}?planted=${bug.name}` };
+      const isReached = planted.bugs.some((bug) => path !== undefined && mayReach(path, bug, dependents));
+      return found && isReached ? { ...found, id: `${bare(found.id)}?planted=${planted.name}` } : found;
     },
     transform(code, id) {
-      const bug = bugOf(id);
-      return bug && pathOf(id, root) === bug.file ? { code: withPatch(code, bug), map: null } : undefined;
+      const planted = plantedOf(id);
+      const here = planted?.bugs.filter(({ file }) => pathOf(id, root) === file) ?? [];
+      return planted && here.length > 0 ? { code: planted.patch(code, here), map: null } : undefined;
     },
     configureVitest: ({ experimental_defineCacheKeyGenerator: define }) =>
       define(({ id }) => {
-        const bug = bugOf(id);
-        return bug && JSON.stringify([bug.file, bug.from, bug.to]);
+        const planted = plantedOf(id);
+        return planted && JSON.stringify(planted.bugs.map(({ file, from, to }) => [file, from, to]));
       }),
   };
 }

@@ -1,30 +1,30 @@
-import type { PlantedBug, WorldBug } from './planted-bug.js';
+import type { WorldBug } from './planted-bug.js';
 
 /** Found by the simulated world. Each is sought with the seeds from 1 on. */
 export const WORLD_BUGS: readonly WorldBug[] = [
   {
     name: 'wait-for-own-writes-dropped',
     breaks: 'A sync does not wait until its caches show what the one before it wrote',
-    withinSeeds: 12,
-    isInGate: true,
+    under: ['watches are held'],
+    withinSeeds: 8,
     file: 'src/runtime/controller/caught-up.ts',
-    from: 'if (behind.length === 0) return',
-    to: 'if (behind.length >= 0) return',
+    from: 'behind.length === 0',
+    to: 'behind.length >= 0',
   },
   {
     name: 'lease-given-to-all',
     breaks: 'Every replica that asks for the lease leads',
-    withinSeeds: 12,
-    isInGate: true,
+    under: [],
+    withinSeeds: 8,
     file: 'src/runtime/leader-election/memory-resource-lock.ts',
-    from: "const isFree = holder === '' || holder === identity;",
-    to: 'const isFree = holder !== undefined || holder === identity;',
+    from: "holder === '' || holder === identity",
+    to: 'holder !== undefined || holder === identity',
   },
   {
     name: 'change-during-any-run-lost',
     breaks: 'Of a change during a run, no other run follows',
-    withinSeeds: 12,
-    isInGate: false,
+    under: ['messages are late', 'the API server is paused'],
+    withinSeeds: 8,
     file: 'src/runtime/work-queue/memory-work-queue.ts',
     from: 'if (next) this.wait(key, next);',
     to: 'if (next) this.pending.delete(key);',
@@ -32,25 +32,17 @@ export const WORLD_BUGS: readonly WorldBug[] = [
   {
     name: 'unanswered-writes-forgotten',
     breaks: 'Writes without an answer are not asked for before the next decision',
-    withinSeeds: 24,
-    isInGate: false,
+    under: ['the API server fails after the effect', 'watches are held'],
+    withinSeeds: 8,
     file: 'src/runtime/controller/controller.ts',
-    from: 'if (activation.unanswered.length === 0) return;',
-    to: 'if (activation.unanswered.length >= 0) return;',
+    from: 'activation.unanswered.length === 0',
+    to: 'activation.unanswered.length >= 0',
   },
-];
-
-/** A bug that nothing finds, and the reason. */
-export interface UnfoundBug extends PlantedBug {
-  readonly why: string;
-}
-
-/** Not found within the first six seeds. Each is a check, or a fault, that the world should get. */
-export const NOT_FOUND_YET: readonly UnfoundBug[] = [
   {
     name: 'intents-not-stored',
     breaks: 'Pods are created without an intent',
-    why: 'a replica has to die between the creation of a pod and its answer, on a key that the next one syncs with a cache that lags',
+    under: ['a replica dies at a creation that others see late'],
+    withinSeeds: 8,
     file: 'src/controllers/replicaset/manage-pods.ts',
     from: 'await context.intents.store(plan.intents);',
     to: 'context.signal.throwIfAborted();',
@@ -58,7 +50,8 @@ export const NOT_FOUND_YET: readonly UnfoundBug[] = [
   {
     name: 'failed-add-dropped',
     breaks: 'An add that fails is not retried',
-    why: 'later changes of the same key, and the list of the next leader, add it all the same',
+    under: ['the store is full'],
+    withinSeeds: 12,
     file: 'src/runtime/controller/enqueuer.ts',
     from: 'this.held.set(key, mergeHeld(this.held.get(key), next));',
     to: 'if (this.held.size < 0) this.held.set(key, mergeHeld(this.held.get(key), next));',
@@ -66,7 +59,8 @@ export const NOT_FOUND_YET: readonly UnfoundBug[] = [
   {
     name: 'work-outlives-its-lease',
     breaks: 'The work of a leader that loses its lease never ends, and the replica never leads again',
-    why: 'another replica leads instead, until that one loses its lease as well',
+    under: [],
+    withinSeeds: 8,
     file: 'src/runtime/leader-election/leader-elector.ts',
     from: 'leading.abort(lost);',
     to: 'leading.signal.throwIfAborted();',
@@ -74,7 +68,8 @@ export const NOT_FOUND_YET: readonly UnfoundBug[] = [
   {
     name: 'retry-ignores-the-signal',
     breaks: 'A former leader waits out its back-off before it stops to retry an add',
-    why: 'the back-off is a second at most, and a stop is given a minute',
+    under: ['the store is full', 'a replica is restarted'],
+    withinSeeds: 24,
     file: 'src/runtime/controller/enqueuer.ts',
     from: 'await pause(this.options.clock, backoffMs, signal);',
     to: 'await pause(this.options.clock, backoffMs, new AbortController().signal);',
@@ -82,7 +77,8 @@ export const NOT_FOUND_YET: readonly UnfoundBug[] = [
   {
     name: 'term-not-looked-after',
     breaks: 'A leader does not ask whether its queues have lost their keys',
-    why: 'the next add is refused as well, and timers are seldom all that a queue has',
+    under: [],
+    withinSeeds: 8,
     file: 'src/runtime/activation/leader-term.ts',
     from: 'await abortable(adds.check(), signal);',
     to: 'await abortable(Promise.resolve(adds), signal);',

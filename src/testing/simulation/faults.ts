@@ -1,9 +1,12 @@
-import type { SimulatedProcess, Weather, World } from '../../src/testing/simulation/index.js';
-import type { FaultKind, PlannedFault } from './plan.js';
+import type { FaultKind, PlannedFault } from './fault-kinds.js';
+import type { Weather } from './network.js';
+import type { SimulatedProcess } from './process.js';
+import type { World } from './world.js';
 
 /** A watch is held for no longer than a silent one is noticed, milliseconds. */
 const MOST_HELD_MS = 20_000;
 const MINUTE_MS = 60_000;
+const CREATION = /\/pods$/;
 
 /** Makes the faults of a plan in a world. */
 export class Faults {
@@ -12,6 +15,8 @@ export class Faults {
   /** A replica that dies at one of its next requests: before that leaves it, or after it took effect. */
   private doomed:
     { readonly process: SimulatedProcess; readonly when: 'before' | 'after'; left: number } | undefined;
+  /** The replica that creates a pod next dies of it, and for a while the others see nothing. */
+  private unseenCreation: { readonly lateMs: number; by?: SimulatedProcess } | undefined;
   private rememberedStore: (() => void) | undefined;
   /** The faults of networks that are on. */
   private readonly weathers = new Map<string, Partial<Weather>>();
@@ -22,7 +27,10 @@ export class Faults {
   private isOver = false;
 
   constructor(private readonly world: World) {
-    world.network.onEffect = (process, when) => this.atEffect(process, when);
+    world.network.onEffect = (process, when, what) => {
+      this.atEffect(process, when);
+      this.atCreation(process, when, what);
+    };
   }
 
   make({ dice, fault }: PlannedFault): void {
@@ -42,14 +50,31 @@ export class Faults {
     this.killed(process, 2000);
   }
 
+  /** A replica dies at its creation, and the one that continues its work knows nothing of it. */
+  private atCreation(process: SimulatedProcess, when: 'before' | 'after', what: string): void {
+    const { unseenCreation: unseen } = this;
+    const { replicas } = this.world;
+    if (!unseen || !CREATION.test(what) || !replicas.some((replica) => replica.process === process)) return;
+    if (unseen.by === undefined && when === 'before') {
+      unseen.by = process;
+      for (const { process: other } of replicas)
+        if (other !== process) this.world.apiNetwork.disturbWatches(other, 'held', unseen.lateMs);
+    } else if (unseen.by === process && when === 'after') {
+      this.unseenCreation = undefined;
+      this.killed(process, unseen.lateMs);
+    }
+  }
+
   /** Ends every fault. Replicas that are dead are started again. */
   async end(): Promise<void> {
     this.isOver = true;
     this.doomed = undefined;
+    this.unseenCreation = undefined;
     const { api, apiNetwork, network, replicas, store } = this.world;
     network.clear();
     for (const undo of this.setRight) undo();
     apiNetwork.trouble = { refused: 0, failedAfter: 0 };
+    store.full = 0;
     for (const process of [api.process, store.process, ...replicas.map((replica) => replica.process)])
       process.resume();
     for (const [index, replica] of replicas.entries())
@@ -66,6 +91,9 @@ export class Faults {
       const process = this.replica(which);
       this.doomed = { process, when: when < 0.5 ? 'before' : 'after', left: 1 + Math.floor(40 * later ** 2) };
     },
+    'a replica dies at a creation that others see late': ([, , , long]) => {
+      this.unseenCreation = { lateMs: MOST_HELD_MS * (0.25 + 0.75 * long) };
+    },
     'a replica is paused': ([which, , , long]) =>
       this.paused(this.replica(which), 500 + MINUTE_MS * long ** 4),
     'a replica is restarted': ([which]) => this.stopped(which),
@@ -73,6 +101,11 @@ export class Faults {
     'the store loses its queues': () => {
       this.lostLeaseAtMs = this.world.kernel.nowMs;
       this.world.store.loseQueues();
+    },
+    'the store loses one queue': ([which]) => void this.world.store.loseQueue(which),
+    'the store is full': ([, long, , chance]) => {
+      this.world.store.full = 0.2 + 0.8 * chance;
+      this.later(300 + 5000 * long, () => (this.world.store.full = 0));
     },
     'the store goes back': () => {
       const { kernel, store } = this.world;
@@ -104,7 +137,7 @@ export class Faults {
     'watches are held': ([which, , , long]) => this.watches(which, 'held', MOST_HELD_MS * long),
   };
 
-  /** Of messages from and to one process, or of all replicas, for a while. */
+  /** Sets how messages from and to one process fare, for a while. */
   private weather([which, long, whose]: PlannedFault['dice'], weather: Partial<Weather>): void {
     const { api, network, store } = this.world;
     const one = [store.process, api.process, this.replica(which)];

@@ -1,0 +1,58 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+
+/** The kinds of faults. Each run leaves some of them out. */
+export const FAULT_KINDS = [
+  'messages are lost',
+  'messages are doubled',
+  'messages are late',
+  'connections break',
+  'a replica is killed',
+  'a replica dies at an effect',
+  'a replica dies at a creation that others see late',
+  'a replica is paused',
+  'a replica is restarted',
+  'the store is paused',
+  'the store loses its queues',
+  'the store loses one queue',
+  'the store is full',
+  'the store goes back',
+  'the API server is paused',
+  'the API server refuses',
+  'the API server fails after the effect',
+  'a wall clock jumps',
+  'watches are cut',
+  'watches fall silent',
+  'watches expire',
+  'watches are held',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
+export type Dice = readonly [number, number, number, number];
+
+export interface PlannedFault {
+  readonly atMs: number;
+  readonly fault: FaultKind;
+  readonly dice: Dice;
+}
+
+/** Before the first fault, milliseconds: every replica runs. */
+const CALM_MS = 5000;
+
+/** Four chances of one event. */
+export function diceOf(random: RandomSource): Dice {
+  return [random.next(), random.next(), random.next(), random.next()];
+}
+
+/** Faults of these kinds, at times of chance. @param everyMs how far apart they are on average, milliseconds */
+export function planFaults(
+  random: RandomSource,
+  kinds: readonly FaultKind[],
+  { everyMs, untilMs }: { readonly everyMs: number; readonly untilMs: number },
+): PlannedFault[] {
+  const faults: PlannedFault[] = [];
+  for (let atMs = CALM_MS; atMs < untilMs && kinds.length > 0; atMs += everyMs * 2 * random.next())
+    faults.push({ atMs, fault: kinds[Math.floor(random.next() * kinds.length)]!, dice: diceOf(random) });
+  return faults;
+}
