@@ -44,11 +44,7 @@ export async function examineLeadership(examined: Examined): Promise<void> {
 
 const LOOK_EVERY_MS = 500;
 
-async function passedUntil(
-  examined: Examined,
-  isSo: () => boolean,
-  withinMs: number,
-): Promise<boolean> {
+async function passedUntil(examined: Examined, isSo: () => boolean, withinMs: number): Promise<boolean> {
   const { kernel } = examined.world;
   const endMs = kernel.nowMs + withinMs;
   while (!isSo() && kernel.nowMs < endMs) await examined.passUntil(kernel.nowMs + LOOK_EVERY_MS);

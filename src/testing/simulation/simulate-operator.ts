@@ -99,7 +99,9 @@ class OperatorRun {
   private readonly stored = new Map<string, Map<string, KubernetesObject>>();
   private readonly objects: StoredObjects = {
     list: <T extends KubernetesObject>(kind: ResourceType) =>
-      [...(this.stored.get(qualifiedResource(kind))?.values() ?? [])] as unknown as readonly DeepReadonly<T>[],
+      [
+        ...(this.stored.get(qualifiedResource(kind))?.values() ?? []),
+      ] as unknown as readonly DeepReadonly<T>[],
   };
   private world: World | undefined;
 
@@ -170,7 +172,11 @@ class OperatorRun {
     const endMs = world.kernel.nowMs + restWithinMs;
     let sinceMs = Infinity;
     let problem: string | undefined;
-    while (!(world.kernel.nowMs - sinceMs >= STAYS_MS) && world.kernel.nowMs < endMs && !this.problems.length) {
+    while (
+      !(world.kernel.nowMs - sinceMs >= STAYS_MS) &&
+      world.kernel.nowMs < endMs &&
+      !this.problems.length
+    ) {
       await this.passUntil(world, world.kernel.nowMs + LOOK_EVERY_MS);
       problem = eventually(this.objects);
       sinceMs = problem === undefined ? Math.min(sinceMs, world.kernel.nowMs) : Infinity;

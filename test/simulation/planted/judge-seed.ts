@@ -19,7 +19,11 @@ export async function problemOf(seed: number, under: readonly FaultKind[]): Prom
     },
     child: () => logger,
   };
-  const { violations } = await simulate({ seed, plan: planOf(seed, TROUBLED_MS, under), logger: () => logger });
+  const { violations } = await simulate({
+    seed,
+    plan: planOf(seed, TROUBLED_MS, under),
+    logger: () => logger,
+  });
   const [first] = violations;
   return first ? `${first.check}: ${first.subject}: ${first.problem}` : swept;
 }
