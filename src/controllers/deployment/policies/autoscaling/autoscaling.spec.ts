@@ -21,7 +21,7 @@ describe('a change of replicas in the middle of a rollout', () => {
   });
 
   it.each(['hold', 'floor'])(
-    'that is a smaller number waits for the end of the rollout: %s',
+    'waits, to a smaller number, for the end of the rollout: %s',
     async (mode) => {
       const lab = await atFirstStep(mode);
       await lab.scale(4);
@@ -36,7 +36,7 @@ describe('a change of replicas in the middle of a rollout', () => {
     },
   );
 
-  it('that is a larger number waits under hold, and counts under floor', async () => {
+  it('waits, to a larger number, under hold, and counts under floor', async () => {
     const held = await atFirstStep('hold');
     await held.scale(20);
     expect(held.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
