@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mermaidOf } from './mermaid.js';
+import { readNextSeed, writeNextSeed } from './next-seed.js';
 import { shrink, testOf } from './shrink.js';
 import type { SimulationResult } from './simulate.js';
 import { simulate } from './simulate.js';
 
 const { values } = parseArgs({
   options: {
-    seed: { type: 'string', default: '1' },
+    seed: { type: 'string' },
     count: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '60' },
     steps: { type: 'string' },
@@ -19,7 +21,9 @@ const { values } = parseArgs({
 
 /** How many lines of a trace a person can want at most. */
 const KEPT_LINES = 20_000;
-const first = Number(values.seed);
+/** Not a part of the repository. */
+const NEXT_SEED = join(import.meta.dirname, '../../node_modules/.cache/rollkeeper/next-seed');
+const first = Number(values.seed ?? (values.nightly ? readNextSeed(NEXT_SEED) : 1));
 const count = values.nightly ? Infinity : Number(values.count);
 const options = {
   troubledMs: Number(values.seconds) * 1000,
@@ -33,6 +37,7 @@ for (let seed = first; seed < first + count; seed++) {
   const beganMs = process.cpuUsage().user / 1000;
   const result = await simulate({ ...options, seed });
   faults += result.faultCount;
+  if (values.nightly) writeNextSeed(NEXT_SEED, seed + 1);
   console.error(summaryOf(result, process.cpuUsage().user / 1000 - beganMs));
   if (values.trace) console.log(mermaidOf(result.trace, { whole: values.whole }));
   if (result.violations.length === 0) continue;
