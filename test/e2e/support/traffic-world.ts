@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EvenSpread } from '../../../examples/traffic/gateway/choose-backend.ts';
 import { Gateway, GatewayClass, HTTPRoute } from '../../../examples/traffic/gateway/gateway-api.ts';
-import type { Tally } from '../../../examples/traffic/load/tally.ts';
+import type { Outcome, Tally } from '../../../examples/traffic/load/tally.ts';
 import type { TrafficOptions } from '../../../examples/traffic/traffic.ts';
 import { Traffic } from '../../../examples/traffic/traffic.ts';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
@@ -80,7 +80,15 @@ export class TrafficWorld {
       ...options,
       ...{ host: `${namespace}.local`, namespaces: [namespace] },
     });
-    await waitFor(async () => (await traffic.load.send()).image === 'web:1', { what: 'the first answer' });
+    let last: Outcome = {};
+    const isAnswered = async (): Promise<boolean> => (last = await traffic.load.send()).image === 'web:1';
+    try {
+      await waitFor(isAnswered, { what: 'the first answer', timeoutMs: 60_000 });
+    } catch (error) {
+      await traffic.stop();
+      const { status } = await client.get<Deployment>(Deployment, metadata);
+      throw new Error(`${last.failure}, ${JSON.stringify(status)}`, { cause: error });
+    }
     return new TrafficWorld(client, namespace, traffic);
   }
 
@@ -146,7 +154,7 @@ export class TrafficWorld {
   }
 
   /** Waits until all pods have this image, nothing else runs, and the stable Service has all requests. */
-  async settledAt(image: string): Promise<void> {
+  async settledAt(image: string, timeoutMs = 120_000): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
       const { metadata, spec, status } = await this.deployment();
       const pods = await this.pods();
@@ -158,7 +166,7 @@ export class TrafficWorld {
         (await this.weights()) === '100/0'
       );
     };
-    await waitFor(isSettled, { what: `${image} to run alone`, timeoutMs: 120_000 });
+    await waitFor(isSettled, { what: `${image} to run alone`, timeoutMs });
   }
 
   /**
