@@ -21,7 +21,8 @@ export interface Steering {
 
 export type FoundSteering =
   | { readonly kind: 'known'; readonly steering: Steering }
-  | { readonly kind: 'trouble'; readonly problem: Problem }
+  /** `endsUnseen`: no event reports its end to this process, whose caches may be behind those of the leader. */
+  | { readonly kind: 'trouble'; readonly problem: Problem; readonly endsUnseen?: boolean }
   /** The caches are being filled. */
   | { readonly kind: 'unknown' };
 
@@ -45,13 +46,15 @@ export function findSteering(
   if (services === 'off' || routes === 'off')
     return trouble(ROUTES_NOT_WATCHED, ['routes are not watched: start the controller with --traffic']);
   if (services.availability === 'refused')
-    return trouble(ROUTES_NOT_WATCHED, ['the controller may not list Services']);
+    return unseen(trouble(ROUTES_NOT_WATCHED, ['the controller may not list Services']));
   const kinds = new Set(traffic.routes.map(({ kind }) => kind));
   const refused = [...kinds].filter((kind) => routes.availabilityOf(kind) === 'refused');
   if (refused.length > 0)
-    return trouble(
-      ROUTES_NOT_WATCHED,
-      refused.map((kind) => `the controller cannot list ${SPELLED[kind]}s of gateway.networking.k8s.io/v1`),
+    return unseen(
+      trouble(
+        ROUTES_NOT_WATCHED,
+        refused.map((kind) => `the controller cannot list ${SPELLED[kind]}s of gateway.networking.k8s.io/v1`),
+      ),
     );
   const isStarting = [...kinds].some((kind) => routes.availabilityOf(kind) === 'starting');
   if (isStarting || services.availability === 'starting') return UNKNOWN;
@@ -121,6 +124,10 @@ function divisionTrouble(rules: readonly ManagedRule[], percents: readonly numbe
       if (problem !== undefined) return problem;
     }
   return undefined;
+}
+
+function unseen(found: FoundSteering): FoundSteering {
+  return found.kind === 'trouble' ? { ...found, endsUnseen: true } : found;
 }
 
 function trouble(reason: Problem['reason'], messages: readonly string[]): FoundSteering {

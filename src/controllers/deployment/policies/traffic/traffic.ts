@@ -249,7 +249,7 @@ function leaveAsItIs(pass: TrafficPass, found: Exclude<FoundSteering, { kind: 'k
   const { draft, outcome } = pass;
   const latest = latestOf(draft, draft.living);
   const old = activeOf(draft.living).filter((set) => set !== latest);
-  if (found.kind === 'unknown') lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
+  if (found.kind === 'unknown' || found.endsUnseen) lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   const sizes = new Map(old.map((set) => [set, set.replicas]));
   const limits = {
     keptWhole: new Set(old.filter((set) => set.replicas >= draft.replicas)),
