@@ -68,7 +68,8 @@ export class JudgedRollout extends RolloutWorld {
     );
     const asked = spec.replicas ?? 1;
     const [start] = starts.map(Number);
-    if (mode === undefined || start === undefined || asked === 0) return spec;
+    // Policies rest while the rollout is paused.
+    if (mode === undefined || start === undefined || asked === 0 || spec.paused) return spec;
     return { ...spec, replicas: mode === 'hold' ? start : Math.max(start, asked) };
   }
 

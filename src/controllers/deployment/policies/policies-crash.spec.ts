@@ -47,6 +47,8 @@ const PLAIN: Scenario = {
     podReplacement: undefined,
     zones: undefined,
     resize: undefined,
+    autoscaling: undefined,
+    isMarked: false,
   },
 };
 

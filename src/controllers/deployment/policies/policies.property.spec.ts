@@ -29,6 +29,8 @@ const NO_SETTINGS = {
   failAfter: undefined,
   podReplacement: undefined,
   resize: undefined,
+  autoscaling: undefined,
+  isMarked: false,
   restartOn: undefined,
   steps: undefined,
   zones: undefined,

@@ -85,6 +85,9 @@ export const scenario = fc.record({
   podReplacement: fc.constantFrom(undefined, 'terminated'),
   zones: fc.constantFrom(undefined, 'one-by-one'),
   resize: fc.constantFrom(undefined, 'in-place'),
+  autoscaling: fc.constantFrom(undefined, undefined, 'hold', 'floor'),
+  /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
+  isMarked: fc.boolean(),
 });
 export const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -303,6 +306,13 @@ function deploymentOf(drawn: Scenario): Deployment {
     'restart-on': restartOn,
     'pod-replacement': drawn.podReplacement,
     resize: drawn.resize,
+    autoscaling: drawn.autoscaling,
+    ...(drawn.isMarked && {
+      'canary-labels': 'role=canary',
+      'stable-labels': 'role=stable',
+      'failed-pods': 'keep 3, 1h',
+      'progress-after': '5m',
+    }),
     zones: blueGreen || budget ? undefined : drawn.zones,
     'disruption-budgets': budget && 'respect',
     ...(blueGreen && {
