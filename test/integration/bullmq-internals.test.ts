@@ -126,7 +126,7 @@ describe('BullMQ, as our file on its insides knows it,', () => {
   it('takes a job that we have moved up before newer ones of the first priority', async () => {
     const old = await queue.add('key', { key: 'a/old' }, { priority: 3 });
     await queue.add('key', { key: 'b/old' }, { priority: 2 });
-    await internals.ageWaiting(queue, turnKeys, Number.MAX_SAFE_INTEGER, 1);
+    await internals.ageWaiting(queue, turnKeys, { beforeMs: Number.MAX_SAFE_INTEGER, limit: 1, nowMs: Date.now() });
     const newer = await queue.add('key', {}, { priority: 1 });
     const taken = [await takeJob(), await takeJob(), await takeJob()].map(({ id }) => id);
     expect(taken.indexOf(old.id)).toBeLessThan(taken.indexOf(newer.id));
@@ -160,9 +160,20 @@ describe('BullMQ, as our file on its insides knows it,', () => {
   it('wakes a worker by the marker that we set, where another has taken it and died', async () => {
     await queue.add('key', {}, { priority });
     await observer.del(keyOf('marker'));
-    await internals.ageWaiting(queue, turnKeys, 0, 1);
+    await internals.ageWaiting(queue, turnKeys, { beforeMs: 0, limit: 1, nowMs: Date.now() });
     const job = await worker.getNextJob('token', { block: true });
     expect(job?.name).toBe('key');
+  });
+
+  it('wakes a worker by the marker that we set for a delayed job once it is due', async () => {
+    const nowMs = Date.now();
+    await queue.add('timer', {}, { delay: 60_000, jobId: 'a-job' });
+    await observer.del(keyOf('marker'));
+    const aged = { beforeMs: 0, limit: 1 };
+    await internals.ageWaiting(queue, turnKeys, { ...aged, nowMs });
+    expect(await observer.exists(keyOf('marker'))).toBe(0);
+    await internals.ageWaiting(queue, turnKeys, { ...aged, nowMs: nowMs + 61_000 });
+    expect(await observer.exists(keyOf('marker'))).toBe(1);
   });
 
   it('remembers the job behind a key, and what follows it while it is active', async () => {

@@ -36,6 +36,21 @@ describe('RedisHolderWitness', () => {
     await server.stop();
   });
 
+  it('counts who looks by those who are there, so that they share the looks', async () => {
+    const { witness, stop } = redisWitnesses(inject('redisUrl'), `test-${randomUUID()}:`);
+    const over = new AbortController();
+    const all = ['a', 'b', 'c', 'd'].map((identity) => witness(identity));
+    const running = all.map((each) => each.run(over.signal));
+    const [a, b] = all as [RedisHolderWitness, RedisHolderWitness];
+    await waitFor(() => all.every(({ place }) => place !== ''), { what: 'all to be seen' });
+    expect(b.lookers).toBe(1);
+    for (let look = 0; look < 2; look++) expect(await b.look('a', a.place, over.signal)).toBe('present');
+    expect(b.lookers).toBe(3);
+    over.abort();
+    await Promise.all(running);
+    await stop();
+  });
+
   it('knows no holder after the server was started again', async () => {
     const server = await startTestRedisServer();
     const { witness, stop } = redisWitnesses(server.url, 'test:');

@@ -59,6 +59,21 @@ describe('RedisResourceLock', () => {
     two.close();
   });
 
+  it('wakes those who wait after a broken connection, because a message may have been lost', async () => {
+    const lock = new RedisResourceLock({
+      url: inject('redisUrl'),
+      keyPrefix: `test-${randomUUID()}:`,
+      identity: 'a',
+    });
+    let wakes = 0;
+    lock.onReleased(() => (wakes += 1));
+    await waitFor(() => lock.links.listener.status === 'ready', { what: 'the connection' });
+    const before = wakes;
+    lock.links.listener.disconnect(true);
+    await waitFor(() => wakes > before, { what: 'the wake after the reconnection' });
+    lock.close();
+  });
+
   it('fails in time, and not for ever, without a Redis', async () => {
     const lock = new RedisResourceLock({ url: 'redis://127.0.0.1:1', identity: 'a', commandTimeoutMs: 200 });
     await expect(lock.tryAcquireOrRenew(1000)).rejects.toThrow();

@@ -149,6 +149,7 @@ describe('a command that is sent twice', () => {
     await queue.add('ns/d', { priority: 'low' });
     await redis.hset(`{${keyPrefix}:queue:test}:state:fair`, 'v3', 2 ** 31 + 1);
     await queue.maintain();
+    await queue.glance();
     await queue.wantsHelp();
     Object.assign(queue, { options: { ...queue.options, strayAfterMs: -1000 } });
     await redis.del(`{${keyPrefix}:queue:test}:test:de:ns/d`);

@@ -4,6 +4,7 @@ export { ExpiringMap } from './expiring-map.js';
 export { keepFollowing } from './keep-following.js';
 export type { FollowOptions } from './keep-following.js';
 export { pause } from './pause.js';
+export { pauseUntilBeat, untilBeatMs } from './pause-until-beat.js';
 export {
   formatGoDuration,
   parseDuration,

@@ -9,6 +9,8 @@ export { pairsOf } from './pairs-of.js';
 export { decideRedisFitness, parseRedisFacts } from './decide-redis-fitness.js';
 export type { RedisFacts } from './decide-redis-fitness.js';
 export { reachHost } from './reach-host.js';
+export { SharedSteps } from './shared-steps.js';
+export { SparingPing } from './sparing-ping.js';
 export { createRedisConnection } from './redis-connection.js';
 export type { RedisConnection, RedisConnectionOptions } from './redis-connection.js';
 export { assertRedisUrl, describeRedis, parseRedisUrl, withRedisCaFile } from './redis-target.js';

@@ -81,10 +81,14 @@ function joinedOf(scripts: readonly LuaScript[]): StoredScript {
 
 /** Each script keeps its own KEYS and ARGV: its parameters shadow the globals. */
 function sourceOf(scripts: readonly LuaScript[]): string {
+  const texts = [...new Set(scripts.map(({ source }) => source))];
+  const places = scripts.map(({ source }) => texts.indexOf(source) + 1);
   return `
-local parts = {
-${scripts.map(({ source }) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
+local texts = {
+${texts.map((source) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
 }
+local parts = {}
+for index, place in ipairs({ ${places.join(', ')} }) do parts[index] = texts[place] end
 local function part(list, from, count)
   local taken = {}
   for index = from, from + count - 1 do taken[#taken + 1] = list[index] end

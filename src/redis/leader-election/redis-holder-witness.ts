@@ -3,6 +3,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { RedisConnection } from '../connection/index.js';
 import { LuaScript } from '../connection/index.js';
 import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-election/holder-witness';
 import type { RedisLeaseLinks } from './redis-lease-links.js';
@@ -30,12 +31,20 @@ const LINK_EVENTS = ['close', 'end', '-node'] as const;
  * channel has. Shard channels are used because they are counted on one server; in a Cluster, the one that holds the
  * lease.
  *
+ * A look at a holder that is there is a single command, and tells how many processes look: they share the looks. Only a look that
+ * does not find it asks for the number and the server in one step.
+ *
  * The place is that server's run id: a restart or failover drops every subscription at once, which says nothing about
  * the processes. A place is claimed only after we have seen ourselves there, the same way that others look. Behind a
  * proxy that queries another server than the one we subscribed at, nothing is claimed.
  */
 export class RedisHolderWitness implements HolderWitness {
   private seenAt = '';
+  /** The run of the server that answered our last whole look, as long as the connection to it stands. */
+  private lookedAt = '';
+  private lookersSeen = 1;
+  /** The connection whose end makes us forget {@link lookedAt}. */
+  private minds: RedisConnection | undefined;
   private readonly tells = new Set<() => void>();
   private readonly logger: Logger;
   private hasRun = false;
@@ -52,6 +61,10 @@ export class RedisHolderWitness implements HolderWitness {
     return this.seenAt;
   }
 
+  get lookers(): number {
+    return this.lookersSeen;
+  }
+
   onHidden(tell: () => void): () => void {
     this.tells.add(tell);
     return () => this.tells.delete(tell);
@@ -60,7 +73,9 @@ export class RedisHolderWitness implements HolderWitness {
   async look(identity: string, place: string, signal: AbortSignal): Promise<Sighting> {
     signal.throwIfAborted();
     try {
+      if (place !== '' && place === this.lookedAt && (await this.isThere(identity, signal))) return 'present';
       const { subscribers, runId } = await this.count(identity, signal);
+      this.rememberServer(runId);
       if (runId === '' || runId !== place) return 'unknown';
       return subscribers > 0 ? 'present' : 'absent';
     } catch (error) {
@@ -90,7 +105,7 @@ export class RedisHolderWitness implements HolderWitness {
   private async subscribe(signal: AbortSignal): Promise<void> {
     const { identity, links } = this.options;
     try {
-      await links.listener.ssubscribe(links.aliveChannel(identity));
+      await links.listener.ssubscribe(links.aliveChannel(identity), links.everyChannel);
       this.news.wake();
     } catch (error) {
       if (!signal.aborted)
@@ -112,6 +127,26 @@ export class RedisHolderWitness implements HolderWitness {
     } catch {
       // We may still be visible where we were last seen; if not, the connection breaks and we are notified.
     }
+  }
+
+  /** A process that is subscribed lives, wherever the command went; only absence depends on the place. */
+  private async isThere(identity: string, signal: AbortSignal): Promise<boolean> {
+    const { links } = this.options;
+    const asked = links.commands.pubsub('SHARDNUMSUB', links.aliveChannel(identity), links.everyChannel);
+    const counts = await abortable(asked, signal);
+    // The holder is one of all, and does not look.
+    this.lookersSeen = Math.max(Number(counts[3]) - 1, 1);
+    return Number(counts[1]) > 0;
+  }
+
+  private rememberServer(runId: string): void {
+    const { commands } = this.options.links;
+    // The nodes of a Cluster share no channels, and the short command would go to any of them.
+    if (commands.isCluster) return;
+    this.lookedAt = runId;
+    if (this.minds === commands) return;
+    this.minds = commands;
+    commands.on('close', () => (this.lookedAt = ''));
   }
 
   private async count(

@@ -36,6 +36,11 @@ export class RedisLeaseLinks {
     return `{${hashTagOf(this.key)}}:alive:${identity}`;
   }
 
+  /** The shard channel that every process of the election subscribes to, so that their number is known. */
+  get everyChannel(): string {
+    return `{${hashTagOf(this.key)}}:alive`;
+  }
+
   get commands(): RedisConnection {
     const { logger, url } = this.options;
     const commandTimeoutMs = this.options.commandTimeoutMs ?? 1000;

@@ -42,6 +42,7 @@ export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
  */
 export class RedisResourceLock implements ResourceLock {
   readonly identity: string;
+  readonly knowsItsEnd = true;
   /** Its connections, for other users of the lease in this process. */
   readonly links: RedisLeaseLinks;
   private readonly wakes = new Set<() => void>();
@@ -94,7 +95,7 @@ export class RedisResourceLock implements ResourceLock {
     return (await abortable(asked, signal)) === 1;
   }
 
-  /** A message published while disconnected is lost: waiters must also poll. */
+  /** A message published while disconnected is lost, so waiters are also woken after each reconnection. */
   onReleased(wake: () => void): () => void {
     this.wakes.add(wake);
     this.listen();
@@ -113,6 +114,9 @@ export class RedisResourceLock implements ResourceLock {
     const { listener, releasedChannel } = this.links;
     listener.on('message', (channel: string) => {
       if (channel === releasedChannel) for (const wake of [...this.wakes]) wake();
+    });
+    listener.on('ready', () => {
+      for (const wake of [...this.wakes]) wake();
     });
     // Rejects only if we close the connection; the client resubscribes after each reconnect.
     listener.subscribe(releasedChannel).catch(() => undefined);

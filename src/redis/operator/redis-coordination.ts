@@ -8,7 +8,7 @@ import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
 import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
 import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
-import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../connection/index.js';
+import { SharedSteps, SparingPing, assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../connection/index.js';
 import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
 import type {
   ActivationsOptions,
@@ -41,6 +41,8 @@ class RedisCoordination implements Coordination {
   private readonly lease: RedisLeaseLinksOptions;
   private readonly links: RedisLeaseLinks;
   private readonly isOneServer: boolean;
+  private readonly steps: SharedSteps;
+  private readonly sparingPing: SparingPing;
   private readonly closings: (() => void | Promise<void>)[] = [];
 
   constructor(
@@ -53,6 +55,8 @@ class RedisCoordination implements Coordination {
     this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, random, logger });
     this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
     this.links = new RedisLeaseLinks(this.lease);
+    this.steps = new SharedSteps(() => this.links.commands);
+    this.sparingPing = new SparingPing(() => this.links.commands);
     this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock, random });
     this.eventLedger = new RedisEventLedger({ redis: () => this.links.commands, keyPrefix });
     this.closings.push(
@@ -67,7 +71,8 @@ class RedisCoordination implements Coordination {
     const { clock, drainTimeoutMs, keyPrefix, logger, metrics, random, spreadAfterMs } = this.parts;
     const options = { ...tuning, drainTimeoutMs, spreadAfterMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, random, logger, metrics, options };
-    if (this.isOneServer) return this.activationsOn(new RedisActivationQueue(dependencies));
+    if (this.isOneServer)
+      return this.activationsOn(new RedisActivationQueue({ ...dependencies, steps: this.steps }));
     // In a Cluster, queue and actor may be on different servers and cannot share a script.
     return this.activationsOn(new BullMqWorkQueue(dependencies));
   }
@@ -101,7 +106,7 @@ class RedisCoordination implements Coordination {
   }
 
   async ping(): Promise<void> {
-    await this.actors.ping();
+    await this.sparingPing.ping();
   }
 
   async close(): Promise<void> {

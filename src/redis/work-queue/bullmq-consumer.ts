@@ -9,8 +9,9 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '../connection/index.js';
 import { createRedisConnection } from '../connection/index.js';
 import type { TakingRule } from './bullmq-internals.js';
-import { ObservedWorker, withCopies } from './bullmq-internals.js';
+import { DRAIN_DELAY_S, ObservedWorker, withCopies } from './bullmq-internals.js';
 import { BullMqLockGuard } from './bullmq-lock-guard.js';
+import { BullMqTending } from './bullmq-tending.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
 import { JOB_FORMAT } from './bullmq-work-queue.js';
 import { RunningWork } from '@rollkeeper/runtime/work-queue/running-work';
@@ -34,12 +35,8 @@ type QueueWorker = ObservedWorker<QueueJobData, unknown, QueueJobName>;
 
 /** Pause before restarting a worker that failed to start. */
 const RESTART_DELAY_MS = 250;
-/** A dead worker may have popped the marker that the others block on, so they check again after this many seconds. */
-const DRAIN_DELAY_S = 1;
 /** Without a connection to Redis, closing is abandoned after this time. */
 const CLOSE_GRACE_MS = 500;
-/** Every fifth round of maintenance looks for stray keys. */
-const SWEEP_EVERY = 5;
 
 /**
  * Consumes a {@link BullMqWorkQueue}, on any number of replicas.
@@ -58,8 +55,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   private readonly running: RunningWork;
   private connection: RedisConnection | undefined;
   private started = false;
-  /** As seen by the last maintenance. */
-  private paused = false;
+  private tending: BullMqTending | undefined;
   private worker: QueueWorker | undefined;
 
   constructor(dependencies: BullMqWorkQueueConsumerDependencies<Started>) {
@@ -71,7 +67,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   }
 
   get isConsuming(): boolean {
-    if (this.paused || !this.worker || this.worker.isPaused()) return false;
+    if (this.tending?.isPaused || !this.worker || this.worker.isPaused()) return false;
     return this.worker.isRunning() && this.connection?.status === 'ready';
   }
 
@@ -82,8 +78,12 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   ): Promise<void> {
     if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} is already running`);
     this.started = true;
+    const { clock, logger, queue, running } = this;
+    const { precedence = ALWAYS_FIRST } = options;
+    const takeOver = async (): Promise<void> => this.worker?.takeOver();
+    this.tending = new BullMqTending({ queue, clock, logger, precedence, running, takeOver });
     try {
-      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options, signal)]);
+      await Promise.all([this.tending.run(signal), this.runWorkers(handler, options, signal)]);
     } finally {
       this.started = false;
     }
@@ -160,6 +160,8 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         // BullMQ checks twice per renew time, so a lock is renewed after a sixth to a third of its duration.
         lockRenewTime: lockDurationMs / 3,
         stalledInterval: stalledIntervalMs,
+        // BullMqTending looks for them, and only while a key is active.
+        skipStalledCheck: true,
         // A key stays, no matter how often its worker dies.
         maxStalledCount: Number.MAX_SAFE_INTEGER,
         drainDelay: DRAIN_DELAY_S,
@@ -262,6 +264,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     drainTimeout: AbortSignal,
   ): Promise<void> {
     const end = this.running.start();
+    this.tending?.started();
     const either = new LinkedAbort(lockSignal, drainTimeout);
     try {
       await handler(item, either.signal);
@@ -295,21 +298,6 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     } catch (error) {
       this.logger.warn('Redis was unavailable while a job was running; the job will run again', { error });
       throw new WaitingError();
-    }
-  }
-
-  private async runMaintenance(signal: AbortSignal): Promise<void> {
-    for (let round = 1; !signal.aborted; round++) {
-      try {
-        await this.clock.sleep(this.queue.options.maintenanceIntervalMs, signal);
-        await this.queue.maintain();
-        this.paused = await this.queue.isPaused();
-        if (round % SWEEP_EVERY === 0) await this.queue.sweepStray();
-        const { waiting, parked } = await this.queue.counts();
-        this.queue.metrics.gauges(this.queue.name, { depth: waiting, parked, ...this.running.ages() });
-      } catch (error) {
-        if (!isAborted(signal)) this.logger.warn('maintenance of the queue failed', { error });
-      }
     }
   }
 }

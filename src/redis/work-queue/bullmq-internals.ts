@@ -7,7 +7,7 @@ import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting`, `bound-locks`, `clear-stray`, `place-in-turn`, `rebase-turns`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `bound-locks`, `clear-stray`, `look-at-queue`, `place-in-turn`, `rebase-turns`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
@@ -63,12 +63,22 @@ export type TurnKeys = Pick<QueueStateKeys, 'fair' | 'pending'>;
 type Backend = Pick<RedisQueueBackend, 'addJobToTransaction'>;
 type KeysOf = Pick<Queue, 'toKey'>;
 
-const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
+const ageWaiting = new LuaScript(new URL('./lua/age-waiting-5.lua', import.meta.url));
 const rebaseTurns = new LuaScript(new URL('./lua/rebase-turns-4.lua', import.meta.url));
 const placeInTurn = new LuaScript(new URL('./lua/place-in-turn-4.lua', import.meta.url));
 const boundLocks = new LuaScript(new URL('./lua/bound-locks-1.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
+const lookAtQueue = new LuaScript<QueueLook>(new URL('./lua/look-at-queue-9.lua', import.meta.url));
 const waitsSince = new LuaScript(new URL('./lua/waits-since-4.lua', import.meta.url));
+
+/** The reply of `look-at-queue`. `isAtRest`, `isPaused`: 0 or 1. */
+export type QueueLook = readonly [
+  isAtRest: number,
+  waiting: number,
+  active: number,
+  parked: number,
+  isPaused: number,
+];
 
 /** The findings of `clear-stray`, by the number that it returns. */
 const STRAY_FINDINGS = [
@@ -146,20 +156,28 @@ export class BullMqInternals {
 
   /**
    * Moves jobs of the background that were added before `beforeMs` to their namespaces' turns in the foreground, looking
-   * at `limit` of them at most, and wakes a worker while anything waits. Moves all turns back before their numbers
+   * at `limit` of them at most, and wakes a worker while anything waits or is due. Moves all turns back before their numbers
    * become too large for scores.
    */
   async ageWaiting(
     queue: KeysOf,
     { fair, pending }: TurnKeys,
-    beforeMs: number,
-    limit: number,
+    { beforeMs, limit, nowMs }: { readonly beforeMs: number; readonly limit: number; readonly nowMs: number },
   ): Promise<void> {
-    const keys = [...['prioritized', 'wait', 'marker'].map((name) => queue.toKey(name)), fair];
-    const areLong = await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
+    const [prioritized, wait, marker, delayed] = ['prioritized', 'wait', 'marker', 'delayed'].map((name) =>
+      queue.toKey(name),
+    );
+    const keys = [prioritized, wait, marker, fair, delayed] as string[];
+    const areLong = await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit, nowMs]);
     if (areLong !== 1) return;
     const moved = [queue.toKey('prioritized'), queue.toKey('pc'), pending, fair];
     await rebaseTurns.run(this.redis, moved, [queue.toKey('')]);
+  }
+
+  /** The call that counts what is in the queue. */
+  looking(queue: KeysOf, { clock, parked, pending, timers }: QueueStateKeys): LuaCall<QueueLook> {
+    const bull = ['wait', 'prioritized', 'active', 'delayed', 'meta'].map((name) => queue.toKey(name));
+    return lookAtQueue.call([...bull, pending, timers, clock, parked]);
   }
 
   /** Lets no lock of an active job last longer than `lockDurationMs` from now on. */
@@ -213,6 +231,11 @@ export interface TakingRule {
 
 /** The result of BullMQ's wait for the marker when a job may be available. */
 const LOOK_NOW = { member: '0', score: 0 };
+/**
+ * How long a worker waits for a marker where nothing is delayed, seconds. Longer than BullMQ waits for a delayed job at most (10 s), so
+ * that both can be told apart: without a marker and a delayed job there is nothing to look for.
+ */
+export const DRAIN_DELAY_S = 12;
 
 /**
  * A worker that reports its renewals and takes jobs by a rule. BullMQ itself only emits `lockRenewalFailed` and lets
@@ -220,6 +243,8 @@ const LOOK_NOW = { member: '0', score: 0 };
  */
 export class ObservedWorker<Data, Result, Name extends string> extends Worker<Data, Result, Name> {
   private hasMarker = false;
+  /** The last wait has shown that nothing waits. */
+  private isDrained = false;
 
   constructor(
     name: string,
@@ -236,13 +261,16 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
       if (!taking.takesAtOnce()) return taking.untilNextLook().then(() => LOOK_NOW);
       const marker = await waitForJob(timeout);
       this.hasMarker = marker !== null;
+      this.isDrained = marker === null && timeout >= DRAIN_DELAY_S;
       return marker;
     };
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result, Name>> {
     // After popping the marker we must look regardless of the rule: it will not wake another worker.
-    const mayTake = this.hasMarker || this.taking.takesAtOnce() || (await this.taking.isWanted());
+    const isTold = this.hasMarker || (!this.isDrained && this.taking.takesAtOnce());
+    this.isDrained = false;
+    const mayTake = isTold || (!this.taking.takesAtOnce() && (await this.taking.isWanted()));
     this.hasMarker = false;
     return mayTake ? super.moveToActive(token, name) : this.nextJobFromJobData();
   }
@@ -253,6 +281,11 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
     fetchNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result, Name>> {
     return super.processJob(job, token, () => this.taking.takesAtOnce() && fetchNext());
+  }
+
+  /** Lets the keys of dead workers run again. Two calls find them, the checking interval apart; more often they do nothing. */
+  async takeOver(): Promise<void> {
+    await this.backend.moveStalledJobsToWait();
   }
 
   override async extendJobLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {

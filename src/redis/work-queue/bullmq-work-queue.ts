@@ -5,7 +5,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
-import { createRedisConnection } from '../connection/index.js';
+import { SharedSteps, createRedisConnection } from '../connection/index.js';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { BullMqInternals, wakeUpKeysOf } from './bullmq-internals.js';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
@@ -51,6 +51,19 @@ export interface BullMqWorkQueueDependencies<Started extends object = object> {
   /** Extra work done in the same step as the start of a run. @default nothing */
   atStart?: (key: string) => StepAtStart<Started>;
   options?: WorkQueueOptions;
+  /** Looks of several queues at the same time, as one command. Not for a Cluster. @default its own */
+  steps?: SharedSteps;
+}
+
+/** The state of a queue at a glance, over all replicas. */
+interface QueueGlance {
+  /** Nothing is there that maintenance would look at. */
+  readonly isAtRest: boolean;
+  readonly waiting: number;
+  readonly active: number;
+  readonly parked: number;
+  /** bull-board can pause a queue on all replicas. */
+  readonly isPaused: boolean;
 }
 
 /**
@@ -132,6 +145,7 @@ export class BullMqWorkQueue<Started extends object = object>
   private readonly logger: Logger;
   private readonly atStart: BullMqWorkQueueDependencies<Started>['atStart'];
   private readonly random: RandomSource;
+  private readonly sharedSteps: SharedSteps;
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
   private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
@@ -156,7 +170,9 @@ export class BullMqWorkQueue<Started extends object = object>
       logger: this.logger,
     });
     this.internals = new BullMqInternals(this.redis);
-    this.state = new RedisQueueState(this.redis, this.prefix, wakeUpKeysOf(this.prefix, name), this.random);
+    this.sharedSteps = dependencies.steps ?? new SharedSteps(() => this.redis);
+    const wakeUps = wakeUpKeysOf(this.prefix, name);
+    this.state = new RedisQueueState(this.redis, this.prefix, wakeUps, this.random, this.sharedSteps);
   }
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
@@ -306,18 +322,21 @@ export class BullMqWorkQueue<Started extends object = object>
     return this.internals.waitsSince(await this.open(), longAgoMs);
   }
 
-  /** Whether the queue is paused on all replicas (bull-board can do that). */
-  async isPaused(): Promise<boolean> {
-    return (await this.open()).isPaused();
+  /** For the consumer: whether there is anything to do but to wait for a key. */
+  async glance(): Promise<QueueGlance> {
+    const call = this.internals.looking(await this.open(), this.state.keys);
+    const [isAtRest, waiting, active, parked, isPaused] = await this.sharedSteps.run(call);
+    return { isAtRest: isAtRest === 1, waiting, active, parked, isPaused: isPaused === 1 };
   }
 
   /**
-   * For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. If the
+   * For the consumer, every `maintenanceIntervalMs` unless the queue is at rest: ages waiting jobs and fires timers whose wake-up was lost. If the
    * server's clock went back, bounds the locks of jobs and moves timers back, which would last or come so much later.
    */
   async maintain(): Promise<void> {
-    const longAgoMs = this.clock.now() - this.options.agingMs;
-    await this.internals.ageWaiting(await this.open(), this.state.keys, longAgoMs, MAINTENANCE_BATCH);
+    const nowMs = this.clock.now();
+    const aged = { beforeMs: nowMs - this.options.agingMs, limit: MAINTENANCE_BATCH, nowMs };
+    await this.internals.ageWaiting(await this.open(), this.state.keys, aged);
     await this.internals.boundLocks(await this.open(), this.options.lockDurationMs);
     const { moved, overdue } = await this.state.tendTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH);
     if (moved.length > 0) await this.wakeUpMoved(moved);

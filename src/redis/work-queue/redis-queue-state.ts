@@ -2,7 +2,7 @@ import type { RandomSource } from '@rollkeeper/machinery/clock';
 import { uuidOf } from '@rollkeeper/machinery/clock';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
-import { LuaScript, answeredOnce, pairsOf, runInOneStep } from '../connection/index.js';
+import { LuaScript, SharedSteps, answeredOnce, pairsOf, runInOneStep } from '../connection/index.js';
 import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
@@ -84,7 +84,7 @@ export class RedisQueueState {
   private readonly forgetKey = new LuaScript(new URL('./lua/forget-4.lua', import.meta.url));
   private readonly parkKey = new LuaScript<number>(new URL('./lua/park-3.lua', import.meta.url));
   private readonly termBegin = new LuaScript<string>(new URL('./lua/begin-term-1.lua', import.meta.url));
-  private readonly termLook = new LuaScript<string>(new URL('./lua/look-at-term-1.lua', import.meta.url));
+  private readonly termLook = new LuaScript<[counts: number, text: string]>(new URL('./lua/look-at-term-1.lua', import.meta.url));
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
   /** For display. */
   readonly view: RedisQueueView;
@@ -99,6 +99,7 @@ export class RedisQueueState {
     private readonly base: string,
     private readonly wakeUps: WakeUpKeys,
     private readonly random: RandomSource,
+    private readonly steps: SharedSteps = new SharedSteps(() => redis),
   ) {
     const key = (name: string): string => `${base}:state:${name}`;
     this.keys = {
@@ -125,8 +126,9 @@ export class RedisQueueState {
    * @param begunOn the run of the server on which the term began
    */
   async checkBegun({ epoch, holder }: LeaderTerm, begunOn: string): Promise<void> {
-    const run = await this.termLook.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
-    if (run === begunOn || run === '' || begunOn === '') return;
+    const [counts, text] = await this.steps.run(this.termLook.call([this.keys.term], [epoch, holder]));
+    if (counts === 0) throw supersededBy(text);
+    if (text === begunOn || text === '' || begunOn === '') return;
     throw new SupersededError(
       'the Redis server of this queue was restarted or replaced: what it confirmed last may be lost',
       { epoch: 0 },
@@ -291,9 +293,13 @@ export class RedisQueueState {
 /** Throws the typed error for a reply of our scripts, or `error` itself if it is not one of theirs. */
 export function throwSuperseded(error: unknown): never {
   const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
-  if (epoch === undefined) throw error;
+  throw epoch === undefined ? error : supersededBy(epoch, error);
+}
+
+/** @param epoch that counts in the queue; `'0'`: none */
+function supersededBy(epoch: string, cause?: unknown): SupersededError {
   const what = epoch === '0' ? 'no term has begun' : `the term of epoch ${epoch} has begun`;
-  throw new SupersededError(`refused: in this queue ${what}`, { epoch: Number(epoch), cause: error });
+  return new SupersededError(`refused: in this queue ${what}`, { epoch: Number(epoch), cause });
 }
 
 function errorText(error: unknown): string {

@@ -1,6 +1,6 @@
 import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, pause, pauseUntilBeat } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ActivationAdds } from './activations.js';
@@ -61,7 +61,7 @@ export async function keepChecking(
   { clock, logger, signal }: BeginTermOptions,
 ): Promise<void> {
   while (!signal.aborted) {
-    await pause(clock, CHECK_EVERY_MS, signal);
+    await pauseUntilBeat(clock, CHECK_EVERY_MS, signal);
     if (isAborted(signal)) return;
     try {
       await abortable(adds.check(), signal);

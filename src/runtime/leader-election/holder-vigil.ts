@@ -42,6 +42,8 @@ interface HolderVigilDependencies {
 
 /** Spreads the looks of different followers. */
 const JITTER = 0.5;
+/** So many followers share the looks at most: each finds a dead holder by itself within as many periods. */
+const MAX_SHARES = 5;
 
 /** A follower's check whether the holder of the lease is alive. */
 export class HolderVigil {
@@ -64,22 +66,22 @@ export class HolderVigil {
 
   /** Runs until aborted; calls `onGone` whenever the holder is found dead. Never rejects. */
   async run(onGone: (holder: DeposedHolder) => void, signal: AbortSignal): Promise<void> {
-    const { clock, options, random } = this.deps;
+    const { clock, options, random, witness } = this.deps;
     while (!signal.aborted) {
       const { holder } = this;
       const canBeSeen = holder !== undefined && holder.holderIdentity !== '' && holder.witness !== '';
-      let waitMs = jitter(options.witnessPeriodMs, JITTER, random);
-      if (canBeSeen) waitMs = Math.min(await this.look(holder, onGone, signal), waitMs);
-      await pause(clock, waitMs, signal);
+      const soonMs = canBeSeen ? await this.look(holder, onGone, signal) : undefined;
+      const shares = Math.min(witness.lookers ?? 1, MAX_SHARES);
+      await pause(clock, soonMs ?? jitter(options.witnessPeriodMs * shares, JITTER, random), signal);
     }
   }
 
-  /** Returns the delay before the next look. */
+  /** Returns the delay before the next look if that is not the usual one. */
   private async look(
     holder: DeposedHolder,
     onGone: (holder: DeposedHolder) => void,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<number | undefined> {
     const { clock, logger, options, witness } = this.deps;
     const { witnessGraceMs: graceMs, witnessPeriodMs: periodMs } = options;
     const { holderIdentity: leader, leaderTransitions: epoch } = holder;
@@ -87,7 +89,8 @@ export class HolderVigil {
     if (signal.aborted || holder !== this.holder) return 0;
     const decided = decideVigil(this.absence, sighting, clock.monotonicNow(), { periodMs, graceMs });
     this.absence = decided.absence;
-    if (decided.step === 'look-again') return decided.waitMs;
+    if (decided.step === 'look-again')
+      return decided.absence.sinceMs === undefined ? undefined : decided.waitMs;
     logger.info('the holder of the leader lease is gone', { leader, epoch });
     onGone(holder);
     return periodMs;

@@ -12,6 +12,11 @@ export type Sighting = 'present' | 'absent' | 'unknown';
 export interface HolderWitness {
   /** The place at which others can see us now; empty: nowhere. Stored in the lease with each request. */
   readonly place: string;
+  /**
+   * How many processes look for holders, ourselves included, as far as the last look has shown it: they share the looks.
+   * @default 1
+   */
+  readonly lookers?: number;
   /** Keeps us visible until aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** Looks for a holder at the place that it has announced. Rejects only with the signal's reason. */

@@ -18,6 +18,9 @@ interface LeaseAttemptsDependencies {
   readonly onRecord: (record: LeaderElectionRecord) => void;
 }
 
+/** A follower that is notified of a release, and knows when the lease ends, asks so many times as seldom. */
+const FACTOR_IF_TOLD = 3;
+
 /** Single attempts at the lease, bounded in time. A failure is an outcome like any other: the loop interprets it. */
 export class LeaseAttempts {
   constructor(private readonly deps: LeaseAttemptsDependencies) {}
@@ -44,7 +47,8 @@ export class LeaseAttempts {
     const result = answer?.outcome ?? 'failed';
     metrics.attempt(result, endedAtMs - sentAtMs);
     if (answer) this.deps.onRecord(answer.record);
-    return { sentAtMs, endedAtMs, result, retryMs: this.retryMs(), ...detailsOf(answer) };
+    const factor = result === 'held' && lock.knowsItsEnd ? FACTOR_IF_TOLD : 1;
+    return { sentAtMs, endedAtMs, result, retryMs: this.retryMs() * factor, ...detailsOf(answer) };
   }
 
   /** @throws if the store does not answer in time */

@@ -41,6 +41,11 @@ export interface LeaseRequest {
  */
 export interface ResourceLock {
   readonly identity: string;
+  /**
+   * Whether an answer tells exactly when the lease ends unless it is renewed, and followers are notified of a release
+   * even after a broken connection: then they ask seldom. @default false
+   */
+  readonly knowsItsEnd?: boolean;
   /** For logs: `redis lease rollkeeper:leader`. */
   describe(): string;
   get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined>;

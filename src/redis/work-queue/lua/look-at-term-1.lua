@@ -5,13 +5,12 @@
   ARGV[1] epoch
   ARGV[2] holder
 
-  Returns the run of this server, see includes/server-run
-  Error SUPERSEDED <epoch that counts, 0: none>
+  Returns {1, the run of this server, see includes/server-run} if it counts, else {0, the epoch that counts as text, "0": none}
 ]]
 local termKey = KEYS[1]
 local epoch, holder = ARGV[1], ARGV[2]
 
 --- @include "includes/server-run"
 local current = redis.call('HMGET', termKey, 'epoch', 'holder')
-if current[1] == epoch and current[2] == holder then return serverRun() end
-return redis.error_reply('SUPERSEDED ' .. (current[1] or '0'))
+if current[1] == epoch and current[2] == holder then return { 1, serverRun() } end
+return { 0, current[1] or '0' }
