@@ -164,4 +164,18 @@ describe('a queue and actors on one server', () => {
     expect(termAt).toBeGreaterThanOrEqual(0);
     expect(jobAt).toBeGreaterThan(termAt);
   });
+
+  it('turns a timer that fires into a key by one look and one step', async () => {
+    await queue.addAfter(KEY, 60_000, { reason: 'requeue' });
+    const due = String(Date.now() - 1000);
+    await redis.zadd(`{${keyPrefix}:queue:test}:state:timers`, due, KEY);
+    const scripts = async (): Promise<number> =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    // The scripts are loaded with the first use.
+    await queue.fireTimer('ns/none', '1');
+    const before = await scripts();
+    await queue.fireTimer(KEY, due);
+    expect((await scripts()) - before).toBe(2);
+    expect(await queue.counts()).toEqual({ waiting: 1, active: 0, delayed: 0, parked: 0 });
+  });
 });

@@ -300,18 +300,15 @@ export class BullMqWorkQueue<Started extends object = object>
    * For the consumer: handles a wake-up job. If its timer was replaced, does nothing: the newer timer has its own
    * wake-up job. If it is early because the clocks of two machines differ, sets it again.
    *
-   * The order matters. The add is recorded before the timer is removed, so that a crash loses neither. The timer is
-   * removed before the key can run: otherwise a run that asks to come back later would find the old timer, keep it as
-   * the earlier one, and then lose it.
+   * The timer is removed in the step that adds the key: a crash loses neither, and a run that asks to come back later does not find
+   * the old timer, keep it as the earlier one, and then lose it.
    */
   async fireTimer(key: string, due: string): Promise<void> {
     const timer = await this.state.readTimer(key);
     if (!timer || timer.due !== due) return this.finishFired(key);
     if (timer.leftMs > 0) return this.wakeUp(key, due, timer.leftMs);
     const add = pendingAddOf(timer.add, Number(due));
-    await this.state.mergePending(key, add);
-    await this.state.clearTimer(key, due);
-    await this.addNow(key, add);
+    await this.addNow(key, add, { together: [this.state.clearingTimer(key, due)] });
   }
 
   /**

@@ -140,7 +140,7 @@ export class RedisQueueState {
     return this.termCheck.call([this.keys.term], [epoch, holder]);
   }
 
-  /** The call of {@link mergePending}; parse its reply with {@link readMerged}. */
+  /** The call that records an add; parse its reply with {@link readMerged}. */
   merging(key: string, add: PendingAdd): LuaCall<[rank: number]> {
     const { pending, parked, failures, fair } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
@@ -151,10 +151,6 @@ export class RedisQueueState {
   readMerged(reply: unknown): number {
     const rank: unknown = Array.isArray(reply) ? reply[0] : undefined;
     return typeof rank === 'number' ? rank : PRIORITY_RANK.normal;
-  }
-
-  async mergePending(key: string, add: PendingAdd): Promise<void> {
-    await this.run(this.merging(key, add));
   }
 
   /**
@@ -214,10 +210,11 @@ export class RedisQueueState {
     return { leftMs, due, add: JSON.parse(data ?? '{}') as AddOptions };
   }
 
-  async clearTimer(key: string, due: string): Promise<void> {
+  /** Goes with the add of a timer that fired. */
+  clearingTimer(key: string, due: string): LuaCall {
     const { timers, timerData } = this.keys;
     const { delayed, jobPrefix } = this.wakeUps;
-    await this.timerClear.run(this.redis, [timers, timerData, delayed], [key, due, jobPrefix]);
+    return this.timerClear.call([timers, timerData, delayed], [key, due, jobPrefix]);
   }
 
   /**
