@@ -115,8 +115,10 @@ export class RedisResourceLock implements ResourceLock {
     listener.on('message', (channel: string) => {
       if (channel === releasedChannel) for (const wake of [...this.wakes]) wake();
     });
+    let wasReady = listener.status === 'ready';
     listener.on('ready', () => {
-      for (const wake of [...this.wakes]) wake();
+      if (wasReady) for (const wake of [...this.wakes]) wake();
+      wasReady = true;
     });
     // Rejects only if we close the connection; the client resubscribes after each reconnect.
     listener.subscribe(releasedChannel).catch(() => undefined);
