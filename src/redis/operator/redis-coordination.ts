@@ -8,7 +8,14 @@ import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
 import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
 import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
-import { SharedSteps, SparingPing, assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../connection/index.js';
+import {
+  SharedSteps,
+  SparingPing,
+  assertRedisUrl,
+  assertUsableRedis,
+  createRedisConnection,
+  parseRedisUrl,
+} from '../connection/index.js';
 import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
 import type {
   ActivationsOptions,
@@ -55,13 +62,19 @@ class RedisCoordination implements Coordination {
     this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, random, logger });
     this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
     this.links = new RedisLeaseLinks(this.lease);
-    this.steps = new SharedSteps(() => this.links.commands);
+    // A connection of its own: renewals of the lease wait for nothing else.
+    const glances = createRedisConnection({
+      ...{ url: redisUrl, connectionName: 'rollkeeper-glances', logger },
+      autoPipelining: false,
+    });
+    this.steps = new SharedSteps(() => glances);
     this.sparingPing = new SparingPing(() => this.links.commands);
     this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock, random });
     this.eventLedger = new RedisEventLedger({ redis: () => this.links.commands, keyPrefix });
     this.closings.push(
       () => this.actors.close(),
       () => this.links.close(),
+      () => glances.disconnect(),
     );
   }
 
