@@ -126,7 +126,11 @@ describe('BullMQ, as our file on its insides knows it,', () => {
   it('takes a job that we have moved up before newer ones of the first priority', async () => {
     const old = await queue.add('key', { key: 'a/old' }, { priority: 3 });
     await queue.add('key', { key: 'b/old' }, { priority: 2 });
-    await internals.ageWaiting(queue, turnKeys, { beforeMs: Number.MAX_SAFE_INTEGER, limit: 1, nowMs: Date.now() });
+    await internals.ageWaiting(queue, turnKeys, {
+      beforeMs: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+      nowMs: Date.now(),
+    });
     const newer = await queue.add('key', {}, { priority: 1 });
     const taken = [await takeJob(), await takeJob(), await takeJob()].map(({ id }) => id);
     expect(taken.indexOf(old.id)).toBeLessThan(taken.indexOf(newer.id));

@@ -84,7 +84,9 @@ export class RedisQueueState {
   private readonly forgetKey = new LuaScript(new URL('./lua/forget-4.lua', import.meta.url));
   private readonly parkKey = new LuaScript<number>(new URL('./lua/park-3.lua', import.meta.url));
   private readonly termBegin = new LuaScript<string>(new URL('./lua/begin-term-1.lua', import.meta.url));
-  private readonly termLook = new LuaScript<[counts: number, text: string]>(new URL('./lua/look-at-term-1.lua', import.meta.url));
+  private readonly termLook = new LuaScript<[counts: number, text: string]>(
+    new URL('./lua/look-at-term-1.lua', import.meta.url),
+  );
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
   /** For display. */
   readonly view: RedisQueueView;
