@@ -29,6 +29,11 @@ describe('three replicas in a simulated cluster', () => {
     expect(cut.steps).toBeLessThan(whole.steps);
   });
 
+  it('stay paused in an exam although a pause of the plan would end in the middle of it', async () => {
+    const { violations } = await simulate({ seed: 3001, troubledMs: 25_000 });
+    expect(violations).toEqual([]);
+  });
+
   it('differ from seed to seed', async () => {
     const hashes = [];
     for (const seed of [1, 2]) hashes.push((await simulate({ seed, troubledMs: 2000 })).traceHash);

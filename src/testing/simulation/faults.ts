@@ -178,7 +178,10 @@ export class Faults {
 
   private paused(process: SimulatedProcess, ms: number): void {
     process.pause();
-    this.later(ms, () => process.resume());
+    this.later(ms, () => {
+      // After the last fault, an exam may have paused it.
+      if (!this.isOver) process.resume();
+    });
   }
 
   private watches(which: number, how: 'cut' | 'silent' | 'expired' | 'held', heldMs?: number): void {
