@@ -52,8 +52,8 @@ export class MemoryStorage implements Storage {
   private log: LoggedWrite[] = [];
   /** By resource. */
   private readonly waiting = new Map<string, Set<() => void>>();
-  /** By resource, the revision of its last change. */
-  private readonly lastChanges = new Map<string, Revision>();
+  /** The change that watchers are being woken for. */
+  private told: Revision | undefined;
   /** No watch from before it goes on. */
   private replacedAt: Revision = 0;
   private readonly ownSecret: Buffer;
@@ -204,8 +204,9 @@ export class MemoryStorage implements Storage {
       previousWriteId: String(revision - 1),
     });
     if (this.log.length > this.maxLogEntries) this.log.shift();
-    this.lastChanges.set(resource, revision);
+    this.told = revision;
     this.wake(resource);
+    this.told = undefined;
     return { revision, text };
   }
 
@@ -217,18 +218,17 @@ export class MemoryStorage implements Storage {
 
   /** Wakes the watchers of a resource. @param resource absent: those of all resources */
   private wake(resource?: string): void {
-    for (const [name, waiting] of this.waiting) {
-      if (resource !== undefined && name !== resource) continue;
+    for (const name of resource === undefined ? [...this.waiting.keys()] : [resource]) {
+      const waiting = this.waiting.get(name) ?? [];
       this.waiting.delete(name);
       for (const wake of waiting) wake();
     }
   }
 
-  /** A watcher has been woken by each earlier change of its resource: only the last one may be new. */
-  private quietUntil(resource: string, position: Revision): Revision {
+  /** A watcher that waits has been woken by each earlier change of its resource: only the one that wakes it now may be new. */
+  private quietUntil(position: Revision): Revision {
     if (position < this.replacedAt) return position;
-    const last = this.lastChanges.get(resource) ?? 0;
-    return last > position ? last - 1 : this.revision;
+    return this.told === undefined ? this.revision : this.told - 1;
   }
 
   /** The objects of a resource as they were: the present, with the log undone from its end. */
@@ -261,9 +261,13 @@ export class MemoryStorage implements Storage {
       onChange: (resource, wake) => {
         const waiting = this.waiting.get(resource) ?? new Set();
         this.waiting.set(resource, waiting.add(wake));
-        return () => waiting.delete(wake);
+        return () => {
+          // A resource may never be seen again: its definition was deleted.
+          if (waiting.delete(wake) && waiting.size === 0 && this.waiting.get(resource) === waiting)
+            this.waiting.delete(resource);
+        };
       },
-      quietUntil: (resource, position) => this.quietUntil(resource, position),
+      quietUntil: (_resource, position) => this.quietUntil(position),
     };
   }
 }

@@ -26,14 +26,18 @@ export const FAULT_KINDS = [
   'watches are held',
 ] as const;
 
+/** One of {@link FAULT_KINDS}. */
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
 export type Dice = readonly [number, number, number, number];
 
+/** A fault of a run. */
 export interface PlannedFault {
+  /** When it happens, milliseconds from the start of the run. */
   readonly atMs: number;
   readonly fault: FaultKind;
+  /** They decide what it strikes, and how hard. */
   readonly dice: Dice;
 }
 

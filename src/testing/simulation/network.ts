@@ -16,6 +16,7 @@ export interface Weather {
   lateMs: number;
 }
 
+/** Every message arrives once and in time. */
 export const FAIR_WEATHER: Readonly<Weather> = { lost: 0, broken: 0, doubled: 0, late: 0, lateMs: 0 };
 
 /** The connection broke. */

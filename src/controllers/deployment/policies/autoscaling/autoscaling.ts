@@ -4,11 +4,17 @@ import { replicasOf } from '../../kubernetes/limits.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { activeOf } from '../../kubernetes/replica-set-draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { Outcome } from '../common/outcome.js';
 import type { Pass, Policy } from '../common/pass.js';
 import { normal, tellEvent } from '../common/tell.js';
 import { SIZE_AT_START, type AutoscalingFields, type AutoscalingMode } from './settings.js';
 
-type AutoscalingPass = Pass<AutoscalingFields>;
+interface AutoscalingPass extends Pass<AutoscalingFields> {
+  readonly outcome: Outcome & {
+    /** The size that counts in this pass in place of the spec's. @default the spec's own counts */
+    heldSize?: number;
+  };
+}
 
 /**
  * An autoscaler does not shrink a Deployment in the middle of a rollout. The first policy to prepare and the last to
@@ -22,12 +28,14 @@ export const AUTOSCALING: Policy<AutoscalingPass> = {
     const replicas = sizeThatCounts(policy.autoscaling, asked, sizeAtStart(draft));
     if (replicas === asked) return;
     draft.spec = { ...draft.spec, replicas };
+    pass.outcome.heldSize = replicas;
     tellHeldSize(pass, asked, replicas);
   },
-  conclude: ({ draft, isDeleted, policy }) => {
+  conclude: ({ draft, isDeleted, outcome, policy }) => {
     const counted = replicasOf(draft.spec);
     const { spec } = draft.observed;
-    if (counted !== replicasOf(spec))
+    // Another size than the one that was put there is the decision of another policy, and is written.
+    if (outcome.heldSize === counted)
       draft.spec =
         draft.spec.template === spec.template ? spec : { ...draft.spec, replicas: replicasOf(spec) };
     if (!isDeleted && !draft.spec.paused)
