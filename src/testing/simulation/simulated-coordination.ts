@@ -14,6 +14,7 @@ import type {
   CoordinationParts,
 } from '@rollkeeper/runtime/operator/coordination';
 import { MemoryHolderWitness } from '../fake-holder-witness.js';
+import { ConnectionBrokenError } from './network.js';
 import type { Network } from './network.js';
 import type { SimulatedProcess } from './process.js';
 import type { ServedQueue } from './served-queue.js';
@@ -67,6 +68,8 @@ class SimulatedCoordination implements Coordination {
   readonly name = 'simulated';
   readonly claims: ClusterClaims;
   private readonly actors: ActorRuntime;
+  /** Callbacks that end the questions without an answer when the connection is closed. */
+  private readonly open = new Set<() => void>();
 
   constructor(
     private readonly process: SimulatedProcess,
@@ -156,7 +159,9 @@ class SimulatedCoordination implements Coordination {
     await this.ask('ping', () => Promise.resolve());
   }
 
+  /** As the end of a real connection does: no question waits for its answer any more. */
   close(): Promise<void> {
+    for (const end of [...this.open]) end();
     return Promise.resolve();
   }
 
@@ -240,9 +245,17 @@ class SimulatedCoordination implements Coordination {
         () => reject(new TimeoutError(`${text}: no answer within ${timeoutMs} ms`)),
         timeoutMs,
       );
+      const closed = (): void => {
+        timer.cancel();
+        reject(new ConnectionBrokenError(text));
+      };
+      this.open.add(closed);
       network
         .call({ from: process, to: store.process, text, effect, signal, mayBeDoubled })
-        .finally(() => timer.cancel())
+        .finally(() => {
+          timer.cancel();
+          this.open.delete(closed);
+        })
         .then(resolve, reject);
     });
   }
