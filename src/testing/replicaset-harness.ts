@@ -1,5 +1,5 @@
 import type { ApiClient, WriteOptions } from '@rollkeeper/client/api-client/api-client';
-import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+import { FakeClock, SeededRandom, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
 import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
 import type { ReconcileResult } from '../runtime/controller/reconciler.js';
@@ -70,6 +70,14 @@ export class ReplicaSetHarness {
   get activePods(): Pod[] {
     const { replicaSet } = this;
     return this.cluster.all<Pod>(Pod).filter((pod) => isPodActive(pod) && isControlledBy(pod, replicaSet));
+  }
+
+  /** Makes all of its active pods ready, as of now. */
+  async makeAllReady(): Promise<void> {
+    const lastTransitionTime = toRfc3339(this.clock.now());
+    const conditions = [{ type: 'Ready', status: 'True' as const, lastTransitionTime }];
+    for (const active of this.activePods)
+      await this.changePod(active, (pod) => (pod.status = { phase: 'Running', conditions }));
   }
 
   /** The cache of the first process. */

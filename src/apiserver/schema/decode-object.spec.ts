@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeploymentSpec } from '../../machinery/kubernetes/index.js';
-import { DecodeError, decodeJson, decodeObject, describeFinding } from './decode-object.js';
+import { DecodeError } from './decode-error.js';
+import { decodeJson, decodeObject, describeFinding } from './decode-object.js';
 import { createSchemaRegistry } from './schema-registry.js';
 
 const schemas = createSchemaRegistry();

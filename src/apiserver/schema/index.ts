@@ -1,13 +1,10 @@
+export { conversionProblem, DecodeError, documentProblemOf, problemOf } from './decode-error.js';
 export {
-  conversionProblem,
   convertObject,
-  DecodeError,
   decodeJson,
   decodeObject,
   describeFinding,
-  documentProblemOf,
   normalizeObject,
-  problemOf,
   readConfig,
   readMessage,
   sortFindings,

@@ -232,8 +232,8 @@ export interface TakingRule {
 /** The result of BullMQ's wait for the marker when a job may be available. */
 const LOOK_NOW = { member: '0', score: 0 };
 /**
- * How long a worker waits for a marker where nothing is delayed, seconds. Longer than BullMQ waits for a delayed job at most (10 s), so
- * that both can be told apart: without a marker and a delayed job there is nothing to look for.
+ * How long a worker waits for a marker where nothing is delayed, seconds. It is longer than BullMQ's longest wait for a delayed job
+ * (10 s). So a wait that lasted this long had no delayed job, and there is nothing to look for.
  */
 export const DRAIN_DELAY_S = 12;
 

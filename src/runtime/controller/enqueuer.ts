@@ -96,7 +96,7 @@ export class Enqueuer {
   /**
    * An initial list names the reconciled objects with their own versions. Changes of others that were never enqueued,
    * because there was no leader, or it died or did not see them, have no event any more, nor have deletions. The syncs
-   * of the keys must have seen them all: a worker whose caches lag would find nothing to do.
+   * of the keys must have seen them all, because a worker with older caches would find nothing to do.
    */
   private unseenCauses({ reason, ref: { namespace } }: EnqueueRequest): readonly Cause[] {
     return reason === 'initial-list' ? (this.options.changesSeen?.({ namespace }) ?? []) : [];

@@ -79,8 +79,8 @@ const STAYS_MS = 3000;
 
 /**
  * Runs the replicas of an operator through the faults of a seed, in this process and on simulated time: the real manager,
- * caches, queue rules and API server, with a simulated network and store. Nothing else may run in the process meanwhile
- * that uses `setImmediate` of `@rollkeeper/machinery`, as a second simulation would.
+ * caches, queue rules and API server, with a simulated network and store. Meanwhile no other code
+ * of the process may use `setImmediate` of `@rollkeeper/machinery`; a second simulation uses it.
  */
 export async function simulateOperator(options: SimulateOperatorOptions): Promise<SimulatedOperator> {
   const run = new OperatorRun(options);

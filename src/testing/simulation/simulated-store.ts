@@ -14,7 +14,7 @@ interface Contents {
   readonly claims: MemoryClusterClaims;
 }
 
-/** The store that replicas coordinate through: queues, actors and the lease. It stands in the place of Redis. */
+/** The store that replicas coordinate through: queues, actors and the lease. It replaces Redis. */
 export class SimulatedStore {
   readonly presence = new MemoryPresence();
   /** The chance from 0 to 1 that a write is refused because there is no memory for it. @default 0 */

@@ -123,7 +123,7 @@ export class TrafficWorld {
     return this.client.patch(Deployment, this.ref, { type: 'merge', body: { metadata: { annotations } } });
   }
 
-  /** Of the stable and of the canary Service, `80/20`. */
+  /** The weights of the stable and the canary Service, `80/20`. */
   async weights(): Promise<string> {
     const { spec } = await this.client.get(HTTPRoute, this.ref);
     return (spec.rules?.[0]?.backendRefs ?? []).map(({ weight = 1 }) => weight).join('/');
@@ -170,8 +170,8 @@ export class TrafficWorld {
   }
 
   /**
-   * The share of an image in this many requests and those that are sent beside them, in per cent. The gateway spreads all
-   * of them evenly together, so that a part of them would differ by chance.
+   * The share of an image in this many requests and those that are sent beside them, in per cent. The gateway spreads
+   * all requests evenly, so the shares of only a part would differ by chance.
    */
   async shareOf(image: string, requests: number): Promise<number> {
     const { load } = this.traffic;
@@ -205,7 +205,7 @@ function deploymentOf(
   };
 }
 
-/** What exists is left as it is; a kind whose definition is new is served a moment later. */
+/** Creates an object if there is none of its name. It tries again while the kind is not served yet: its definition may be new. */
 async function create<T extends KubernetesObject>(
   client: HttpApiClient,
   kind: Kind<T>,

@@ -59,8 +59,8 @@ function versionOf(pass: VersionsPass, set: ReplicaSetDraft): SetVersion {
 }
 
 /**
- * By the pods themselves: the cache shows one that is being evicted, or is not ready, before its ReplicaSet notices. A ReplicaSet
- * that has just been resized counts none until its status follows, which takes no request from the pods that it has.
+ * The pods decide, not the status of their ReplicaSet: that follows later when a pod is evicted or becomes unready, and it counts
+ * none directly after a resize, although the pods serve.
  */
 function serves({ podsOf }: VersionsPass, set: ReplicaSetDraft): boolean {
   return set.replicas > 0 && podsOf(set).some(isPodServing);
