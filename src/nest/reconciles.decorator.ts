@@ -1,10 +1,9 @@
 import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import type {
+  ControllerChoices,
   ControllerDefinition,
-  ControllerExtras,
   ControllerTraits,
-  ControllerWatches,
   DecidingReconciler,
   Kind,
   KubernetesObject,
@@ -18,14 +17,13 @@ import { storedBy } from './stored-metadata.js';
 const METADATA = Symbol('rollkeeper:reconciles');
 
 /** The options of {@link Reconciles}: what else wakes the controller, and how it works. */
-export type ReconcilesOptions<T extends KubernetesObject> = ControllerWatches<T> &
-  ControllerExtras<T> &
+export type ReconcilesOptions<T extends KubernetesObject> = ControllerChoices<T> &
   Omit<ControllerTraits<T>, 'for' | 'name'> & {
     /** Names the queue, spans, metrics and log lines. @default the class's name with hyphens: `office-hours` of OfficeHours */
     readonly name?: string;
   };
 
-type Declared = ControllerTraits & ControllerWatches<KubernetesObject> & ControllerExtras;
+type Declared = ControllerTraits & ControllerChoices;
 
 /**
  * Makes an injectable class the controller of a kind. It runs once it is a provider of `RollkeeperModule.forFeature`,
@@ -52,7 +50,7 @@ export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: R
 
 /** For `rollkeeper generate rbac`: of a class that is not constructed, what it declares and which caches it injects. */
 function rightsOfClass<T extends KubernetesObject>(
-  declared: ControllerTraits<T> & ControllerWatches<T> & ControllerExtras<T>,
+  declared: ControllerTraits<T> & ControllerChoices<T>,
   target: abstract new (...args: never[]) => Reconciler<T> | DecidingReconciler<T>,
 ): readonly PolicyRule[] {
   const reads = [...(declared.reads ?? []), ...injectedKinds(target)];

@@ -27,13 +27,9 @@ export type {
 export { defineController } from './operator/define/define-controller.js';
 export { indexBy, workOf } from './operator/define/controller-spec.js';
 export type {
-  BehaviourOf,
   ControllerBehaviour,
-  ControllerExtras,
-  ControllerSpec,
+  ControllerChoices,
   ControllerTraits,
-  ControllerWatches,
-  ControllerWork,
   DecidingReconciler,
   KeyLimit,
   KindIndex,

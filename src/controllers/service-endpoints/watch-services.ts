@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { compileLabelSelector, sameJson, Pod } from '@rollkeeper/machinery/kubernetes';
-import type { ControllerTraits, ControllerWatches, KindIndex, ListerOf } from '@rollkeeper/runtime';
+import type { ControllerChoices, ControllerTraits, KindIndex, ListerOf } from '@rollkeeper/runtime';
 import { Service, indexBy, watch } from '@rollkeeper/runtime';
 import {
   LABEL_INDEX,
@@ -27,7 +27,7 @@ export const SERVICES_AND_PODS = {
     ),
   ],
 } satisfies Pick<ControllerTraits<Service>, 'for'> &
-  ControllerWatches<Service> & { readonly indexes: readonly KindIndex[] };
+  ControllerChoices<Service> & { readonly indexes: readonly KindIndex[] };
 
 export function podsOf(service: ReadableService, listerOf: ListerOf): readonly DeepReadonly<Pod>[] {
   const { metadata, spec } = service;

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { Pod, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type {
-  BehaviourOf,
   ContentTrim,
   ControllerBehaviour,
   ControllerDefinition,
+  ControllerDependencies,
   ControllerTraits,
 } from '@rollkeeper/runtime';
 import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
@@ -31,11 +31,11 @@ export function clusterController<T extends KubernetesObject, Seen = unknown, Pl
 ): ControllerDefinition;
 export function clusterController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
   traits: Traits<T>,
-  behaviourOf: BehaviourOf<T, Seen, Plan>,
+  behaviourOf: (dependencies: ControllerDependencies) => Behaviour<T, Seen, Plan>,
 ): ControllerDefinition;
 export function clusterController<T extends KubernetesObject>(
   traits: Traits<T>,
-  behaviourOf?: BehaviourOf<T>,
+  behaviourOf?: (dependencies: ControllerDependencies) => ControllerBehaviour<T>,
 ): ControllerDefinition {
   const { aliases = [], name } = traits;
   const placed: ControllerTraits<T> = {

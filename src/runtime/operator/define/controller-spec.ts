@@ -7,7 +7,6 @@ import type { IndexFunction, ResourceEvent } from '@rollkeeper/client/informer';
 import type {
   BuiltController,
   ControllerDefinition,
-  ControllerDependencies,
   DueWork,
   Enqueue,
   EnqueueRequest,
@@ -94,8 +93,8 @@ export function indexBy<T extends KubernetesObject>(
   return { kind, name, valuesOf: valuesOf as IndexFunction<KubernetesObject> };
 }
 
-/** The changes that wake a controller; see `defineController`. */
-export interface ControllerWatches<T extends KubernetesObject> {
+/** The changes that wake a controller, and what it says of itself; see `defineController`. Each field is left out by most. */
+export interface ControllerChoices<T extends KubernetesObject = KubernetesObject> {
   /**
    * The changes of the objects of `for` that count: all of these must let one pass. @default every change, the own
    * status writes included
@@ -119,10 +118,6 @@ export interface ControllerWatches<T extends KubernetesObject> {
    * @param enqueue queues keys for changes that no kind shows. Never blocks, never throws
    */
   readonly whileLeading?: (enqueue: Enqueue) => () => void;
-}
-
-/** Further choices of a controller. Each is left out by most. */
-export interface ControllerExtras<T extends KubernetesObject = KubernetesObject> {
   /**
    * Whether the object alone shows that a sync is due (`observedGeneration` is behind, say). The leader checks from
    * time to time, and queues lost keys. Must be cheap. @default no check
@@ -155,11 +150,6 @@ export interface ControllerExtras<T extends KubernetesObject = KubernetesObject>
   readonly figures?: BuiltController['figures'];
 }
 
-/** How a controller processes a key: either in one step or in three. */
-export type ControllerWork<T extends KubernetesObject, Seen, Plan> =
-  | (Reconciler<T> & { readonly observe?: never; readonly decide?: never; readonly act?: never })
-  | (DecidingReconciler<T, Seen, Plan> & { readonly reconcile?: never });
-
 /** The work of an object, of a class of one's own, say, as a part of a spec: `{ for: Website, ...workOf(new WebsiteReconciler(dns)) }`. */
 export function workOf<T extends KubernetesObject, Seen, Plan>(
   reconciler: DecidingReconciler<T, Seen, Plan>,
@@ -177,12 +167,19 @@ export function workOf<T extends KubernetesObject>(
   };
 }
 
-/** All of a controller but its name and its place: what may rest on what it is built from. */
+/**
+ * All of a controller but its name and its place, which may depend on what it is built from. It processes a key either in one
+ * step or in three.
+ */
 export type ControllerBehaviour<
   T extends KubernetesObject = KubernetesObject,
   Seen = unknown,
   Plan = unknown,
-> = ControllerWatches<T> & ControllerExtras<T> & ControllerWork<T, Seen, Plan>;
+> = ControllerChoices<T> &
+  (
+    | (Reconciler<T> & { readonly observe?: never; readonly decide?: never; readonly act?: never })
+    | (DecidingReconciler<T, Seen, Plan> & { readonly reconcile?: never })
+  );
 
 /** The facts of a controller that are known before it is built. */
 export interface ControllerTraits<T extends KubernetesObject = KubernetesObject> extends Pick<
@@ -216,18 +213,3 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
    */
   readonly writes?: readonly WriteRight[];
 }
-
-/** A controller as its author writes it. */
-export type ControllerSpec<
-  T extends KubernetesObject = KubernetesObject,
-  Seen = unknown,
-  Plan = unknown,
-> = ControllerTraits<T> & ControllerBehaviour<T, Seen, Plan>;
-
-/**
- * The behaviour of a controller made of what it is built from: where its watches or decisions rest on more than its caches, or it
- * remembers things. Called once for each life of the controller.
- */
-export type BehaviourOf<T extends KubernetesObject = KubernetesObject, Seen = unknown, Plan = unknown> = (
-  dependencies: ControllerDependencies,
-) => ControllerBehaviour<T, Seen, Plan>;

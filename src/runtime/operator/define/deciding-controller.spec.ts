@@ -14,9 +14,9 @@ import { FakeCluster } from '../../../testing/fake-cluster.js';
 import { FakeInformers } from '../../../testing/fake-informers.js';
 import { MemoryEventRecorder } from '../../../testing/memory-event-recorder.js';
 import { runController } from '../../../testing/run-controller.js';
-import type { EnqueueRequest } from '../../controller/index.js';
+import type { ControllerDependencies, EnqueueRequest } from '../../controller/index.js';
 import { buildController } from '../../controller/index.js';
-import type { BehaviourOf, DecidingReconciler } from './controller-spec.js';
+import type { ControllerBehaviour, DecidingReconciler } from './controller-spec.js';
 import { workOf } from './controller-spec.js';
 import { defineController } from './define-controller.js';
 import { own, watch } from './watched-events.js';
@@ -168,7 +168,7 @@ describe('a controller that only reconciles', () => {
 });
 
 describe('a spec and its keys', () => {
-  const built = (cluster: FakeCluster, behaviour: BehaviourOf<Deployment>) => {
+  const built = (cluster: FakeCluster, behaviour: (dependencies: ControllerDependencies) => ControllerBehaviour<Deployment>) => {
     const requests: EnqueueRequest[] = [];
     const informers = new FakeInformers(cluster);
     const controller = buildController(defineController({ name: 'test', for: Deployment }, behaviour), {

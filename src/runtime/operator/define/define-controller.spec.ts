@@ -4,7 +4,7 @@ import { aDeployment } from '../../../testing/deployment-builder.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
 import type { RunningController } from '../../../testing/run-controller.js';
 import { runController } from '../../../testing/run-controller.js';
-import type { ControllerSpec } from './controller-spec.js';
+import type { ControllerBehaviour, ControllerTraits } from './controller-spec.js';
 import { indexBy } from './controller-spec.js';
 import { defineController } from './define-controller.js';
 import { Deployment, Namespace, ReplicaSet } from '../../../machinery/kubernetes/index.js';
@@ -19,7 +19,7 @@ describe('the changes that wake a controller', () => {
   beforeEach(() => (cluster = new FakeCluster()));
 
   const start = (
-    spec: Omit<Partial<ControllerSpec<Deployment>>, 'observe' | 'decide' | 'act'> = {},
+    spec: Omit<Partial<ControllerTraits<Deployment> & ControllerBehaviour<Deployment>>, 'observe' | 'decide' | 'act'> = {},
   ): RunningController =>
     runController(
       defineController({ name: 'test', for: Deployment, reconcile: async () => {}, ...spec }),

@@ -15,9 +15,7 @@ import { CONSTRUCT, RIGHTS, dueObjects } from '../../controller/index.js';
 import type { QueueTuning } from '../../work-queue/index.js';
 import { compileWorkQueueOptions } from '../../work-queue/index.js';
 import type {
-  BehaviourOf,
   ControllerBehaviour,
-  ControllerSpec,
   ControllerTraits,
   KeyLimit,
 } from './controller-spec.js';
@@ -47,29 +45,30 @@ const tuning = z.object({
  * defineController({ name: 'ceiling', for: Deployment, reconcile: async (request, { client, object }) => { … } });
  * defineController({ name: 'counter', for: Node }, ({ clock }) => ({ reconcile: … }));
  * ```
- * @param behaviourOf the rest of the controller, if it depends on what the controller is built from
+ * @param behaviourOf the rest of the controller, if it depends on what the controller is built from; called once for each life of
+ * the controller
  * @throws InvalidOptionError naming the option
  */
 export function defineController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
-  spec: ControllerSpec<T, Seen, Plan>,
+  controller: ControllerTraits<T> & ControllerBehaviour<T, Seen, Plan>,
 ): ControllerDefinition;
 export function defineController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
   traits: ControllerTraits<T>,
-  behaviourOf: BehaviourOf<T, Seen, Plan>,
+  behaviourOf: (dependencies: ControllerDependencies) => ControllerBehaviour<T, Seen, Plan>,
 ): ControllerDefinition;
 export function defineController<T extends KubernetesObject>(
   traits: ControllerTraits<T>,
-  behaviourOf?: BehaviourOf<T>,
+  behaviourOf?: (dependencies: ControllerDependencies) => ControllerBehaviour<T>,
 ): ControllerDefinition {
   const { name, syncTimeoutMs, workers } = compileOptions(tuning, traits, 'controller');
   // Without the second argument the first is all of it.
-  const spec = behaviourOf ? undefined : (traits as ControllerSpec<T>);
-  if (spec) assertWorks(spec);
+  const whole = behaviourOf ? undefined : (traits as ControllerTraits<T> & ControllerBehaviour<T>);
+  if (whole) assertWorks(whole);
   const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
     traits;
   const queueing = traits.queueing && checkedTuning(traits.queueing);
   const construct = (dependencies: ControllerDependencies): BuiltController => {
-    const behaviour = spec ?? behaviourOf?.(dependencies);
+    const behaviour = whole ?? behaviourOf?.(dependencies);
     assertWorks(behaviour);
     return build(traits, behaviour, dependencies);
   };

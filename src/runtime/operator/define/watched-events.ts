@@ -8,7 +8,7 @@ import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;
 
-/** Returns the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
+/** Returns the caches that a controller has named; see `ControllerChoices.reads`. @throws IllegalStateError for others */
 export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => Lister<T>;
 
 /** How soon a change becomes a sync, and as what it counts there. @default at once, as `child-change` */
