@@ -168,7 +168,10 @@ describe('a controller that only reconciles', () => {
 });
 
 describe('a spec and its keys', () => {
-  const built = (cluster: FakeCluster, behaviour: (dependencies: ControllerDependencies) => ControllerBehaviour<Deployment>) => {
+  const built = (
+    cluster: FakeCluster,
+    behaviour: (dependencies: ControllerDependencies) => ControllerBehaviour<Deployment>,
+  ) => {
     const requests: EnqueueRequest[] = [];
     const informers = new FakeInformers(cluster);
     const controller = buildController(defineController({ name: 'test', for: Deployment }, behaviour), {

@@ -19,7 +19,10 @@ describe('the changes that wake a controller', () => {
   beforeEach(() => (cluster = new FakeCluster()));
 
   const start = (
-    spec: Omit<Partial<ControllerTraits<Deployment> & ControllerBehaviour<Deployment>>, 'observe' | 'decide' | 'act'> = {},
+    spec: Omit<
+      Partial<ControllerTraits<Deployment> & ControllerBehaviour<Deployment>>,
+      'observe' | 'decide' | 'act'
+    > = {},
   ): RunningController =>
     runController(
       defineController({ name: 'test', for: Deployment, reconcile: async () => {}, ...spec }),

@@ -14,11 +14,7 @@ import type {
 import { CONSTRUCT, RIGHTS, dueObjects } from '../../controller/index.js';
 import type { QueueTuning } from '../../work-queue/index.js';
 import { compileWorkQueueOptions } from '../../work-queue/index.js';
-import type {
-  ControllerBehaviour,
-  ControllerTraits,
-  KeyLimit,
-} from './controller-spec.js';
+import type { ControllerBehaviour, ControllerTraits, KeyLimit } from './controller-spec.js';
 import { rightsOf } from './declared-rights.js';
 import { NamedCaches } from './named-caches.js';
 import { pauseChanged } from './paused.js';
