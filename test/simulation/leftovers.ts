@@ -1,7 +1,7 @@
 import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Replica, SimulatedStore } from '../../src/testing/simulation/index.js';
-import type { StoreReplay } from '../chaos/checkers/store-replay.js';
 import type { Violation } from '../chaos/checkers/violation.js';
+import type { StoreChecks } from './store-checks.js';
 
 /** What a replica that has ended has left behind: a timer would still do something. */
 export function leftByEnded({ failure, process }: Replica): Violation[] {
@@ -11,11 +11,14 @@ export function leftByEnded({ failure, process }: Replica): Violation[] {
   return clock.pendingTimers > 0 ? found(`${clock.pendingTimers} timers of a stopped replica`) : [];
 }
 
-/** What replicas that were told to stop have left behind: all of it should have gone. */
+/**
+ * What replicas that were told to stop have left behind: all of it should have gone. A queue that loses its keys also loses
+ * those of objects that are gone, and no later leader adds these again: their state stays until it expires.
+ */
 export function checkLeftovers(
   replicas: readonly Replica[],
-  store: SimulatedStore,
-  replay: StoreReplay,
+  store: Pick<SimulatedStore, 'actors'>,
+  { isOfDeleted, replay }: Pick<StoreChecks, 'isOfDeleted' | 'replay'>,
 ): Violation[] {
   const left: Violation[] = [];
   const found = (subject: string, problem: string): number =>
@@ -24,8 +27,10 @@ export function checkLeftovers(
     if (!replica.hasEnded) found(replica.process.name, 'does not stop');
     else left.push(...leftByEnded(replica));
   }
-  for (const [{ controller, key }, writes] of store.actors.unanswered())
+  for (const [{ controller, key }, writes] of store.actors.unanswered()) {
+    if (isOfDeleted(controller, key)) continue;
     found(`${controller} ${key}`, `${writes.length} writes without an answer`);
+  }
   for (const { metadata } of replay.replicaSets.values()) {
     const key = `${metadata.namespace}/${metadata.name}`;
     if (store.actors.intentsOf({ controller: 'replicaset', key }) !== undefined)

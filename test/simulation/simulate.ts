@@ -263,7 +263,7 @@ class Simulation {
 
   private judgeLeftovers(): void {
     const { replicas, store } = this.world;
-    for (const violation of checkLeftovers(replicas, store, this.store.replay)) this.found(violation);
+    for (const violation of checkLeftovers(replicas, store, this.store)) this.found(violation);
   }
 
   private judgeStep(): void {

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { StoredChange } from '../../src/testing/simulation/index.js';
 import type { HistoryEvent, RecordedKind } from '../chaos/history.js';
 import { DecisionJudge } from '../chaos/checkers/decided-sizes.js';
@@ -50,12 +51,20 @@ export class StoreChecks {
   }
 
   /** Whether the key of a controller names an object that no longer exists. */
-  isOfDeleted(controller: string, key: string): boolean {
-    const { deployments, replicaSets } = this.replay;
-    const objects = { deployment: deployments, replicaset: replicaSets }[controller];
+  readonly isOfDeleted = (controller: string, key: string): boolean => {
+    const { deployments, pods, replicaSets } = this.replay;
+    // The garbage collector's keys have a resource in front.
+    const [name = '', kind = controller] = key.split('|').toReversed();
+    const objects = new Map<string, ReadonlyMap<string, KubernetesObject>>([
+      ['deployment', deployments],
+      ['deployments.apps', deployments],
+      ['replicaset', replicaSets],
+      ['replicasets.apps', replicaSets],
+      ['pods', pods],
+    ]).get(kind);
     if (!objects) return false;
-    return ![...objects.values()].some(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
-  }
+    return ![...objects.values()].some(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name);
+  };
 
   private sizes(event: HistoryEvent): Violation[] {
     const deployment = this.replay.deploymentOf(event);
