@@ -4,6 +4,7 @@
 // `npm run bench -- --scheduling`: how many pods a second the scheduler binds through the embedded API server.
 // `npm run bench -- --slo`: how soon changes are answered, and what rollouts take beside their pods' own time.
 // `npm run bench -- --replica-cost`: what three replicas cost beside one, in CPU, writes and commands.
+// `npm run bench -- --cost`: what a sync and a write cost: commands, requests, bytes, timers.
 // `npm run bench -- --delays`: what each wait before a sync is worth, in writes, syncs and time.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
@@ -32,6 +33,7 @@ const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
   '--console': 'console.ts',
+  '--cost': 'cost.ts',
   '--definitions': 'definitions.ts',
   '--fair-share': 'fair-share.ts',
   '--delays': 'delays.ts',

@@ -24,7 +24,8 @@ function inline(module, source) {
   const code = readFileSync(module, 'utf8');
   const result = code.replace(NAMED, (_call, file) => {
     const script = new LuaScript(new URL(file, pathToFileURL(source)));
-    return `new LuaScript(${JSON.stringify({ source: script.source, numberOfKeys: script.numberOfKeys })}`;
+    const { name, numberOfKeys, source: text } = script;
+    return `new LuaScript(${JSON.stringify({ source: text, name, numberOfKeys })}`;
   });
   if (MISSED.test(result))
     throw new Error(`${relative(ROOT, module)} names a Lua file in a way that is not inlined`);

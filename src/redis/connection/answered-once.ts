@@ -20,7 +20,7 @@ export function answeredOnce<Reply>(call: LuaCall<Reply>, answerKey: string): Lu
   let once = wrapped.get(script);
   if (!once) {
     const numberOfKeys = script.numberOfKeys === undefined ? {} : { numberOfKeys: script.numberOfKeys + 1 };
-    once = new LuaScript({ source: onceOf(script.source), ...numberOfKeys });
+    once = new LuaScript({ source: onceOf(script.source), name: script.name, ...numberOfKeys });
     wrapped.set(script, once);
   }
   // The wrapper returns what the script returns.

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { RedisConnection } from './redis-connection.js';
 import type { RunScriptOptions } from './stored-script.js';
 import { StoredScript } from './stored-script.js';
@@ -13,6 +14,8 @@ import { StoredScript } from './stored-script.js';
 export class LuaScript<Reply = unknown> {
   readonly source: string;
   readonly sha: string;
+  /** The name of its file without the number of keys, or BullMQ's name; the hash of one that has neither. */
+  readonly name: string;
   private readonly script: StoredScript;
   /** Absent: any number of keys. */
   readonly numberOfKeys: number | undefined;
@@ -22,12 +25,16 @@ export class LuaScript<Reply = unknown> {
    *   the text of the file, because a bundled program has no files beside it
    * @param flags replace those of a script that begins with `#!lua`
    */
-  constructor(from: URL | { readonly source: string; readonly numberOfKeys?: number }, flags?: string) {
-    const { numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
+  constructor(
+    from: URL | { readonly source: string; readonly numberOfKeys?: number; readonly name?: string },
+    flags?: string,
+  ) {
+    const { name, numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
     this.numberOfKeys = numberOfKeys;
     this.source = flags === undefined ? source : source.replace(/^#!lua.*/, `#!lua flags=${flags}`);
-    this.script = new StoredScript(this.source);
+    this.script = new StoredScript(this.source, name);
     this.sha = this.script.sha;
+    this.name = this.script.name;
   }
 
   /** The call that {@link run} would send, for `runInOneStep`. */
@@ -57,10 +64,11 @@ export interface LuaCall<Reply = unknown> {
   readonly args: readonly LuaArgument[];
 }
 
-function readScript(file: URL): { source: string; numberOfKeys: number | undefined } {
-  const count = /-(\d+|n)\.lua$/.exec(file.pathname)?.[1];
+function readScript(file: URL): { source: string; numberOfKeys: number | undefined; name: string } {
+  const [ending, count] = /-(\d+|n)\.lua$/.exec(file.pathname) ?? [];
   if (count === undefined) throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
-  return { source: withIncludes(file), numberOfKeys: count === 'n' ? undefined : Number(count) };
+  const name = basename(file.pathname, ending);
+  return { source: withIncludes(file), numberOfKeys: count === 'n' ? undefined : Number(count), name };
 }
 
 /** The text of a script, with included files in the place of their lines. */

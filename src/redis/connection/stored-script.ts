@@ -12,9 +12,15 @@ export interface RunScriptOptions {
 /** A Lua script sent by its hash; a server that has lost it (restart, failover) is sent the text again. */
 export class StoredScript {
   readonly sha: string;
+  readonly name: string;
 
-  constructor(readonly source: string) {
+  /** @param name says what it does, for people and measurements @default its hash */
+  constructor(
+    readonly source: string,
+    name?: string,
+  ) {
     this.sha = createHash('sha1').update(source).digest('hex');
+    this.name = name ?? this.sha;
   }
 
   async run(

@@ -24,6 +24,26 @@ export interface Measurement {
   readonly handles: Readonly<Record<string, number>>;
 }
 
+/** What a replica has done since its start, by `counted-work.mjs`. */
+export interface CountedWork {
+  /** Sent to Redis by its client. */
+  readonly commands: number;
+  /** Sent to the API. */
+  readonly requests: number;
+  /** Begun, whether or not they are recorded. */
+  readonly spans: number;
+  readonly timers: number;
+  /** Bytes since the first question, an estimate. */
+  readonly allocated: number;
+  /** Bytes, those of TLS included. */
+  readonly redisSent: number;
+  readonly redisReceived: number;
+  readonly apiSent: number;
+  readonly apiReceived: number;
+  /** How often each command was sent to Redis; scripts have their own names. */
+  readonly byName: Readonly<Record<string, number>>;
+}
+
 const RESTART_DELAY_MS = 100;
 /** What hangs is ended after this; to load its single modules took a replica a minute on a machine where twenty would run. */
 const READY_TIMEOUT_MS = 150_000;
@@ -97,17 +117,26 @@ export class ManagedProcess {
 
   /** Timers, handles and memory, by the preload. */
   measure(): Promise<Measurement> {
+    return this.ask<Measurement>('measure', 'measured');
+  }
+
+  /** Of a replica that is measured, not of one that the harness disturbs. */
+  work(): Promise<CountedWork> {
+    return this.ask<CountedWork>('work', 'worked');
+  }
+
+  private ask<Answer>(what: string, type: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { child } = this;
       const timer = setTimeout(() => reject(new Error(`${this.name} did not answer`)), 10_000);
-      const listen = (message: { type?: string } & Measurement): void => {
-        if (message.type !== 'measured') return;
+      const listen = (message: { type?: string } & Answer): void => {
+        if (message.type !== type) return;
         clearTimeout(timer);
         child?.off('message', listen);
         resolve(message);
       };
       child?.on('message', listen);
-      this.send({ chaos: 'measure' });
+      this.send({ chaos: what });
     });
   }
 
