@@ -45,14 +45,26 @@ describe('steps that are asked for in one turn', () => {
     expect(await callsOf('evalsha')).toBe(before + 1);
   });
 
-  it('fail together', async () => {
+  it('fail alone, and the others of their turn are carried out', async () => {
     const steps = new SharedSteps(() => redis);
     await redis.set('text', 'no number');
-    const both = await Promise.allSettled([
+    const all = await Promise.allSettled([
       steps.run(length.call(['text'])),
       steps.run(add.call(['text'], [1])),
+      steps.runAll([length.call(['text']), add.call(['sum'], [3])]),
     ]);
-    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await redis.get('sum')).toBe('3');
+  });
+
+  it('are several commands where they are very many, because a server does nothing else during one', async () => {
+    const steps = new SharedSteps(() => redis);
+    const before = await callsOf('evalsha');
+    const all = Array.from({ length: 300 }, (_, index) => steps.run(add.call([`of-${index}`], [index])));
+    expect(await Promise.all(all)).toEqual(all.map((_, index) => index));
+    const sent = (await callsOf('evalsha')) - before;
+    expect(sent).toBeGreaterThan(2);
+    expect(sent).toBeLessThan(30);
   });
 });
 

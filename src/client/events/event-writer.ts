@@ -107,11 +107,10 @@ export class EventWriter {
     const { similarBeforeCombining, similarWithinMs } = this.options;
     const proposed = event.metadata.name;
     if (!ledger) return undefined;
-    const own = await ledger.nameOf(key, proposed);
+    const within = key === group ? undefined : { group, forgottenAfterMs: similarWithinMs };
+    const own = await ledger.nameOf(key, proposed, within);
     if (own !== 'combined') {
-      if (!own.isNew || key === group) return own.name;
-      const similar = await ledger.countSimilar(group, key, similarWithinMs);
-      if (similar < similarBeforeCombining) return own.name;
+      if (!within || !own.isNew || own.similar < similarBeforeCombining) return own.name;
       await ledger.combine(key);
     }
     const shared = await ledger.nameOf(group, proposed);

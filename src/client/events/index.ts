@@ -1,6 +1,6 @@
 export { ApiEventRecorder } from './api-event-recorder.js';
 export type { ApiEventRecorderDependencies } from './api-event-recorder.js';
-export type { EventLedger, SeriesName } from './event-ledger.js';
+export type { EventLedger, SeriesName, SimilarGroup } from './event-ledger.js';
 export type { EventObject, EventSource } from './event-object.js';
 export type {
   EventEnd,

@@ -10,7 +10,9 @@ const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{
 /** A server that answers with the number of keys it was sent, and fails where `refuses` returns an error. */
 function aServer(refuses: (keys: readonly unknown[]) => Error | undefined = () => undefined) {
   const commands: unknown[][] = [];
-  const evalsha = async (_sha: string, count: number, ...rest: unknown[]): Promise<unknown> => {
+  const shas: string[] = [];
+  const evalsha = async (sha: string, count: number, ...rest: unknown[]): Promise<unknown> => {
+    shas.push(sha);
     const keys = rest.slice(0, count);
     commands.push(keys);
     const error = refuses(keys);
@@ -18,7 +20,7 @@ function aServer(refuses: (keys: readonly unknown[]) => Error | undefined = () =
     const isJoined = count > 2 || keys.length !== new Set(keys).size;
     return isJoined ? keys.map((key) => `of ${String(key)}`) : `of ${count}`;
   };
-  return { commands, redis: { evalsha } as unknown as RedisConnection };
+  return { commands, shas, redis: { evalsha } as unknown as RedisConnection };
 }
 
 describe('scripts in one step', () => {
@@ -26,6 +28,13 @@ describe('scripts in one step', () => {
     const { commands, redis } = aServer();
     await runInOneStep(redis, [first, second]);
     expect(commands).toEqual([['{q}:a', '{q}:b', '{a}']]);
+  });
+
+  it('are the same script in any order and number, because the server keeps every script', async () => {
+    const { redis, shas } = aServer();
+    await runInOneStep(redis, [first, second]);
+    await runInOneStep(redis, [second, first, first, second]);
+    expect(new Set(shas).size).toBe(1);
   });
 
   it('are themselves where there is only one', async () => {

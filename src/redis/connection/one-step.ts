@@ -3,13 +3,13 @@ import type { RedisConnection } from './redis-connection.js';
 import { StoredScript } from './stored-script.js';
 
 /** The replies to calls, in order. */
-type RepliesOf<Calls extends readonly LuaCall[]> = {
+export type RepliesOf<Calls extends readonly LuaCall[]> = {
   -readonly [Index in keyof Calls]: Calls[Index] extends LuaCall<infer Reply> ? Reply : never;
 };
 
 /** Connections to servers that refuse keys of different hash tags in one command. */
 const refused = new WeakSet<RedisConnection>();
-/** By the hashes of the scripts; there are only a few combinations. */
+/** By the hashes of the scripts, each once; there are only a few combinations. */
 const joined = new Map<string, StoredScript>();
 
 /**
@@ -42,10 +42,11 @@ async function runTogether(redis: RedisConnection, calls: readonly LuaCall[]): P
 async function runJoined(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
   const [only] = calls;
   if (only && calls.length === 1) return [await only.script.run(redis, only.keys, only.args)];
-  const lengths = calls.flatMap(({ args, keys }) => [keys.length, args.length]);
-  const args: LuaArgument[] = [...lengths, ...calls.flatMap((call) => call.args)];
+  const { places, script } = joinedOf(calls);
+  const shapes = calls.flatMap(({ args, keys }, index) => [places[index] ?? 0, keys.length, args.length]);
+  const args: LuaArgument[] = [calls.length, ...shapes, ...calls.flatMap((call) => call.args)];
   const keys = calls.flatMap((call) => call.keys);
-  return (await joinedOf(calls.map(({ script }) => script)).run(redis, keys, args)) as unknown[];
+  return (await script.run(redis, keys, args)) as unknown[];
 }
 
 async function runByTag(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
@@ -72,32 +73,39 @@ export function hashTagOf(key: string): string {
   return to > from ? key.slice(from, to) : key;
 }
 
-function joinedOf(scripts: readonly LuaScript[]): StoredScript {
-  const id = scripts.map(({ sha }) => sha).join();
+/** One script for all orders and numbers of the same scripts: a server keeps every one that it was ever sent. */
+function joinedOf(calls: readonly LuaCall[]): { script: StoredScript; places: readonly number[] } {
+  const scripts = new Map(calls.map(({ script }) => [script.sha, script]));
+  const shas = [...scripts.keys()].sort();
+  const id = shas.join();
   let script = joined.get(id);
-  if (!script) joined.set(id, (script = new StoredScript(sourceOf(scripts))));
-  return script;
+  if (!script) {
+    const parts = shas.flatMap((sha) => scripts.get(sha) ?? []);
+    const name = parts.map((part) => part.name).join(' + ');
+    joined.set(id, (script = new StoredScript(sourceOf(parts), name)));
+  }
+  return { script, places: calls.map((call) => shas.indexOf(call.script.sha) + 1) };
 }
 
-/** Each script keeps its own KEYS and ARGV: its parameters shadow the globals. */
+/**
+ * Each script keeps its own KEYS and ARGV: its parameters shadow the globals. The arguments of all are the number of
+ * calls, then for each its script, its number of keys and of arguments, then the arguments of each.
+ */
 function sourceOf(scripts: readonly LuaScript[]): string {
-  const texts = [...new Set(scripts.map(({ source }) => source))];
-  const places = scripts.map(({ source }) => texts.indexOf(source) + 1);
   return `
-local texts = {
-${texts.map((source) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
+local scripts = {
+${scripts.map(({ source }) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
 }
-local parts = {}
-for index, place in ipairs({ ${places.join(', ')} }) do parts[index] = texts[place] end
 local function part(list, from, count)
   local taken = {}
   for index = from, from + count - 1 do taken[#taken + 1] = list[index] end
   return taken
 end
-local key, arg, replies = 1, 1 + 2 * #parts, {}
-for index = 1, #parts do
-  local keys, args = tonumber(ARGV[2 * index - 1]), tonumber(ARGV[2 * index])
-  local reply = parts[index](part(KEYS, key, keys), part(ARGV, arg, args))
+local calls = tonumber(ARGV[1])
+local key, arg, replies = 1, 2 + 3 * calls, {}
+for index = 1, calls do
+  local place, keys, args = tonumber(ARGV[3 * index - 1]), tonumber(ARGV[3 * index]), tonumber(ARGV[3 * index + 1])
+  local reply = scripts[place](part(KEYS, key, keys), part(ARGV, arg, args))
   if type(reply) == 'table' and reply.err then return reply end
   replies[index] = reply or false
   key, arg = key + keys, arg + args

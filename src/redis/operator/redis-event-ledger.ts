@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { EventLedger, SeriesName } from '@rollkeeper/client/events';
+import type { EventLedger, SeriesName, SimilarGroup } from '@rollkeeper/client/events';
 import type { RedisConnection } from '../connection/index.js';
-import { LuaScript } from '../connection/index.js';
+import { LuaScript, SharedSteps } from '../connection/index.js';
 
 interface RedisEventLedgerOptions {
   /** Returns the connection. Called for each command. */
@@ -19,43 +19,44 @@ const COMBINED = '=';
 /** As long as an API server keeps Events by default (`--event-ttl`). */
 const KEPT_MS = 3_600_000;
 
-const nameSeries = new LuaScript<string>(new URL('./lua/name-series-2.lua', import.meta.url));
-const countSimilar = new LuaScript<number>(new URL('./lua/count-similar-2.lua', import.meta.url));
+const nameSeries = new LuaScript<[name: string, similar: number]>(
+  new URL('./lua/name-series-4.lua', import.meta.url),
+);
 
 /**
- * The names of Events and the counts of similar ones, in four hashes of limited size that expire. One command for each
- * series that a replica begins, one more if no replica has begun it before, and two more if it is combined.
+ * The names of Events and the counts of similar ones, in four hashes of limited size that expire. One step for each
+ * series that a replica begins, and two more if it is combined. The steps of one turn of the event loop are one command.
  */
 export class RedisEventLedger implements EventLedger {
   private readonly remembered: number;
+  private readonly steps: SharedSteps;
+  private readonly keys: readonly string[];
 
-  constructor(private readonly options: RedisEventLedgerOptions) {
-    this.remembered = options.remembered ?? REMEMBERED;
+  constructor({ keyPrefix, redis, remembered }: RedisEventLedgerOptions) {
+    this.remembered = remembered ?? REMEMBERED;
+    this.steps = new SharedSteps(redis);
+    // In a Redis Cluster, all of them are in one slot.
+    this.keys = ['new', 'old', 'similar-new', 'similar-old'].map((name) => `{${keyPrefix}:events}:${name}`);
   }
 
-  async nameOf(series: string, proposed: string): Promise<SeriesName> {
-    const name = await this.name(series, proposed, 'keep');
-    return name === COMBINED ? 'combined' : { name, isNew: name === proposed };
+  async nameOf(series: string, proposed: string, within?: SimilarGroup): Promise<SeriesName> {
+    const [name, similar] = await this.name(series, proposed, 'keep', within);
+    return name === COMBINED ? 'combined' : { name, isNew: name === proposed, similar };
   }
 
   async combine(series: string): Promise<void> {
     await this.name(series, COMBINED, 'replace');
   }
 
-  private name(series: string, proposed: string, existing: 'keep' | 'replace'): Promise<string> {
-    const args = [digest(series), proposed, this.remembered, KEPT_MS, existing];
-    return nameSeries.run(this.options.redis(), this.keysOf('events'), args);
-  }
-
-  countSimilar(group: string, series: string, forgottenAfterMs: number): Promise<number> {
-    const args = [digest(group), this.remembered, forgottenAfterMs, digest(series)];
-    return countSimilar.run(this.options.redis(), this.keysOf('similar-events'), args);
-  }
-
-  /** In a Redis Cluster, both are in one slot. */
-  private keysOf(what: string): string[] {
-    const key = `{${this.options.keyPrefix}:${what}}`;
-    return [`${key}:new`, `${key}:old`];
+  private name(
+    series: string,
+    proposed: string,
+    existing: 'keep' | 'replace',
+    within?: SimilarGroup,
+  ): Promise<[name: string, similar: number]> {
+    const group = within ? [digest(within.group), within.forgottenAfterMs] : ['', 0];
+    const args = [digest(series), proposed, this.remembered, KEPT_MS, existing, ...group];
+    return this.steps.run(nameSeries.call(this.keys, args));
   }
 }
 

@@ -2,7 +2,7 @@ import type { JobsOptions, Processor, RedisQueueBackend, WorkerOptions } from 'b
 import { Job, Queue, QueueKeys, Worker } from 'bullmq';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.js';
-import { LuaScript, runInOneStep } from '../connection/index.js';
+import { LuaScript, SharedSteps } from '../connection/index.js';
 import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
@@ -99,6 +99,8 @@ export function wakeUpKeysOf(prefix: string, queue: string): WakeUpKeys {
 /** Operations on BullMQ queues that BullMQ does not offer, on one connection. */
 export class BullMqInternals {
   private readonly scripts = new Map<string, { script: LuaScript; numberOfKeys: number }>();
+  /** A change may concern many keys. */
+  private readonly adds = new SharedSteps(() => this.redis);
 
   /**
    * @param redis the connection that the queues will use; call this before creating them
@@ -109,7 +111,7 @@ export class BullMqInternals {
     const define = redis.defineCommand.bind(redis);
     redis.defineCommand = (name, definition) => {
       const numberOfKeys = definition.numberOfKeys ?? 0;
-      const script = new LuaScript({ source: definition.lua, numberOfKeys });
+      const script = new LuaScript({ source: definition.lua, numberOfKeys, name });
       this.scripts.set(name, { script, numberOfKeys });
       define(name, definition);
     };
@@ -117,7 +119,7 @@ export class BullMqInternals {
 
   /**
    * `queue.add` after `before` and before `after`, atomically. BullMQ still decides what it stores; it only hands its script to us instead
-   * of the server. An error in `before` fails the add, which then has no effect.
+   * of the server. An error in `before` fails the add, which then has no effect. The adds of one turn are one command.
    * @returns the replies of `before`
    */
   async addInOneStep<Data, Name extends string>(
@@ -132,7 +134,7 @@ export class BullMqInternals {
     const runner: ScriptRunner = {
       runCommand: async (script, keysAndArgs) => {
         const calls = [...before, this.callOf(script, keysAndArgs), ...after];
-        replies = await runInOneStep(this.redis, calls);
+        replies = await this.adds.runAll(calls);
         return replies[before.length];
       },
     };
