@@ -256,7 +256,11 @@ describe('a command that is sent twice', () => {
   it('names and counts an Event once', async () => {
     const ledger = new RedisEventLedger({ redis: () => redis, keyPrefix });
     const within = { group: 'group', forgottenAfterMs: 60_000 };
-    expect(await ledger.nameOf('series', 'web.1', within)).toEqual({ name: 'web.1', isNew: true, similar: 1 });
+    expect(await ledger.nameOf('series', 'web.1', within)).toEqual({
+      name: 'web.1',
+      isNew: true,
+      similar: 1,
+    });
     expect(await ledger.nameOf('another', 'web.2', within)).toMatchObject({ isNew: true, similar: 2 });
     await ledger.combine('series');
     expect(await ledger.nameOf('series', 'web.1')).toBe('combined');
