@@ -28,7 +28,7 @@ module.exports = {
     room('machinery'),
     room('tls', 'machinery'),
     room('client', 'machinery'),
-    // What others may take the place of is loaded where it is not given: `createManager`.
+    // `createManager` loads the default adapters if a caller gives no others.
     {
       ...room('runtime', 'client', 'machinery'),
       from: {

@@ -1,6 +1,6 @@
 /**
  * No circles between the folders of a package, nor between packages: what a folder needs is below it. Beside the other rules because
- * tests may look at whatever they like, and what is between folders is counted for all of their files at once.
+ * tests may import any folder, and dependencies between folders are counted for all of their files at once.
  */
 const { options } = require('./.dependency-cruiser.cjs');
 

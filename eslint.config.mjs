@@ -76,10 +76,7 @@ const exactIntegers = {
   },
 };
 
-/**
- * Words that make a comment hard to read, and what to write instead; CONTRIBUTING.md has the whole list. Folders join
- * once their comments are free of them.
- */
+/** Words that make a comment hard to read, with what to write instead; CONTRIBUTING.md has the whole list. */
 const plainEnglish = {
   meta: {
     type: 'suggestion',
@@ -305,8 +302,9 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,scheduler,simulator,testing,tls,webhooks}/**/*.{ts,js}',
-      'eslint.config.mjs',
+      '{src,test,bench,scripts,examples,create-rollkeeper}/**/*.{ts,js,mjs,cjs}',
+      'docs/site/**/*.{js,mjs,ts}',
+      '*.{ts,mjs,cjs}',
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },
     rules: { 'english/plain': 'error' },

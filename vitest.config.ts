@@ -6,8 +6,8 @@ import { PLANTED_BUGS, SWITCHED_BUGS } from './test/simulation/planted/planted-b
 import { plantedBugs } from './test/simulation/planted/planted-plugin.js';
 
 /**
- * What hangs is ended after this. How long the rest takes on a machine with more to do than processors says nothing of it: a
- * property that computes for ten seconds was seen to take sixty beside three other runs.
+ * A test that hangs is ended after this. The time of a good test proves nothing on a machine with more to do than
+ * processors: a property that computes for ten seconds was seen to take sixty beside three other runs.
  */
 const HANGS_MS = 180_000;
 /** Each starts processes of its own and waits for them: one alone leaves a processor idle, more would starve each other. */
@@ -50,7 +50,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: SOURCES } },
   plugins: [settingsInCacheKey, plantedBugs(PLANTED_BUGS, import.meta.dirname, SWITCHED_BUGS)],
   test: {
-    // Each source is compiled once, not for every project and every run anew.
+    // Each source is compiled once, not again for every project and every run.
     experimental: { fsModuleCache: true },
     projects: [
       {

@@ -4,9 +4,10 @@ import type { PodVerb } from './api/pod-requests.js';
 import { ApiServers } from './api/servers.js';
 
 /**
- * What requests cost this API server beside another version of it. Both are up at the same time, each with a Redis of its own, and
- * get the same requests in turns: on a machine that does other things, two runs one after the other differ by more than
- * the versions do. Servers also differ from start to start, by what V8 makes of them, so both are started several times.
+ * Compares the cost of requests on this API server with that on another version of it. Both are up at the same time,
+ * each with a Redis of its own, and get the same requests in turns: on a machine that does other things, two runs one
+ * after the other differ by more than the versions do. Servers also differ from start to start, by how V8 compiles
+ * them, so both are started several times.
  */
 const flags = readFlags('npm run bench:api --', {
   beside: text('the other version: a commit or a tag'),

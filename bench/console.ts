@@ -199,7 +199,7 @@ async function changeOn(client: HttpApiClient, signal: AbortSignal): Promise<num
   return changes;
 }
 
-/** Of the page's main thread. */
+/** The CPU time of the page's main thread. */
 async function processorSeconds(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;

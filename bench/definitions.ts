@@ -5,8 +5,8 @@ import { ApiServers } from './api/servers.js';
 import { largeDefinition } from './support/large-definition.js';
 
 /**
- * What large definitions cost the embedded API server: how long it takes to store and serve one, what clients wait for
- * that read the OpenAPI documents afterwards, and the memory that stays.
+ * Measures the cost of large definitions for the embedded API server: how long it takes to store and serve one, how
+ * long clients wait that read the OpenAPI documents afterwards, and the memory that stays.
  */
 const { count, kilobytes } = readFlags('npm run bench -- --definitions', {
   count: number('definitions', 10),

@@ -22,7 +22,7 @@ interface Variant {
   readonly waits?: ChangeWaits;
 }
 
-/** What a rollout of all Deployments took on the average. */
+/** The average cost of a rollout of all Deployments. */
 interface Cost {
   readonly writes: number;
   readonly syncs: number;

@@ -13,7 +13,7 @@ const { busy, rounds, workers, workMs } = readFlags('npm run bench -- --fair-sha
   rounds: number('times that everything is measured', 3),
 });
 
-/** What a change waited for. */
+/** How long a change waited. */
 interface Wait {
   readonly runsBefore: number;
   readonly ms: number;

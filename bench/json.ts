@@ -2,9 +2,9 @@ import { parseJson, stringifyJson } from '../src/machinery/kubernetes/index.js';
 import { number, readFlags } from '../test/support/flags.js';
 
 /**
- * What it costs to keep integers that no double holds: `parseJson` and `stringifyJson` against `JSON` alone, on an
- * ordinary pod, on a page of them, and on a pod and a page that hold such an integer. In turns, so that both meet the
- * same machine; medians of CPU time, so that others on it count less.
+ * Measures the cost of keeping integers that a double cannot hold: `parseJson` and `stringifyJson` against `JSON`
+ * alone, on an ordinary pod, on a page of them, and on a pod and a page that hold such an integer. They take turns,
+ * so that both meet the same machine. Medians of CPU time are compared, so that other processes on it count less.
  */
 const { rounds: ROUNDS } = readFlags('npm run bench -- --json', { rounds: number('turns of each', 41) });
 /** How long one turn is, about; long against the clock's resolution. */
@@ -98,7 +98,7 @@ function compare(alone: Subject, ours: Subject): { alone: number; ours: number }
   const calls = callsPerTurn(alone);
   const times = { alone: [] as number[], ours: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {
-    // Whoever is second finds warmer caches: it is each of them half of the time.
+    // The second of the two finds warmer caches, so each of them comes second half of the time.
     const order = round % 2 === 0 ? (['alone', 'ours'] as const) : (['ours', 'alone'] as const);
     for (const who of order) times[who].push(turn(who === 'alone' ? alone : ours, calls) / calls);
   }

@@ -13,8 +13,8 @@ import { memoryOf } from './support/process-figures.js';
 import { ManyKindsApi } from './support/many-kinds-api.js';
 
 /*
- * What it costs to follow the metadata of very many kinds: memory of the replica that leads and of one that does not,
- * connections, requests, and how soon a new leader collects.
+ * Measures the cost of following the metadata of very many kinds: memory of the replica that leads and of one that
+ * does not, connections, requests, and how soon a new leader collects.
  */
 
 const flags = readFlags('npm run bench --', {

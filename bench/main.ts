@@ -8,11 +8,11 @@ import { Up } from '../test/e2e/support/up.js';
 import { number, readFlags } from '../test/support/flags.js';
 import { cpuSecondsOfTree } from './support/process-figures.js';
 
-/** What one phase took. */
+/** The cost of one phase. */
 interface Row {
   readonly phase: string;
   readonly seconds: number;
-  /** Of all processes together, Redis among them, but not of the benchmark; seconds. */
+  /** CPU seconds of all processes together, with Redis and without the benchmark. */
   readonly cpu: number;
   /** Writes to Deployments and ReplicaSets that changed something, the benchmark's own left out. */
   readonly writes: number;

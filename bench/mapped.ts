@@ -17,7 +17,7 @@ const { objects, runs } = readFlags('npm run bench -- --mapped', {
 const SECRET = { namespace: 'default', name: 'shared' };
 const MAPPED = 'mapped-';
 
-/** Which version of the Secret each object has seen. */
+/** Remembers which version of the Secret each object has seen. */
 class Sightings {
   private readonly seen = new Map<string, string>();
   private done = Promise.withResolvers<undefined>();

@@ -12,8 +12,9 @@ import { isRolledOut } from './support/rollout-world.js';
 import { steadyCluster } from './support/steady-cluster.js';
 
 /*
- * What memory one replica, the API server and the simulated nodes have: with nothing to do, at the peak of rollouts, and with many
- * pods in their caches. Every figure on processes of its own; environments are compared in turns.
+ * Measures the memory of one replica, the API server and the simulated nodes: with nothing to do, at the peak of
+ * rollouts, and with many pods in their caches. Every figure has processes of its own, and environments are compared
+ * in turns.
  */
 
 const flags = readFlags('npm run bench -- --memory', {

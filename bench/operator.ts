@@ -9,7 +9,10 @@ import { number, readFlags } from '../test/support/flags.js';
 import type { Memory } from './support/process-figures.js';
 import { memoryOf } from './support/process-figures.js';
 
-/** What an operator of a few lines takes of a machine: `test/nightly/support/minimal-operator.mjs`, without Redis. */
+/**
+ * Measures the memory and CPU of an operator of a few lines: `test/nightly/support/minimal-operator.mjs`, without
+ * Redis.
+ */
 const { runs, seconds } = readFlags('npm run bench -- --operator', {
   runs: number('of each; the median counts', 5),
   seconds: number('at rest before its memory is read', 10),

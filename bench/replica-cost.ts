@@ -7,7 +7,7 @@ import { median, spread } from './support/spread.js';
 import type { StartWorld, WorldName } from './support/worlds.js';
 import { WORLDS, WORLD_NAMES, untilRolledOut } from './support/worlds.js';
 
-/** What one rollout of all Deployments took, on the average of those that were measured. */
+/** The average cost of one rollout of all Deployments, of those that were measured. */
 type Cost = Usage & {
   readonly seconds: number;
   readonly commandsPerSync: number;
@@ -31,7 +31,7 @@ const flags = readFlags('npm run bench -- --replica-cost', {
 });
 const names = Array.from({ length: flags.deployments }, (_, index) => `web-${index}`);
 const sizes = flags.replicas;
-/** Until the last pods are gone, and what is told of them. */
+/** After this the last pods are gone, and so are the Events about them. */
 const SETTLE_MS = 3000;
 const firstMeasured = 2 + flags.warm;
 const ROWS: readonly (readonly [keyof Cost, string, number])[] = [

@@ -48,7 +48,7 @@ async function measure(startWorld: StartWorld, replicas: number): Promise<number
       names.map((name) => world.create(aDeployment({ name, replicas: pods, strategy: STRATEGY }))),
     );
     await untilRolledOut(world, names.length, 'web:1');
-    // What a process spends on compiling its own code is not what more replicas are for.
+    // A process spends its first seconds on compiling its own code, and more replicas do not help with that.
     for (const image of ['web:2', 'web:3', 'web:4']) await rollOut(image);
     world.slowDown(flags.latency);
     const startedMs = performance.now();

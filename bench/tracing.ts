@@ -6,15 +6,15 @@ import type { MeasuredUp } from './support/measured-up.js';
 import { startMeasuredUp } from './support/measured-up.js';
 
 /**
- * What tracing costs: the CPU of all processes for the same rollouts, with spans sent and without.
+ * Measures the cost of tracing: the CPU of all processes for the same rollouts, with spans sent and without.
  *
- * A set that traces and one that does not, side by side and in turns of a few seconds: one is stopped (SIGSTOP) while the
+ * A set that traces and one that does not run side by side, in turns of a few seconds: one is stopped (SIGSTOP) while the
  * other works. On a shared machine the same work costs up to 60 % more from one minute to the next, and what is measured a
- * minute apart cannot be compared. Several pairs of sets, since no two sets compile themselves alike.
+ * minute apart cannot be compared. There are several pairs of sets, since no two sets compile themselves alike.
  *
- * Twice: with rollouts that begin one after the other, at a rate that the processors can carry; and with all of them at
- * once. In the storm all processors are busy all the time, and processes that share them and their caches slow each
- * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans,
+ * This is done twice: with rollouts that begin one after the other, at a rate that the processors can carry; and with all
+ * of them at once. In the storm all processors are busy all the time, and processes that share them and their caches slow each
+ * other: each that takes part then costs more than it does, in every process. What Redis needs, which makes no spans,
  * shows how much of a difference that is.
  */
 const flags = readFlags('npm run bench -- --tracing', {
@@ -31,12 +31,15 @@ const { deployments, pods, warmUp } = flags;
 const UNTRACED = { OTEL_SDK_DISABLED: 'true' };
 /** Rollouts of every Deployment in one turn: some four seconds, long against pausing and resuming. */
 const ROLLOUTS = { atARate: 1, allAtOnce: 3 };
-/** Until what follows a rollout, the end of the last pods say, is over; a key that is worked on is not to be stopped. */
+/**
+ * After this the consequences of a rollout are over, such as the end of the last pods: a process must not be stopped
+ * while it processes a key.
+ */
 const SETTLE_MS = 500;
 /** Turns without a rollout, of each set: what they cost, pausing and resuming for the most part, is taken off the others. */
 const EMPTY_TURNS = 6;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** What a shell says of a program that Ctrl-C ended. */
+/** The exit code of a program that Ctrl-C ended, as a shell reports it. */
 const INTERRUPTED = 130;
 
 interface Turn {
@@ -79,7 +82,7 @@ async function comparePair(everyMs: number): Promise<Compared> {
     startMeasuredUp({ env: UNTRACED, deployments, pods }),
     startMeasuredUp({ env: flags.control ? UNTRACED : TRACED, deployments, pods }),
   ]);
-  // What is stopped by SIGSTOP hears of no Ctrl-C.
+  // A process that SIGSTOP has stopped does not notice Ctrl-C.
   const interrupt = () => void stopAll([off, on]).finally(() => process.exit(INTERRUPTED));
   for (const signal of SIGNALS) process.once(signal, interrupt);
   try {
@@ -96,7 +99,7 @@ async function stopAll(sets: readonly MeasuredUp[]): Promise<void> {
 
 async function compareSets(sets: Sets, everyMs: number): Promise<Compared> {
   for (const set of [sets.off, sets.on]) set.pause();
-  // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
+  // A process spends its first seconds on compiling its own code. That is no cost of tracing.
   await takeTurns(sets, warmUp, (set, image) => set.rollOut(`${image}-warm-up`, 0));
   const rollouts = everyMs > 0 ? ROLLOUTS.atARate : ROLLOUTS.allAtOnce;
   const full = await takeTurns(sets, flags.turns, async (set, image) => {
@@ -170,7 +173,10 @@ function pairsOf(pairs: readonly Compared[], figure: Figure): number[] {
   return pairs.map((pair) => geometricMean(turnsOf([pair], figure)));
 }
 
-/** What is more, with its standard error. A plain mean of ratios takes noise for cost; the geometric one does not. */
+/**
+ * The additional cost, with its standard error. A plain mean of ratios takes noise for cost; the geometric one does
+ * not.
+ */
 function overhead(ratios: readonly number[]): string {
   const logarithms = ratios.map(Math.log);
   const centre = mean(logarithms);
@@ -182,7 +188,7 @@ function geometricMean(ratios: readonly number[]): number {
   return Math.exp(mean(ratios.map(Math.log)));
 }
 
-/** What part of the processors' time was used, 0 to 1. */
+/** The part of the processors' time that was used, 0 to 1. */
 function busy(turns: readonly Turn[]): number {
   return mean(turns.map(({ ours, redis, seconds }) => (ours + redis) / (seconds * availableParallelism())));
 }

@@ -55,7 +55,7 @@ const scripts = {
 const chosen = args.find((arg) => arg in scripts);
 const besideAt = chosen === '--api' ? args.indexOf('--beside') : -1;
 const script = besideAt >= 0 ? 'api-beside.ts' : chosen ? scripts[chosen] : 'main.ts';
-// Which kinds is an option of that script as well as its name.
+// `--kinds` is an option of that script as well as its name.
 const options = chosen === '--kinds' ? args : args.filter((arg) => arg !== chosen);
 if (besideAt >= 0) options.push('--main', mainOf(args[besideAt + 1]));
 process.exitCode = await run(node, [tsx, join(ROOT, 'bench', script), ...options], { cwd: ROOT });

@@ -18,7 +18,9 @@ const ASSETS = [
   'apiserver/schema/generated',
 ];
 
-/** Where the modules are, links followed as the bundler follows them, and the place of each package's files below `dist`. */
+/**
+ * The folder of each package's modules, with links followed as the bundler follows them, and its place below `dist`.
+ */
 const HOMES = [...BUILT].map(([name, folder]) => ({
   folder: realpathSync(folder),
   place: name === 'rollkeeper' ? name : join('files', name),
@@ -26,7 +28,7 @@ const HOMES = [...BUILT].map(([name, folder]) => ({
 
 /** Loaded from node_modules: what has files or threads of its own. All of it is a dependency of ours or done without. */
 const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
-/** What Nest and its terminus look for and do without. */
+/** Nest and its terminus look for these, and do without them. */
 const OPTIONAL = [
   '@fastify/static',
   '@grpc/*',
@@ -63,7 +65,7 @@ const UNREACHED = [
   { path: /\/zod\/v4\/locales\/index\.js$/, exports: [] },
 ];
 
-/** What a process must not load before it needs it, by the module that the process begins with. */
+/** Modules that a process must not load before it needs them, by the module that the process begins with. */
 const KEPT_APART = [
   {
     process: 'dist/rollkeeper/cli/program.js',
@@ -104,7 +106,10 @@ function emptyModule(path, names) {
   return names.map((name) => `export const ${name} = ${thrower};`).join('\n') || 'export {};';
 }
 
-/** Packages that are loaded when they are first needed, from where they are; and tables of character sets that nobody sends. */
+/**
+ * Leaves packages where they are that are loaded when they are first needed, and leaves out tables of character sets
+ * that no client sends.
+ */
 const loadedWhenNeeded = {
   name: 'loaded-when-needed',
   setup({ onResolve }) {
@@ -138,7 +143,7 @@ const whereTheyWere = {
   },
 };
 
-/** Where the bundle has a module's files, below `dist`; undefined for what is not ours. */
+/** The place of a module's files in the bundle, below `dist`; undefined for modules that are not ours. */
 function placeOf(path) {
   const home = HOMES.find(({ folder }) => path.startsWith(folder + sep));
   return home && join(home.place, relative(home.folder, path));
@@ -161,7 +166,7 @@ const { metafile } = await build({
   mainFields: ['module', 'main'],
   external: [...LEFT_OUT, ...OPTIONAL],
   plugins: [leftEmpty, loadedWhenNeeded, whereTheyWere],
-  // Names stay as they are: profiles and stacks shall be read.
+  // Names stay as they are, so that profiles and stacks can be read.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',

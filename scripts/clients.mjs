@@ -1,6 +1,6 @@
-// `npm run clients`: clients that nobody has written for this server, on a cluster with nodes and controllers: @kubernetes/client-node,
-// kubernetes-fluent-client, Python's kubernetes where there is one, and Helm. `--only TEXT`: those whose name contains it;
-// `--memory`: on no Redis.
+// `npm run clients` runs clients that were not written for this server, on a cluster with nodes and controllers:
+// @kubernetes/client-node, kubernetes-fluent-client, Python's kubernetes where there is one, and Helm. `--only TEXT`
+// chooses those whose name contains it, and `--memory` does without Redis.
 import { join } from 'node:path';
 import { run, runQuietly, say } from './lib/run.mjs';
 import { ROOT, ensureDependencies, ensureHelm, ensureNode, ensureRedis } from './lib/setup.mjs';

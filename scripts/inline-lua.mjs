@@ -12,7 +12,7 @@ const NAMED = /new LuaScript\(new URL\('(\.\/lua\/[a-z0-9-]+\.lua)', import\.met
 /** Any other way to name such a file would be read at run time, and not be found. */
 const MISSED = /^(?!\s*(?:\/\/|\*)).*\.lua\b.*import\.meta\.url/m;
 
-/** Of this run or of an earlier one. */
+/** Counts the scripts that this run or an earlier one has put in. */
 let inlined = 0;
 for (const [name, folder] of BUILT)
   for (const path of readdirSync(folder, { recursive: true }))

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
-// What kubectl (1.26 and newer) runs to complete `kubectl rollkeeper …`: the words are the arguments, the last one is being typed.
+// kubectl (1.26 and newer) runs this to complete `kubectl rollkeeper …`: the words are the arguments, the last one is
+// being typed.
 process.argv.splice(2, 0, '__complete', '--');
 await import('./rollkeeper.mjs');

@@ -6,7 +6,7 @@ import { DIST, ROOT, WORKSPACES } from './lib/workspaces.mjs';
 
 for (const workspace of WORKSPACES) {
   const written = join(DIST, basename(workspace));
-  // Where it is not, this is the second run after one.
+  // If it is not there, this is the second run after one build.
   if (!existsSync(written)) continue;
   const own = join(ROOT, workspace, 'dist');
   rmSync(own, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx rollkeeper …`: the built program, on a Node that is new enough whatever started this.
+// `npx rollkeeper …` runs the built program, on a Node that is new enough even if an older one started this.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from './lib/run.mjs';

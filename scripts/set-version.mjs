@@ -22,7 +22,8 @@ changeJson('package-lock.json', (lock) => {
   for (const [path, entry] of Object.entries(lock.packages))
     setVersion(entry, path === '' ? product.name : (entry.name ?? path.replace(/^src\//, '@rollkeeper/')));
 });
-// The image's tag in the instructions, the man page's title: whatever names the former version, and only that.
+// The former version is replaced wherever it stands, such as the image's tag in the instructions and the man page's
+// title, and nothing else.
 for (const file of [
   'src/machinery/version.ts',
   'helm/rollkeeper/Chart.yaml',

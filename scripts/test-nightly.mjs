@@ -9,7 +9,7 @@ import { ROOT } from './lib/setup.mjs';
 
 const SEED = process.env.SEED ?? String(randomInt(2 ** 31));
 const SCRIPTS = [
-  // What is late on a shared machine says nothing; what is lost or done twice does.
+  // On a shared machine a late result proves nothing; a lost or doubled one does.
   ['chaos.mjs', '--seed', '1', '--minutes', '2', '--patience', '6'],
   ['chaos.mjs', '--minutes', '5', '--patience', '6'],
   ['chaos.mjs', '--coordination', 'leases', '--minutes', '5', '--patience', '6'],
@@ -22,7 +22,7 @@ const SCRIPTS = [
 const env = { ...process.env, ROLLKEEPER_NIGHTLY: '1', SEED };
 const script = (name) => join(ROOT, 'scripts', name);
 const args = process.argv.slice(2);
-/** Whether somebody has asked for the end: what runs is ended, and nothing else begins. */
+/** Whether a signal has asked for the end: the running script is ended, and no other begins. */
 let isStopped = false;
 for (const signal of STOP_SIGNALS) process.once(signal, () => (isStopped = true));
 say(`the properties have SEED=${SEED}`);
@@ -41,7 +41,7 @@ if (args.length > 0) {
   }
   for (const { isGood, what } of outcomes) say(`${isGood ? 'passed' : 'FAILED'}: ${what}`);
   const good = outcomes.filter(({ isGood }) => isGood).length;
-  // What did not run has not passed.
+  // A script that did not run has not passed.
   const failed = tests.failed + SCRIPTS.length - good;
   process.stdout.write(`${tests.passed + good} passed, ${failed} failed${tests.more}\n`);
   process.exitCode = failed > 0 || tests.exitCode !== 0 ? 1 : 0;

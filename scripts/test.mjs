@@ -50,7 +50,7 @@ function select({ paths, suites: named }) {
   }
 }
 
-/** Of the selection, what the change can reach, where only that was asked for. */
+/** The files of the selection that the change can reach, if only those were asked for. */
 function narrow({ files, suites }) {
   if (asked.affected === undefined) return { files, paths: asked.paths, suites };
   const reached = affectedTests({

@@ -16,7 +16,7 @@ export function median(values: readonly number[]): number {
   return distribution(values).p50;
 }
 
-/** Of Linux, whatever the kernel was built with. */
+/** USER_HZ of Linux is 100 for every configuration of the kernel. */
 const TICKS_PER_SECOND = 100;
 
 /** User and system time of a process, from the 14th and 15th field of its `stat`. */

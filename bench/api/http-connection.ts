@@ -3,14 +3,14 @@ import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { AnswerReader } from './answer-reader.js';
 
-/** Where a server is and how it lets one in. */
+/** The address of a server, and the certificate or token that it accepts. */
 export interface HttpTarget {
   readonly port: number;
   readonly ca: string;
   readonly token: string;
 }
 
-/** What a server has answered. */
+/** An answer of the server. */
 export interface HttpAnswer {
   readonly status: number;
   /** The whole body; empty unless it was asked for. */

@@ -7,7 +7,7 @@ import { distribution } from './figures.js';
 import { RedisLoad } from './redis-load.js';
 import { WatchConnection } from './watch-connection.js';
 
-/** What the load generator is asked to do. Names are those of the objects, each taken once. */
+/** A job of the load generator. Names are those of the objects, each taken once. */
 export type LoadJob =
   | {
       readonly kind: 'http';
@@ -33,7 +33,7 @@ export interface LoadResult {
   readonly latency: Distribution;
   /** Milliseconds from a write to the arrival of its event: since it was sent, and since it was answered. */
   readonly watch?: { readonly sinceSent: Distribution; readonly sinceAnswered: Distribution };
-  /** Of the load generator itself. */
+  /** The CPU time that the load generator itself used. */
   readonly cpuSeconds: number;
 }
 

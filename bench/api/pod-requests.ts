@@ -49,7 +49,7 @@ function podText(name: string): string {
   });
 }
 
-/** What a kubelet says once a pod runs. */
+/** The status that a kubelet writes once a pod runs. */
 const STATUS = JSON.stringify({
   status: {
     phase: 'Running',

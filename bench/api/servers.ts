@@ -57,7 +57,7 @@ export class ApiServers {
     }
   }
 
-  /** A file for whoever is started beside the API server. */
+  /** The kubeconfig of processes that are started beside the API server. */
   get kubeconfig(): string {
     return join(this.dataDir, 'kubeconfig');
   }

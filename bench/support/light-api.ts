@@ -33,7 +33,7 @@ interface Target {
 }
 
 const PATH = /^\/apis?\/((?:[^/]+\/)?v\d+)(?:\/namespaces\/[^/]+)?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
-/** Watchers are told no more often than this, milliseconds, as by the embedded server. */
+/** Watchers are notified no more often than this, milliseconds, as by the embedded server. */
 const WATCH_BATCH_MS = 10;
 
 /**
@@ -86,7 +86,7 @@ export class LightApi {
     return stored;
   }
 
-  /** A change by somebody else, for example of an image; `change` gets a copy. */
+  /** Makes a change as another client would, for example of an image; `change` gets a copy. */
   change<T extends UnstructuredObject>(resource: string, name: string, change: (object: T) => void): void {
     const collection = this.collections.get(resource);
     const current = collection?.objects.get(name);
@@ -224,7 +224,7 @@ function withStatus(current: Stored, sent: Stored): Stored {
 function watch(collection: Collection, after: number, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
-  // What waits to be told is in the log already: a watcher that comes in between shall not be told twice.
+  // The log holds already what is still to be sent: a watcher that comes in between must not get it twice.
   flush(collection);
   for (const { line, revision } of collection.log) if (revision > after) response.write(line);
   collection.watchers.add(response);

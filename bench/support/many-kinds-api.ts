@@ -16,7 +16,7 @@ import {
 export interface ManyKindsOptions {
   /** Beside pods, ReplicaSets, Deployments and namespaces, of which there are none. */
   readonly kinds: number;
-  /** Of each of them. */
+  /** The number of objects of each kind. */
   readonly objects: number;
   readonly tls: { readonly cert: string; readonly key: string };
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
-/** Of Linux, whatever the kernel was built with. */
+/** USER_HZ of Linux is 100 for every configuration of the kernel. */
 const TICKS_PER_SECOND = 100;
 
 /** User and system time of a process, from the 14th and 15th field of its `stat`. */
@@ -9,7 +9,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Of a process and all that it has started and that still run. */
+/** CPU seconds of a process and of all that it has started and that still run. */
 export function cpuSecondsOfTree(pid: number): number {
   const children = readdirSync('/proc').filter(
     (name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid,
@@ -47,7 +47,7 @@ function statOf(pid: number): string[] {
 /** MiB. */
 export interface Memory {
   readonly resident: number;
-  /** Of it what is the process's own; the rest is of files, which processes of one machine share. */
+  /** The process's own part of it; the rest is of files, which processes of one machine share. */
   readonly own: number;
   /** The most that was resident since {@link forgetPeak}. */
   readonly peak: number;

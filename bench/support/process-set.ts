@@ -21,7 +21,7 @@ export interface ProcessSetOptions {
   /** The built program. */
   readonly main: string;
   readonly env: NodeJS.ProcessEnv;
-  /** What the store holds before the API server starts. @default nothing */
+  /** The objects in the store before the API server starts. @default nothing */
   readonly objects?: AsyncIterable<StorageRecord>;
 }
 
@@ -78,7 +78,7 @@ export class ProcessSet {
     return this.redis.url;
   }
 
-  /** Of the admin pages of a process that has them. */
+  /** The URL of the admin pages of a process that has them. */
   adminUrlOf(role: Role): string {
     return this.processes.get(role)?.adminUrl ?? '';
   }

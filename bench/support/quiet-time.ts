@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Of Linux: USER_HZ. */
+/** USER_HZ of Linux. */
 const TICKS_PER_SECOND = 100;
 
 /**

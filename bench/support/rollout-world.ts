@@ -8,7 +8,7 @@ export interface RolloutWorldOptions {
   readonly controllerArgs: readonly string[];
 }
 
-/** What a world has used since it began. */
+/** The cost of a world since it began. */
 export interface Usage {
   /** CPU seconds of all replicas. */
   readonly replicas: number;
@@ -20,11 +20,11 @@ export interface Usage {
   readonly commands: number;
   /** Syncs of all controllers. */
   readonly syncs: number;
-  /** Changes of Deployments and ReplicaSets, whoever made them. */
+  /** Changes of Deployments and ReplicaSets by any client. */
   readonly writes: number;
 }
 
-/** Where a benchmark rolls Deployments of `default` out. */
+/** The cluster in which a benchmark rolls out Deployments of `default`. */
 export interface RolloutWorld {
   create(deployment: Deployment): Promise<void>;
   setImage(name: string, image: string): Promise<void>;

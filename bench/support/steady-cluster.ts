@@ -12,7 +12,7 @@ import {
 
 export interface SteadyClusterOptions {
   readonly deployments: number;
-  /** Of each. */
+  /** The number of pods of each Deployment. */
   readonly pods: number;
   readonly nodes: number;
 }

@@ -4,7 +4,7 @@ import type { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { cpuSeconds } from './process-figures.js';
 import type { Usage } from './rollout-world.js';
 
-/** What replicas and their Redis tell of themselves. */
+/** The figures that replicas and their Redis report of themselves. */
 export type ReplicaUsage = Pick<Usage, 'replicas' | 'redis' | 'commands' | 'syncs'>;
 
 export async function usageOf(of: {

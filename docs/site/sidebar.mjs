@@ -1,4 +1,5 @@
-// What the site has, and where: a tutorial teaches, a how-to does one thing, a reference is looked up, an explanation is read.
+// The pages of the site by their sort: a tutorial teaches, a how-to does one thing, a reference is looked up, an
+// explanation is read.
 const of = (text, link) => ({ text, link });
 
 export const SIDEBAR = [

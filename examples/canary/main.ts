@@ -1,5 +1,5 @@
 /**
- * A Deployment annotated `example.com/canary-image` has a second one beside it, NAME-canary: one pod of that image. Whatever
+ * A Deployment annotated `example.com/canary-image` has a second one beside it, NAME-canary: one pod of that image. Any
  * becomes of it is put right; it goes with the annotation, and with its owner.
  */
 import {

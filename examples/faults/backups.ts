@@ -52,7 +52,10 @@ export const naiveBackups = defineController({
   },
 });
 
-/** The Job's name follows from the Backup, so the API server itself refuses a second one, whatever was lost before. */
+/**
+ * The Job's name follows from the Backup, so the API server itself refuses a second one, even if an answer was lost
+ * before.
+ */
 export const backups = defineController({
   name: 'backups',
   for: Backup,

@@ -22,7 +22,7 @@ import { Traffic } from './traffic.ts';
 const SHOP = { namespace: 'default', name: 'shop' };
 const EVERY_MS = 1000;
 const RATE = 100;
-/** What `npm start` keeps beside the repository, unless another cluster is named. */
+/** The kubeconfig that `npm start` keeps beside the repository, unless another cluster is named. */
 const KUBECONFIG = [process.env['KUBECONFIG'], '.rollkeeper/kubeconfig'].find(
   (path) => path !== undefined && existsSync(path),
 );
@@ -55,7 +55,7 @@ async function apply(client: HttpApiClient, file: string): Promise<void> {
   }
 }
 
-/** What the Deployment says about its rollout, and the weights of the route. */
+/** Reads what the Deployment says about its rollout, and the weights of the route. */
 async function look(client: HttpApiClient): Promise<{ isDone: boolean; weights: string; says: string }> {
   const [shop, route] = await Promise.all([client.get(Deployment, SHOP), client.get(HTTPRoute, SHOP)]);
   const weights = (route.spec.rules?.[0]?.backendRefs ?? []).map(({ weight = 1 }) => weight).join('/');

@@ -11,7 +11,7 @@ export interface TrafficOptions extends Omit<PodServersOptions, 'clock'> {
   readonly logger: Logger;
   /** @default 200 */
   readonly ratePerSecond?: number;
-  /** Whose objects the gateway and the pods follow. @default all */
+  /** The gateway and the pods follow objects of these namespaces. @default all */
   readonly namespaces?: readonly string[];
   /** The host that the requests are for. @default 127.0.0.1 */
   readonly host?: string;

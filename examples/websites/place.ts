@@ -2,7 +2,7 @@ import type { WebhookServerOptions } from 'rollkeeper/webhooks';
 
 const { PORT = '8081', WEBHOOK_URL } = process.env;
 
-/** What kubelet asks for. */
+/** The address that kubelet probes. */
 export const probes = { port: Number(PORT), host: '0.0.0.0' };
 
 /** In a cluster a Service sends its port 443 to our 9443. Outside of one, each replica has an address of its own. */

@@ -1,10 +1,11 @@
-// Which tests a change can reach, by the packages and the test code that they import. Plain Node 20, nothing from node_modules.
+// Finds the tests that a change can reach, by the packages and the test code that they import. This is plain Node 20,
+// and needs nothing from node_modules.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './workspaces.mjs';
 import { needsOf, textsReachedFrom } from './test-suites.mjs';
 
-/** Of no test: prose and pictures. Some tests read documents; these name them in their text. */
+/** Prose and pictures concern no test, but for tests that read documents and name them in their text. */
 const PROSE = /\.(md|png|svg|txt)$/;
 
 /**
@@ -70,7 +71,10 @@ function withDependents(names, packages) {
   return all;
 }
 
-/** What a test runs code of: the package that it lies in, those that it imports, and all of them where it runs the built program. */
+/**
+ * The packages whose code a test runs: the one that it lies in, those that it imports, and all of them if it runs the
+ * built program.
+ */
 function packagesOf(file, texts, packages) {
   if (needsOf([file]).has('build')) return new Set(packages.keys());
   const imported = texts.flatMap((text) =>

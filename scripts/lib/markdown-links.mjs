@@ -19,7 +19,7 @@ export function linksIn(markdown) {
       path: mark < 0 ? target : target.slice(0, mark),
       anchor: mark < 0 ? '' : target.slice(mark + 1),
       line: markdown.slice(0, index).split('\n').length,
-      // Where the target is in the text.
+      // The position of the target in the text.
       start: index + whole.lastIndexOf(`(${target}`) + 1,
       end: index + whole.lastIndexOf(`(${target}`) + 1 + target.length,
     };

@@ -1,4 +1,4 @@
-// What the long steps of a first start tell the person who waits: what runs, how far it is, and for how long.
+// Shows the person who waits for a first start its long steps: which one runs, how far it is, and for how long.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What the kit is tried on beside the Node that everything else is tested with: packages of the npm registry with programs in them.
+// The kit is also tried on these runtimes beside the Node of all other tests: packages of the npm registry with
+// programs in them.
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpackNpmPackage } from './npm-package.mjs';

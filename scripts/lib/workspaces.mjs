@@ -7,7 +7,10 @@ export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const DIST = join(ROOT, 'dist');
 /** Their folders, from the root: `src/client`. */
 export const WORKSPACES = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).workspaces;
-/** Where a package's modules are after the build. The product's are in `dist`, the others' beside their sources. */
+/**
+ * The folder of each package's modules after the build: `dist` for the product, and beside the sources for the
+ * others.
+ */
 export const BUILT = new Map([
   ...WORKSPACES.map((folder) => [folder.replace('src/', ''), join(ROOT, folder, 'dist')]),
   ['rollkeeper', join(DIST, 'rollkeeper')],

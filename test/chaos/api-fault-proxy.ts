@@ -9,7 +9,7 @@ export interface AnswerFault {
   readonly status?: number;
   readonly reason?: string;
   readonly retryAfterSeconds?: number;
-  /** Which requests. @default all but watches */
+  /** The methods of the requests that it meets. @default all but watches */
   readonly methods?: readonly string[];
   /** @default all */
   readonly paths?: RegExp;
@@ -24,7 +24,6 @@ export interface SeenWrite {
   readonly method: string;
   readonly path: string;
   readonly when: 'before' | 'after';
-  /** Of those with this method and collection since the proxy started. */
   readonly body: Buffer;
 }
 
@@ -39,7 +38,7 @@ export interface SeenRequest {
   readonly body: Buffer;
 }
 
-/** What an admission plugin would answer. */
+/** The answer of an admission plug-in that refuses a request. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;

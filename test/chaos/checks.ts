@@ -98,5 +98,5 @@ export class Checks {
   }
 }
 
-/** Of what concerns leaders, all that does not need a queue in Redis. */
+/** Lines about leaders that can be judged without a queue in Redis. */
 const isOfLeadership = ({ e }: JournalLine): boolean => e === 'lead';

@@ -11,7 +11,7 @@ import type { Violation } from './checkers/violation.js';
 const WINDOW = { width: 1440, height: 6000 };
 /** The page asks again after 4 s at most, and a feed that is silent counts as dead after 6 s. */
 const CATCHES_UP_WITHIN_MS = 15_000;
-/** What the page keeps of the past, such as decisions, is complete after so many minutes. */
+/** The page's memory of the past, such as decisions, is full after so many minutes. */
 const FILLING_MINUTES = 10;
 /** More than garbage and caches of the browser differ by, MiB in an hour. */
 const FLAT_MIB = 3;
@@ -31,7 +31,7 @@ interface Shown {
 }
 
 export interface ConsoleWatchOptions {
-  /** Of the replica whose console is opened; the same in each of its lives. */
+  /** The admin URL of the replica whose console is opened; it stays the same when the replica is started again. */
   readonly adminUrl: string;
   readonly client: ApiClient;
   readonly namespace: string;
@@ -41,7 +41,7 @@ export interface ConsoleWatchOptions {
 
 /**
  * The console of one replica, open in Chromium for the whole run, never reloaded. At rest it has to be live and to show every
- * Deployment as the API has it, whatever happened to its replica; its memory has to be flat.
+ * Deployment as the API has it, regardless of what happened to its replica; its memory has to be flat.
  */
 export class ConsoleWatch {
   checks = 0;

@@ -74,7 +74,7 @@ export function describeEachFault(name: string, coordination: ChaosCoordination)
         await FAULTS[kind]({ set, strength: 0, dice: random.next(), patience: PATIENCE, began, failed });
         return seen.length > 0;
       };
-      // After the fault before there may be nobody to be hit yet: no leader, no follower that is ready.
+      // After the fault before there may be no replica to be hit yet: no leader, no follower that is ready.
       await waitFor(make, { timeoutMs: SEEN_WITHIN_MS, intervalMs: 50, what: 'the fault to be made' });
       expect(seen).toHaveLength(1);
       expect(await seen[0]).toBeLessThan(SEEN_WITHIN_MS);

@@ -73,7 +73,7 @@ export class History {
     await waitFor(isComplete, { timeoutMs: 30_000, intervalMs: 100, what: 'the history to be complete' });
   }
 
-  /** What was recorded since the last call, in the store's order. */
+  /** Returns the events that were recorded since the last call, in the store's order. */
   take(): HistoryEvent[] {
     const events = this.recorded.sort(
       (a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion) ?? 0,

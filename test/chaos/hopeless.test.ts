@@ -13,7 +13,7 @@ import { ChaosSet } from './set/chaos-set.js';
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 const GOOD = Array.from({ length: 10 }, (_, index) => `good-${index}`);
 const WINDOW_MS = 10_000;
-/** What keeps the next try away, as explain calls it. */
+/** The causes that keep the next try away, as explain names them. */
 const CAUSES: Readonly<Record<HopelessKind, string>> = {
   template: 'parked',
   quota: 'retrying',
@@ -21,7 +21,7 @@ const CAUSES: Readonly<Record<HopelessKind, string>> = {
   collision: 'retrying',
   rejected: 'rejection-backoff',
 };
-/** What one or two tries cost with their status writes and Events; one that comes back at once makes hundreds. */
+/** The calls of one or two tries with their status writes and Events; one that comes back at once makes hundreds. */
 const MOST_CALLS = 20;
 
 /** `npm run bench -- --hopeless` does the same with a thousand. */

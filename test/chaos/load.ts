@@ -6,7 +6,7 @@ import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PolicyNeed } from './policy-world.js';
 import type { SeededRandom } from './random.js';
 
-/** What of a Deployment the user decides. */
+/** The part of a Deployment that the user decides. */
 export interface Wish {
   readonly paused: boolean;
   readonly replicas: number | undefined;
@@ -19,7 +19,7 @@ export interface AcknowledgedChange {
   readonly operation: string;
   /** Absent: it was deleted. */
   readonly wish: Wish | undefined;
-  /** A change was sent since and nobody knows what became of it. */
+  /** A change was sent since, and its outcome is unknown. */
   readonly isUncertain: boolean;
 }
 
@@ -27,8 +27,8 @@ export const LOAD_NAMESPACE = 'default';
 const REVISION = 'deployment.kubernetes.io/revision';
 
 /**
- * What the Deployment of one name looks like. Where one pod follows the other, waiting for each would make a rollout
- * longer than what is checked: so few pods, and no time to be ready.
+ * The shape of the Deployment of one name. If one pod follows the other, waiting for each would make a rollout longer
+ * than the checks allow: so there are few pods, and they need no time to be ready.
  */
 interface Shape {
   readonly strategy: Deployment['spec']['strategy'];
@@ -38,7 +38,7 @@ interface Shape {
   readonly policies?: Readonly<Record<string, string>>;
   /** How many of its images cannot be pulled, from 0 to 1. @default 0 */
   readonly broken?: number;
-  /** Of its changes, so many are of cpu alone, from 0 to 1. @default 0 */
+  /** The share of its changes that are of cpu alone, from 0 to 1. @default 0 */
   readonly resized?: number;
   readonly need?: PolicyNeed;
 }
@@ -128,7 +128,7 @@ export class Load {
     return this.changes.values();
   }
 
-  /** What there must be beside the Deployments, by their names. */
+  /** The objects that there must be beside the Deployments, by their names. */
   get needs(): ReadonlyMap<string, PolicyNeed> {
     return new Map(
       this.names.flatMap((name) => {
@@ -271,7 +271,7 @@ export class Load {
     this.changes.set(name, { name, operation, wish, isUncertain: false });
   }
 
-  /** What became of a change whose answer was lost. */
+  /** Finds out the outcome of a change whose answer was lost. */
   private async lookAgain(name: string): Promise<void> {
     try {
       const object = await this.options.client.get<Deployment>(Deployment, {
@@ -321,7 +321,6 @@ function annotationsOf<T extends string | null>(policies: Readonly<Record<string
   );
 }
 
-/** What they need is called as the Deployment is. */
 function revisionOf({ metadata }: ReplicaSet): number {
   return Number(metadata.annotations?.[REVISION] ?? 0);
 }

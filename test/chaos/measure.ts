@@ -21,7 +21,7 @@ const set = await ChaosSet.start({
   replicas: 3,
   random: Math.random,
   controllerArgs: flags.rest,
-  // What is measured shall be the replicas, not proxies and journals.
+  // The replicas are to be measured, not proxies and journals.
   links: flags.measure === 'failover' ? 'none' : 'all',
 });
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);

@@ -17,7 +17,7 @@ export const POLICY_FLAGS = [
   ...['--controllers', '*,disruption'],
 ] as const;
 
-/** What the policies of a Deployment are about, beside itself. */
+/** The objects that the policies of a Deployment need beside it. */
 export type PolicyNeed = 'service' | 'budget';
 
 /** Puts what policies are about into the cluster: zones of nodes, the limit of the namespace, Services and budgets. */

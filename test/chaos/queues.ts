@@ -2,8 +2,8 @@ import type { ReplicaStatus } from '../../src/rollkeeper/admin/server/index.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
 /**
- * What waits, runs, or is parked in the queues, as a replica's admin page says; empty when nothing does. Queues in Redis are those of
- * all; without it they are the leader's own.
+ * The keys that wait, run, or are parked in the queues, by a replica's admin page; empty if there are none. All
+ * replicas share the queues in Redis; without Redis they are the leader's own.
  */
 export async function findQueued(set: ChaosSet): Promise<string[]> {
   const replica =

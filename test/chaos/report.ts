@@ -20,7 +20,7 @@ export interface RunRecord {
   readonly load: { readonly acknowledged: number; readonly refused: number; readonly unknown: number };
   /** From the end of the last fault and of the load until everything was at rest, round by round. */
   readonly restMs: readonly number[];
-  /** What was seen of the console, in a line. */
+  /** The observations of the console, in one line. */
   readonly console?: string;
 }
 

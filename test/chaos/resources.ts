@@ -8,8 +8,8 @@ const MORE_TIMERS = 30;
 const MORE_HEAP_BYTES = 40 << 20;
 
 /**
- * What is at rest may hold something back for a moment, such as the leader the echoes of the last writes: a timer that is
- * gone within this long, milliseconds, is none that leaked.
+ * A process at rest may hold something back for a moment, such as the leader the echoes of the last writes: a timer
+ * that is gone within this time, milliseconds, has not leaked.
  */
 const LETS_GO_WITHIN_MS = 3000;
 
@@ -56,7 +56,7 @@ export class Resources {
 /** So many looks in a row must find the same: on a busy machine, a new leader does not open its watches at once. */
 const SAME_LOOKS = 6;
 
-/** Who has just begun to lead is still opening its watches. */
+/** A process that has just begun to lead is still opening its watches. */
 async function settled(process: ManagedProcess, start: Measurement): Promise<Measurement> {
   let last = start;
   let looks = 0;

@@ -4,7 +4,7 @@ import type { TermLine } from './checkers/epochs.js';
 
 const NOTES = /^\{.*:queue:([\w-]+)\}:state:term:chaos$/;
 
-/** What the preload had Redis note of leaders' terms, queue by queue; read on from where it was read last. */
+/** Reads what Redis has noted of leaders' terms, queue by queue, from the end of the last read on. */
 export async function takeTerms(redis: RedisConnection): Promise<TermLine[]> {
   const lines: TermLine[] = [];
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];

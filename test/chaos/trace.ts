@@ -7,7 +7,7 @@ import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
 
 /**
- * What a round recorded, for whoever looks into its violations: one file `violation-<n>.txt` for each subject.
+ * Writes the records of a round for readers of its violations: one file `violation-<n>.txt` for each subject.
  * @param first the first n
  * @returns how many
  */

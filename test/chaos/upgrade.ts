@@ -13,7 +13,7 @@ const flags = readFlags('npm run upgrade-test --', {
   sideBySideSeconds: number('how long both versions run together', 10),
   patience: number('times as late is not late yet, on a machine that does other things too', 1),
 });
-/** What was asked for: so long nobody works, at most. */
+/** The longest time that no replica may work, as the goal says. */
 const LONGEST_GAP_MS = 1000;
 
 const { seed } = flags;

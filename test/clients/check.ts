@@ -1,9 +1,9 @@
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 
-/** Where a check is carried out. */
+/** The cluster and the namespace in which a check is carried out. */
 export interface Place {
   readonly cluster: TestCluster;
-  /** Of the check alone, and empty. */
+  /** The namespace that belongs to this check alone, and is empty. */
   readonly namespace: string;
 }
 
@@ -23,7 +23,7 @@ export interface CheckResult {
 /** A client that knows the Kubernetes API and nothing of this server. */
 export interface ForeignClient {
   readonly name: string;
-  /** What it needs and this machine has not, in one sentence; undefined: nothing. */
+  /** Names in one sentence what the client needs and this machine has not; undefined if it has everything. */
   missing(): Promise<string | undefined>;
   version(): Promise<string>;
   /** Carries out its checks one after the other. */

@@ -66,7 +66,7 @@ const helmClient: ForeignClient = {
   },
 };
 
-/** Clients that nobody has written for this server. */
+/** Clients that were not written for this server. */
 export const FOREIGN_CLIENTS: readonly ForeignClient[] = [clientNode, fluentClient, python, helmClient];
 
 async function* inProcess(
@@ -111,7 +111,7 @@ async function findPython(): Promise<{ path: string; version: string } | undefin
   return undefined;
 }
 
-/** Of a package as a file would import it. */
+/** The version of a package as a file would import it. */
 function versionIn(file: string, name: string): string {
   const [folder = ''] = createRequire(file).resolve(name).split(`${name}/dist`);
   return (createRequire(file)(join(folder, name, 'package.json')) as { version: string }).version;

@@ -39,7 +39,7 @@ describe('the admin ports of real replicas', () => {
     await redis.stop();
   });
 
-  /** As somebody who is not on this machine. */
+  /** Asks as a user who is not on this machine. */
   const ask = async (replica: Replica, token: string, change?: object): Promise<number> => {
     const path = change ? '/admin/log-level' : '/admin/config';
     const { status } = await fetch(replica.adminUrl + path, {
@@ -80,7 +80,7 @@ describe('the admin ports of real replicas', () => {
 
   it('stay shut to the cluster’s users while the API server is away', async () => {
     await setUp.stopApiServer();
-    // What it said counts for ten seconds; it has said nothing of this one.
+    // A verdict of the API server counts for ten seconds; there is none about this token.
     expect(await ask(delegated, 'a-token-it-never-saw')).toBe(503);
     expect(await ask(delegated, ADMIN_TOKEN)).toBe(200);
   });

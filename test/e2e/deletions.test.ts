@@ -19,7 +19,7 @@ const kubectl = anyKubectl();
 const POLICIES = ['foreground', 'orphan', 'background'] as const;
 const namespace = 'things';
 
-/** What `kubectl delete --wait` has to be through with; it hung for ever where nothing took the finalizer off. */
+/** `kubectl delete --wait` must have ended by then. It hung for ever if the finalizer was not removed. */
 const SOON_MS = 20_000;
 
 describe.skipIf(!kubectl)('kubectl delete', () => {

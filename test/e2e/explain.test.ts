@@ -90,7 +90,8 @@ describe('rollkeeper explain, plan and queue', () => {
     const shape = { namespace, name: 'late', replicas: 2, progressDeadlineSeconds: 3 };
     const annotations = { 'node.rollkeeper.dev/behaviour': 'image-pull-error' };
     await client.create(Deployment, aDeployment({ ...shape, annotations }));
-    // An image that cannot be pulled is tried again and again: a word of the kubelet's for each of the two.
+    // An image that cannot be pulled is retried again and again, and the kubelet has a reason for each of the two
+    // states.
     const cause = /2 of 2 new pods: (ErrImagePull|ImagePullBackOff) \(.+"web:1".*\)/;
     const told = new RegExp(`ReplicaSet "late-\\w+" has timed out progressing\\. ${cause.source}\\.`);
     await waitFor(

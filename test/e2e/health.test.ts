@@ -28,7 +28,7 @@ interface Answer {
 const ENDPOINTS = ['livez', 'readyz', 'healthz'] as const;
 type Answers = Record<(typeof ENDPOINTS)[number], Answer>;
 
-/** What a probe of ten seconds (the checks have 1.5 of their own) gets. */
+/** The answer to a probe of ten seconds; the checks have 1.5 of their own. */
 async function probe(adminUrl: string, endpoint: string, timeoutMs = 10_000): Promise<Answer> {
   try {
     const response = await fetch(`${adminUrl}/${endpoint}?verbose`, {
@@ -65,7 +65,7 @@ async function expectRow(
   await waitFor(
     async () => {
       last = await probeAll(replica);
-      // Whatever happens, nobody may be told to restart the process.
+      // No failure of a dependency may make the kubelet restart the process.
       expect(last.livez).toEqual(wanted.livez);
       return JSON.stringify(last) === JSON.stringify(wanted);
     },

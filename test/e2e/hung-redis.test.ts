@@ -47,7 +47,7 @@ describe('while Redis hangs', () => {
       timeoutMs: 20_000,
       what: 'the replica to notice',
     });
-    // What the console is fed with.
+    // The console reads this.
     expect((await get<ClusterSnapshot>('replicas')).store).toMatchObject({
       answers: false,
       meanwhile: expect.any(String),

@@ -97,7 +97,7 @@ describe.skipIf(!kubectl)('kubectl, while the API server is killed and started a
     rmSync(dir, { recursive: true });
   });
 
-  /** Resolves when it is acknowledged: asked again for as long as nobody answers. */
+  /** Resolves when the creation is acknowledged. It is retried for as long as there is no answer. */
   const create = async (name: string): Promise<void> => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } };
     const isCreated = () =>

@@ -80,7 +80,7 @@ describe('the metrics', () => {
     await up.createNamespace(client, namespace);
     await client.create(Deployment, aDeployment({ namespace, name: 'web', replicas: 5 }));
     await rolledOut();
-    // A rollout is told when the cache of the leader shows its end.
+    // A rollout is reported when the cache of the leader shows its end.
     await waitFor(
       async () => {
         await scrape();

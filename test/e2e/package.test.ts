@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PackedProject } from './support/packed-project.js';
 import { Up } from './support/up.js';
 
-/** What whoever imports the kit must not pay for. */
+/** Modules that an import of the kit must not load. */
 const HEAVY = /node_modules\/(@nestjs|@bull-board|express|commander|helmet|lit-html|vitest)\//;
 /** Loaded where it is used. */
 const ADAPTERS = /node_modules\/(bullmq|ioredis|@opentelemetry\/(sdk|exporter))/;
@@ -76,7 +76,9 @@ function outcomeOf(action: () => void): () => void {
 
 describe('the packed package in an empty project', () => {
   let project: PackedProject;
-  /** Of what a stranger writes and of the guide's code, together: the compiler takes its time to start. */
+  /**
+   * The outcome of compiling a stranger's code and the guide's code together, because the compiler is slow to start.
+   */
   let compiled: () => void;
   beforeAll(() => {
     project = new PackedProject();

@@ -4,7 +4,7 @@ import { SetKeeper } from './support/set-keeper.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the keeper of the shared sets of processes is asked for one. */
+    /** The address of the keeper of the shared sets of processes. */
     setKeeperUrl: string;
   }
 }

@@ -26,13 +26,13 @@ describe('the trace of one change', () => {
     return parent ? [parent, ...ancestorsOf(parent)] : [];
   };
 
-  /** What a span tells of, by name: writes of a sync, or what it read and decided. */
+  /** The attributes of a span's events of one name: writes of a sync, or its reads and decision. */
   const eventsOf = (span: ReceivedSpan, name: string): ReceivedEvent['attributes'][] =>
     span.events.filter((event) => event.name === name).map(({ attributes }) => attributes);
   const eventsInTree = (name: string): ReceivedEvent['attributes'][] =>
     tree.flatMap((span) => eventsOf(span, name));
 
-  /** What a `change seen` stands for. */
+  /** The changes that a `change seen` stands for. */
   const changesOf = ({ attributes }: ReceivedSpan): string[] => [
     `${String(attributes['k8s.event'])} ${String(attributes['k8s.kind'])} ${String(attributes['k8s.object.key'])}`,
     ...((attributes['rollkeeper.merged_changes'] as string[] | undefined) ?? []),
@@ -210,7 +210,7 @@ describe('the trace of one change', () => {
       expect(attributes['http.response.status_code']).toBeOneOf([200, 201]);
       expect(attributes['rollkeeper.took_ms']).toBeGreaterThanOrEqual(0);
     }
-    // Whatever fails has a span.
+    // Every failed write has a span.
     const failed = tree.filter(
       ({ attributes, service }) => service === 'rollkeeper' && attributes['k8s.verb'] !== undefined,
     );
@@ -223,7 +223,7 @@ describe('the trace of one change', () => {
     for (const { attributes } of [...succeeded, ...failed])
       expect(attributes['k8s.resource']).toMatch(/^(deployments\.apps|replicasets\.apps|pods)$/);
     expect(tree.filter(({ service }) => service === 'rollkeeper-apiserver')).toEqual([root]);
-    // What nodes write of pods, the end of a deletion included, begins no trace either.
+    // Writes of nodes about pods, the end of a deletion included, begin no trace either.
     const begun = receiver.spans.filter(
       ({ parentSpanId, service }) => parentSpanId === '' && service.endsWith('apiserver'),
     );
@@ -244,7 +244,7 @@ describe('the trace of one change', () => {
         expect.arrayContaining([expect.stringMatching(/^(create|update|patch) replicasets/)]),
       );
     }
-    // Of what became one sync, the first has the span and names the others.
+    // If several changes became one sync, the first has the span and names the others.
     const seen = inTree('change seen');
     const named = new Set(seen.flatMap(changesOf));
     for (const pod of created) expect(named).toContain(`modified Pod ${pod}`);

@@ -144,7 +144,7 @@ describe('a replica that may not list everything', () => {
       { what: 'the ReplicaSet of the Deployment' },
     );
     expect(await text('/readyz?verbose')).toContain('[+]controller-deployment ok\n');
-    // What may not be listed is tried again less and less often, but at least every half minute.
+    // A list that is forbidden is retried less and less often, but at least every half minute.
     await waitFor(
       async () => (await text('/readyz?verbose')).includes('[+]controller-garbage-collector ok\n'),
       { intervalMs: 500, what: 'the garbage collector to read everything' },

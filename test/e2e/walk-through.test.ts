@@ -54,7 +54,7 @@ describe.each(kubectls())('the life of one Deployment with $name', ({ binary, na
     const object = (of: string): string =>
       `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"exact","labels":{"app":"exact"}},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"exact"}},"template":{"metadata":{"labels":{"app":"exact"}},"spec":{"terminationGracePeriodSeconds":${of},"containers":[{"name":"a","image":"a:1"}]}}}}`;
     const file = join(folder, 'exact.json');
-    /** Of the pods that run, the ReplicaSet that has them, and the Deployment. */
+    /** The grace periods of the running pods, of the ReplicaSet that has them, and of the Deployment. */
     const graces = async (): Promise<string[]> => {
       await succeed('rollout', 'status', 'deployment/exact', '--timeout=60s');
       const text = await succeed('get', 'deploy,rs,pods', '-l', 'app=exact', '-o', 'json');

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { ANSWER_TIMEOUT_MS } from './fuzzed-server.js';
 import type { FuzzedServer } from './fuzzed-server.js';
 
-/** What somebody else has seen since it was asked last. */
+/** The observations of the bystander since the last look. */
 export interface Sighting {
   readonly slowest: { readonly ms: number; readonly what: string };
   readonly failures: readonly string[];
@@ -14,7 +14,7 @@ export interface Sighting {
 
 const PAUSE_MS = 20;
 
-/** Somebody who reads and writes one small object all the time, and must not notice what others do to the server. */
+/** A client that reads and writes one small object all the time, and must not notice what others do to the server. */
 export class Bystander {
   private readonly exited: Promise<void>;
   private failure: Error | undefined;

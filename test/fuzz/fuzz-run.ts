@@ -16,11 +16,11 @@ import {
 import type { Seed } from './seeds/index.js';
 
 export interface FuzzLimits {
-  /** What a bystander may wait, milliseconds. */
+  /** The longest time that a bystander may wait, milliseconds. */
   readonly bystanderMs: number;
-  /** What one hostile request may take, milliseconds. */
+  /** The longest time that one hostile request may take, milliseconds. */
   readonly requestMs: number;
-  /** What may be left after a pause and a collection of garbage, beyond what was there before. Bytes. */
+  /** The growth that may be left after a pause and a collection of garbage. Bytes. */
   readonly rssGrowth: number;
   /** The same of what V8 still holds, buffers included: what the allocators keep for later is left out. */
   readonly heapGrowth: number;
@@ -44,7 +44,7 @@ export interface Finding {
   /** `seed: …` or the number of the generated request. */
   readonly at: string;
   readonly problem: string;
-  /** What to send again. */
+  /** The request to send again. */
   readonly request?: HostileRequest;
 }
 
@@ -178,7 +178,7 @@ export class FuzzRun {
     }
   }
 
-  /** Where the store has to answer, again as often as it did not. */
+  /** Runs a seed. A patient run repeats it if the store did not answer. */
   private async runSeed(seed: Seed): Promise<void> {
     const { easier, patient = false, say } = this.options;
     for (let attempt = 0; attempt < SEED_ATTEMPTS; attempt++) {
@@ -209,7 +209,7 @@ export class FuzzRun {
     await this.begin();
   }
 
-  /** A new one, whatever became of the last; again when the store did not answer. */
+  /** Replaces the victim, regardless of the fate of the last one, and retries if the store did not answer. */
   private async putVictim(): Promise<void> {
     const { server } = this;
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -271,7 +271,7 @@ export class FuzzRun {
     }
   }
 
-  /** What the bystander has seen since the last look. */
+  /** Reads how long the bystander has waited since the last look. */
   private async look(at: string): Promise<number> {
     const { bystander, server } = this.now;
     if (server.death !== undefined) this.found(at, `the server has died: ${server.death}`);
@@ -327,7 +327,7 @@ export class FuzzRun {
   }
 }
 
-/** What our own HTTP client will not send. */
+/** Whether our own HTTP client has refused to send it. */
 function isOwnRefusal(error: unknown): boolean {
   const code = (error as { code?: string }).code;
   return code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED';

@@ -25,7 +25,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** What is left in the server after a collection of garbage. Bytes. */
+/** The memory of the server after a collection of garbage. Bytes. */
 export interface Footprint {
   readonly rss: number;
   readonly heapUsed: number;
@@ -166,7 +166,7 @@ export class FuzzedServer {
     return JSON.parse(answer.text);
   }
 
-  /** What is left after a collection of garbage. */
+  /** Measures the memory after a collection of garbage. */
   measure(): Promise<Footprint> {
     return this.askInside({ fuzz: 'measure', collects: true });
   }

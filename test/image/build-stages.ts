@@ -11,7 +11,7 @@ export interface BuiltStage {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Only the superuser can give files away; for others the image's user is whoever runs this. */
+/** Only the superuser can give files away; for others the image's user is the one who runs this. */
 export const canGiveAway = process.getuid?.() === 0;
 
 /**
@@ -77,7 +77,10 @@ function carryOut(step: Step, stage: BuiltStage, sources: Sources): BuiltStage {
   }
 }
 
-/** What npm needs of the machine: where its cache and its settings are, and which authorities it trusts besides. */
+/**
+ * The variables that npm needs of the machine: the places of its cache and its settings, and the authorities that it
+ * trusts besides.
+ */
 const PLACE = Object.fromEntries(
   Object.entries(process.env).filter(([name]) =>
     /^(HOME|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry|userconfig))$/.test(name),
@@ -101,7 +104,7 @@ function copy({ flags, words }: Step, stage: BuiltStage, { built, context }: Sou
     cpSync(source, at, { recursive: true });
     const [uid, gid] = (flags['chown'] ?? '').split(':').map(Number);
     if (canGiveAway && uid && gid) chownSync(at, uid, gid);
-    // A new folder in an image is for its owner to write, whatever this machine's mask says.
+    // The owner of a new folder in an image may write to it, regardless of this machine's mask.
     if (isFolder) chmodSync(at, 0o755);
   }
 }

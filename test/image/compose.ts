@@ -34,7 +34,7 @@ export const ownComposeFile = (): ComposeFile => readYaml('docker-compose.yml') 
 export const wordsOf = (command: Service['command'] = ''): readonly string[] =>
   typeof command === 'string' ? command.trim().split(/\s+/) : command;
 
-/** What our program makes of a command line. @throws Error for what it does not know */
+/** The flags that our program reads from a command line. @throws Error for an unknown one */
 export function flagsOf([name = '', ...args]: readonly string[]): Record<string, string> {
   const parser = createProgram('main.js').commands.find((each) => each.name() === name);
   if (!parser) throw new Error(`there is no command ${name}`);

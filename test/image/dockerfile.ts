@@ -37,7 +37,7 @@ export function parseDockerfile(text: string): Stage[] {
 
 export const ownDockerfile = (): Stage[] => parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
 
-/** What a stage has, with what its base stages have before it. */
+/** The steps of a stage, behind those of its base stages. */
 export function stepsWithBases(stage: Stage, stages: readonly Stage[]): Step[] {
   const base = stages.find(({ name }) => name === stage.from);
   return [...(base ? stepsWithBases(base, stages) : []), ...stage.steps];

@@ -124,7 +124,7 @@ async function rollOut(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Nobody can write to it any more, as with `read_only: true`, but for the data folder. */
+/** Takes all rights to write away, as `read_only: true` does, but for the data folder. */
 function makeReadOnly({ root }: BuiltStage): string {
   execFileSync('chmod', ['-R', 'a-w,a+rX', root]);
   const data = join(root, 'data');

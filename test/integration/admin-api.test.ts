@@ -250,7 +250,7 @@ describe('the admin API', () => {
         counts: { waiting: 0, parked: 0 },
       });
       expect((await act('requeue', 'default/web')).status).toBe(200);
-      // What the queue knows may be requeued, also where its object is gone.
+      // A key that the queue knows may be requeued, even if its object is gone.
       await ports.queues().get('deployment')?.park('default/gone', new Error('no'));
       expect((await act('requeue', 'default/gone')).status).toBe(200);
     });

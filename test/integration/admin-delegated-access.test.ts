@@ -191,7 +191,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
     // No Deployments are watched here, which only those learn who may ask.
     expect(await asked('GET', 'shop')).toBe(503);
     expect(await asked('GET', 'shop', '/changes?revision=1')).toBe(503);
-    // Who asks is known by the token.
+    // The token says who asks.
     expect(await asked('POST', 'shop', '/promote')).toBe(503);
     for (const namespace of ['bank', 'shop2', 'shop/../bank', 'shop%2f..%2fbank'])
       for (const [method, more] of [

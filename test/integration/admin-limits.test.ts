@@ -102,7 +102,7 @@ describe('a flood of requests', () => {
 });
 
 describe('a connection to the admin port', () => {
-  /** What comes back for these bytes until the other side ends the connection. */
+  /** The answer to these bytes, until the other side ends the connection. */
   const talk = async (bytes: string): Promise<string> => {
     const socket: Socket = connect(port, '127.0.0.1');
     ends.push(() => socket.destroy());

@@ -172,7 +172,7 @@ describe('the admin port over TLS', () => {
       };
       return { ...peer, proof: proofOf(peer, token) };
     };
-    /** Whom the replica gets an answer from. */
+    /** The peers of which the replica gets an answer. */
     const reached = async (
       { server }: Served,
       pair = pairs[0],
@@ -218,9 +218,9 @@ describe('the admin port over TLS', () => {
       });
       const own = { ...genuine, certificates: [fingerprintOf(pairs[2].cert)] };
       const peers = [
-        // Who sits at the address of one of us.
+        // This one sits at the address of one of us.
         proven({ identity: 'another-certificate', adminUrl: impostor.url, ...genuine }),
-        // Who may write to Redis, and no more.
+        // This one may write to Redis, and no more.
         { identity: 'no-proof', adminUrl: impostor.url, ...own },
         proven({ identity: 'proof-of-another-token', adminUrl: impostor.url, ...own }, 'another token'),
         { ...proven({ identity: 'moved', adminUrl: 'https://127.0.0.1:1', ...own }), adminUrl: impostor.url },

@@ -24,12 +24,12 @@ const notStreamed = json(422, { kind: 'Status', code: 422, message: 'sendInitial
 const quiet = stream([line('BOOKMARK', pod('', '1000'))], { end: false });
 
 const MIB = 1024 * 1024;
-/** What sockets may hold that nobody has read, MiB. */
+/** The most that sockets may hold unread, MiB. */
 const BUFFERED = 32;
-/** What was sent of each answer without an end, MiB. */
+/** The part of each endless answer that was sent, MiB. */
 let sent: number[] = [];
 
-/** Goes on for as long as somebody listens. */
+/** Goes on for as long as the client listens. */
 const endless =
   (code: number): Answer =>
   async (response: ServerResponse) => {

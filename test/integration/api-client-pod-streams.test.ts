@@ -100,7 +100,7 @@ describe('a command in a pod of a test cluster', () => {
 describe('a kubelet that speaks', () => {
   let server: Server;
   let client: HttpApiClient;
-  /** What it does with the next connection. */
+  /** Serves the next connection. */
   let serve: (socket: WebSocket, url: URL) => void;
   let protocols: readonly string[];
 

@@ -22,7 +22,7 @@ describe('requests that a client sends ahead of their answers', () => {
   afterAll(() => api.stop());
   afterEach(() => socket.destroy());
 
-  /** Sends all at once, and reads nothing until it is told to. */
+  /** Sends all at once, and reads nothing until `readAll` is called. */
   const sendAhead = (): void => {
     received = '';
     const { hostname, port } = new URL(api.url);

@@ -107,7 +107,7 @@ describe('claims to devices that others use', () => {
     ).toBe(201);
     await server.call('PATCH', '/api/v1/namespaces/devices', labelled('True'), MERGE);
     expect((await as('tess', 'POST', path, claim('d', true))).status).toBe(422);
-    // What is there stays, and can be changed.
+    // Existing claims stay, and can be changed.
     expect((await as('tess', 'PATCH', `${path}/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).status).toBe(
       200,
     );

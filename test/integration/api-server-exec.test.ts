@@ -34,7 +34,7 @@ async function withPod(): Promise<RunningApiServer> {
   return api;
 }
 
-/** A connection on which an upgrade is asked for, by whoever writes what they like. */
+/** Opens a connection that asks for an upgrade, with headers that a client chooses freely. */
 function asking(api: RunningApiServer, path: string, headers: Record<string, string>): Socket {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
   const lines = Object.entries({ host: 'x', connection: 'Upgrade', upgrade: 'websocket', ...headers });

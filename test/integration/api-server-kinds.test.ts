@@ -36,7 +36,7 @@ const PATCHES: readonly [object, { readonly 'content-type': string }][] = [
   [{ metadata: { annotations: { g: 'h' } } }, STRATEGIC],
 ];
 
-/** What is written of an object beside itself, and how an apply says it. */
+/** The parts of an object that are written separately, with the body of an apply for each. */
 function partsOf(kind: KindDefinition): readonly [string, object][] {
   const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind, metadata: {} };
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: {}, spec: { replicas: 2 } };

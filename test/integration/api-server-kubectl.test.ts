@@ -121,7 +121,7 @@ describe('real kubectl', () => {
       kind: 'TokenReview',
       spec: { token: TOKEN },
     });
-    // Of a type that cannot be patched, kubectl wants to know whether it is a CustomResourceDefinition's.
+    // kubectl asks whether a type that cannot be patched is a CustomResourceDefinition's.
     const create = ['create', '-f', file, '--validate=false', '-o', 'jsonpath={.status.user.username}'];
     expect(await kubectl(...create)).toMatchObject({
       stdout: 'admin',

@@ -9,7 +9,7 @@ const TEMPLATES = `${NAMESPACE}/podtemplates`;
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
 
-// What conformance tests of Kubernetes do, one request after the other.
+// These follow conformance tests of Kubernetes, one request after the other.
 
 describe('a list in chunks', () => {
   const names = Array.from({ length: 40 }, (_, index) => `template-${String(index).padStart(4, '0')}`);

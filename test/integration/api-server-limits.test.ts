@@ -107,7 +107,7 @@ describe('an API server with small limits', () => {
       const headers = { 'content-type': 'application/merge-patch+json' };
       const answer = await server.call('PATCH', `${DEPLOYMENTS}/d`, { metadata: { annotations } }, headers);
       expect(answer.status).toBe(200);
-      // Who does not read learns of the end when something is sent.
+      // A client that does not read notices the end when it sends something.
       for (const socket of unread) socket.write('\r\n');
     }
   });

@@ -12,7 +12,7 @@ const RULES = [
 let api: RunningApiServer;
 let hook: WebhookServer;
 let hookSees: Body[] = [];
-/** What the webhook does to a ConfigMap. @default nothing */
+/** The patch of the webhook for a ConfigMap. @default nothing */
 let hookPatch: object[] = [];
 
 beforeAll(async () => {

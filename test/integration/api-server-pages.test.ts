@@ -17,7 +17,7 @@ beforeAll(async () => {
       { token: 'dogs-token', username: 'dog', groups: ['system:monitoring'] },
     ],
   });
-  // Who may do everything in a namespace may look at no page of the server.
+  // A user who may do everything in a namespace may look at no page of the server.
   await server.call('POST', `/apis/${RBAC}/v1/namespaces/default/rolebindings`, {
     metadata: { name: 'jane' },
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'cluster-admin' },

@@ -252,7 +252,7 @@ it('A writer of a policy must be able to read its parameters everywhere, and a w
     `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
   const onRef = 'does not have "get" permission on the object referenced by paramRef';
 
-  // A right in one namespace is none everywhere; a kind that nobody knows could come to be anything.
+  // A right in one namespace is none everywhere, and an unknown kind could become anything.
   for (const [kind, version] of [['Secret'], ['Widget', 'example.com/v1'], ['ConfigMap', 'v1']] as const)
     await refused(
       asPol('POST', POLICIES, withParams('mine', kind, version)),
@@ -267,7 +267,7 @@ it('A writer of a policy must be able to read its parameters everywhere, and a w
     'spec.paramKind',
     everywhere('Secret'),
   );
-  // What was there already is nobody's to ask about again.
+  // An unchanged reference is not judged again.
   const labelled = await asPol('PATCH', `${POLICIES}/of-admin`, { metadata: { labels: { a: 'b' } } }, merge);
   expect(labelled.status).toBe(200);
 

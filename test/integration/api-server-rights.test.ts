@@ -29,7 +29,7 @@ interface Difference {
   readonly count: number;
 }
 
-/** Where we answer otherwise than a genuine server on purpose. */
+/** The places in which we differ from a genuine server on purpose. */
 const DIFFERENCES: readonly Difference[] = [
   {
     why: 'a method in lower case is no HTTP to the parser, which answers 400 to everybody',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The path of the pods of a namespace that nobody else uses. */
+/** The path of the pods of a namespace that only one test uses. */
 async function ownPods(): Promise<string> {
   const name = `watch-${++counter}`;
   await server.call('POST', '/api/v1/namespaces', { metadata: { name } });

@@ -22,7 +22,7 @@ let caBundle: string;
 let answer: Answer;
 let asked: { readonly path: string; readonly request: Body }[];
 
-/** What webhooks say when nobody has told them anything else. */
+/** The answer of webhooks unless a test sets another. */
 const ALLOW: Answer = () => ({ allowed: true });
 
 beforeAll(async () => {

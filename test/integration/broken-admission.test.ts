@@ -53,7 +53,7 @@ const BINDING_FAILS = /'p' with binding 'b' denied request: failed to configure 
 let server: RunningApiServer | undefined;
 afterEach(() => server?.stop());
 
-/** What somebody is answered who creates an object. */
+/** The answer to a client that creates an object. */
 async function creating(path: string): Promise<string> {
   const { body, status } = await server!.call('POST', path, { metadata: { generateName: 'one-' } });
   return status === 201 ? 'created' : `${status} ${String(body.message)}`;

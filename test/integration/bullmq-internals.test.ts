@@ -15,8 +15,8 @@ import {
 import { waitFor } from '../../src/testing/wait-for.js';
 
 /**
- * What `bullmq-internals.ts` and its scripts take for granted, seen in what BullMQ itself leaves in Redis. Whoever moves to
- * another release of BullMQ learns here what has changed.
+ * These are the assumptions of `bullmq-internals.ts` and its scripts, compared with what BullMQ itself leaves in
+ * Redis. They fail if another release of BullMQ has changed them.
  */
 describe('BullMQ, as our file on its insides knows it,', () => {
   const url = inject('redisUrl');

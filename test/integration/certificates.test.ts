@@ -45,7 +45,7 @@ describe('Certificates', { timeout: 60_000 }, () => {
     rmSync(dir, { recursive: true });
   });
 
-  /** What a program prints, errors behind the rest. */
+  /** The output of a program, errors behind the rest. */
   const run = (program: string, args: readonly string[]): Promise<string> =>
     new Promise((resolve) => {
       const env = { ...process.env, ...cluster.env, HOME: dir };

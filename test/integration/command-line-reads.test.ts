@@ -9,7 +9,7 @@ import { readTopFromApi } from '../../src/rollkeeper/cli/top/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 
-/** What the command line reads of a real API, as its administrator and as a user of one namespace. */
+/** The requests of the command line to a real API, as its administrator and as a user of one namespace. */
 
 const USER = 'of-one-namespace';
 const WEB = 'deployment/web';

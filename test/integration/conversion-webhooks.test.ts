@@ -12,7 +12,7 @@ let api: RunningApiServer;
 let hook: WebhookServer;
 let asked: Body[] = [];
 let answer: (request: Body) => Body;
-/** Requests that asked to be admitted, and what they are told. */
+/** Requests for admission, and the answer to them. */
 let admitted: Body[] = [];
 let admit: (request: Body) => Body;
 let count = 0;
@@ -33,7 +33,7 @@ const CONVERT = ({ desiredAPIVersion, objects }: Body): Body => ({
   result: { status: 'Success' },
 });
 
-/** What comes of every object when its metadata are changed on the way. */
+/** Converts, and changes the metadata of every object on the way. */
 const withMetadata = (change: object) => (request: Body) => ({
   ...CONVERT(request),
   convertedObjects: CONVERT(request).convertedObjects.map((object: Body) => ({
@@ -133,7 +133,7 @@ async function stored(name: string): Promise<Body> {
   return (await api.storage.get({ resource: `routes.${group}`, namespace: 'default', name }))?.object;
 }
 
-/** What happened since `version` as a watch shows it that ends by itself. */
+/** The changes since `version`, as a watch shows them that ends by itself. */
 async function watched(version: string, since: string): Promise<Body[]> {
   const { text } = await api.call(
     'GET',

@@ -13,7 +13,7 @@ const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const schemas = createSchemaRegistry();
 const protobuf = new ProtobufAnswers(createKindRegistry(), schemas);
 
-/** What a request makes of the fields: their empty values, or null. */
+/** The value that a request gives the fields: their empty values, or null. */
 type Emptiness = 'empty' | 'null';
 
 /** A way to write an object whose fields are full, or are not there yet. */
@@ -133,7 +133,7 @@ function waysOf(server: RunningApiServer): readonly Way[] {
   ];
 }
 
-/** What is read after a field has been emptied. */
+/** The value that must be read after a field has been emptied. */
 function expected(
   field: EmptiedField,
   { isCustom }: EmptiedKind,
@@ -142,7 +142,7 @@ function expected(
 ): unknown {
   const { full, isAtomic = false, isReplacedByPatch, isRequired, kept, unset } = field;
   const isApplied = name === 'apply';
-  // Nobody takes away what is in a map by adding nothing to it.
+  // A map keeps its entries if a request adds none to it.
   const addsNothing =
     isEmptyMap(emptiedValue(field, emptiness)) || (isApplied && emptiness === 'null' && isMap(full));
   const isReplaced = isReplacedByPatch === true && name === 'strategic merge patch';
@@ -160,7 +160,10 @@ function isEmptyMap(value: unknown): boolean {
   return isMap(value) && Object.keys(value as object).length === 0;
 }
 
-/** What differs from what is expected, in one way of writing: in its answer, in what is read then, and in protobuf. */
+/**
+ * The differences from the expected values, in one way of writing: in its answer, in what is read then, and in
+ * protobuf.
+ */
 async function differencesOf(
   server: RunningApiServer,
   kind: EmptiedKind,
@@ -186,7 +189,7 @@ async function differencesOf(
   for (const field of kind.fields) {
     const value = expected(field, kind, way, emptiness);
     told('answer', field.path, read(body, field.path), value);
-    // What is not stored still has the empty list that was sent.
+    // An object that is not stored still has the empty list that was sent.
     const dry = read(rehearsed.body, field.path);
     if (value !== null) told('dry run', field.path, dry, value);
   }
@@ -195,7 +198,7 @@ async function differencesOf(
   return found;
 }
 
-/** What a message says of an object: there are no empty lists in it, and no null. */
+/** An object as a protobuf message has it: without empty lists, and without null. */
 function withoutEmpties(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpties);
   if (!isMap(value)) return value;

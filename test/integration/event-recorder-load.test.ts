@@ -12,7 +12,7 @@ import type { ReceivedRequest } from '../../src/testing/api-client-server.js';
 import { ApiClientServer } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
-/** What the API server of a cluster takes to store a small object. */
+/** The time that the API server of a cluster takes to store a small object. */
 const ANSWER_MS = 5;
 const DEPLOYMENTS = 1000;
 const PODS_EACH = 2;

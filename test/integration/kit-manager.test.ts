@@ -100,7 +100,7 @@ describe.each(coordinations)('two replicas of an operator on $name', ({ make, on
           const pods = owned(Pod);
           syncs.push({ key, by: replica, seen: pods.length });
           await createOrUpdate(client, Pod, { namespace, name: `${name}-0` }, (pod) => {
-            // The server completes the spec of a pod, which nobody may change afterwards.
+            // The server completes the spec of a pod, which must not be changed afterwards.
             if (!pod.metadata.uid) pod.spec = object.spec.template.spec as Pod['spec'];
             setControllerReference(object, pod);
           });

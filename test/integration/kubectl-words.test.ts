@@ -58,7 +58,7 @@ describe('kubectl on a cluster', { timeout: 120_000 }, () => {
   });
 
   const environment = () => ({ ...process.env, ...cluster.env, HOME: dir });
-  /** What it prints, errors behind the rest. */
+  /** The output of kubectl, errors behind the rest. */
   const kubectl = (args: readonly string[], env: Record<string, string> = {}): Promise<string> =>
     new Promise((resolve) => {
       const options = { env: { ...environment(), ...env }, timeout: 60_000 };

@@ -27,7 +27,7 @@ it('answers requests with two mistakes as a genuine server does, at least as oft
   expect(await exactAnswersBelowFloors(5, { all: 98, code: 100 })).toEqual([]);
 }, 60_000);
 
-/** What is told of in docs/API.md#where-answers-differ. */
+/** Differences that docs/API.md#where-answers-differ describes. */
 const DIFFERING_DEFAULTS = ['SAR', 'SSRR', 'Service v6'];
 
 it('gives new objects the defaults and the owners that a genuine server gives them', async () => {

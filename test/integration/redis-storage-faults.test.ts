@@ -298,7 +298,7 @@ describe('RedisStorage', () => {
       expect((await each.list('pods')).items.map(contentOf)).toEqual([contentOf(kept)]);
       await expect(each.create(pod('b'), object('b'))).rejects.toThrow(/Redis refuses: .*MISCONF/);
     }
-    // Without anything to save it ends when it is told to.
+    // Without anything to save it ends when it is stopped.
     await admin.config('SET', 'save', '');
     await expect(storage.create(pod('b'), object('b'))).resolves.toBeDefined();
   });
@@ -327,13 +327,13 @@ describe('RedisStorage', () => {
     );
     await expect(storage.assertWritable()).rejects.toThrow(StorageUnavailableError);
     await admin.call('REPLICAOF', 'NO', 'ONE');
-    // What was refused may have been sent again meanwhile: its author was told that it is not known.
+    // A refused write may have been sent again meanwhile: its author got the answer that its outcome is unknown.
     const tryAgain = async (): Promise<StoredObject | undefined> => {
       const current = await storage.get(pod('a'));
       return current && storage.update(pod('a'), object('a'), current.revision);
     };
     const updated = await waitFor(() => tryAgain().catch(() => undefined));
-    // It has become a master anew, and may have had another history meanwhile.
+    // It has become a master again, and may have had another history meanwhile.
     expect(updated.revision).toBeGreaterThan(created.revision + 2);
   });
 

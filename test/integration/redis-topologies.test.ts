@@ -26,7 +26,7 @@ const topologies: readonly Case[] = [
   { name: 'a Cluster with TLS and a password', start: () => startRedisCluster({ tls: true }) },
 ];
 
-/** What differs from one server to these; test/nightly runs the whole contracts on each of them. */
+/** These differ between one server and a topology; test/nightly runs the whole contracts on each of them. */
 describe.each(topologies)('on $name', ({ start }) => {
   let redis: RedisTopology;
   let keyPrefix: string;

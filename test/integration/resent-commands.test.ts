@@ -37,9 +37,9 @@ const NOTES = /:(events|id|answer:.*)$/;
 const READINGS: Readonly<Record<string, (reply: unknown) => unknown>> = {
   // The server's time is last.
   'activation acquire': (reply) => (reply as unknown[]).slice(0, 2),
-  // What is left of it.
+  // The second attempt may find less time left.
   'work-queue read-timer': (reply) => (reply as unknown[] | null)?.slice(1) ?? null,
-  // Which remains were found; either way the key is added again.
+  // The two attempts may find other remains; either way the key is added again.
   'work-queue clear-stray': (reply) => Number(reply) > 0,
   // Whether a timer was among what a person has dropped.
   'work-queue drop-timer': () => undefined,

@@ -92,7 +92,7 @@ describe('the time line of a Deployment whose history lasts', () => {
     );
     expect(entries.find(({ kind }) => kind === 'scaled')).toMatchObject({
       ...{ sizes: { from: 2, to: 4 }, means: expect.any(String) as string },
-      // Whom the API server knows, also behind a Scale.
+      // The API server knows the author, also behind a Scale.
       ...{ what: 'scaled 2 → 4', by: 'admin' },
     });
     expect(entries.filter(({ kind }) => kind === 'created')).toHaveLength(1);

@@ -55,7 +55,7 @@ describe('a simulated Redis beside a real one', () => {
   });
 });
 
-/** Of their arguments, the first is JSON, two are numbers, and one is any text, as is the key. */
+/** Scripts whose first argument is JSON, two are numbers, and one is any text, as is the key. */
 const SCRIPTS = [
   'return cjson.encode(cjson.decode(ARGV[1]))',
   'return cjson.decode(ARGV[1])',

@@ -35,7 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Where it is sent, what goes with it, its own name, and the refusals of another name, of no name and of another namespace. */
+/**
+ * The path of each request, its other fields, its own name, and the refusals of another name, of no name and of
+ * another namespace.
+ */
 const CASES: [method: string, path: string, fields: Body, refusals: (string | undefined)[]][] = [
   ['POST', `${CORE}/pods/p/binding`, { target: { kind: 'Node', name: 'n' } }, [
     'name in URL does not match name in Binding object',

@@ -9,7 +9,7 @@ import { SURFACE_DIFFERENCES } from '../conformance/surface-differences.js';
 import { METRICS_LIKE_THERE } from '../support/surface-docs.js';
 
 const RECORDING = new URL('../vectors/surface-1.36.json.gz', import.meta.url);
-/** Of each section of the recording, how many entries there are. */
+/** The number of entries of each section of the recording. */
 const CASES = 2187;
 
 describe('the recorded surface of a genuine API server', () => {

@@ -19,7 +19,7 @@ const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };
 
-/** That live beside each other; each has controllers and nodes of its own. */
+/** Clusters that live beside each other; each has controllers and nodes of its own. */
 const CLUSTERS = isNightly ? 20 : 5;
 
 const web = (spec: object = {}, image = 'nginx:1.27') => ({

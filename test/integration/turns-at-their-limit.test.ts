@@ -13,7 +13,7 @@ import { waitFor } from '../../src/testing/wait-for.js';
 type Adds = readonly (readonly [namespace: string, priority: Priority])[];
 
 const FIRST = 'first/a';
-/** Waits all the time: a queue in which nothing waits begins anew. */
+/** Waits all the time: a queue in which nothing waits starts again from nothing. */
 const LAST = 'last/a';
 /** Nothing is aged, and maintenance happens when the test says so. */
 const options = { agingMs: 600_000, maintenanceIntervalMs: 600_000 };

@@ -42,7 +42,7 @@ describe('the work queue when things go wrong', () => {
     return consumer;
   };
   const bullKey = (name: string): string => `{${keyPrefix}:queue:test}:test:${name}`;
-  /** What an outage can leave behind: a job that is in no list, whose deduplication key holds its key back. */
+  /** Leaves what an outage can leave behind: a job that is in no list, whose deduplication key holds its key back. */
   const leaveStrayBehind = async (key: string): Promise<void> => {
     await redis.hset(bullKey('77'), 'name', 'key', 'data', '{}', 'opts', '{}', 'timestamp', '1');
     await redis.set(bullKey(`de:${key}`), '77');

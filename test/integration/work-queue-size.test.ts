@@ -42,7 +42,7 @@ describe('the size of a queue in Redis does not depend on how many keys there ev
 
   const delayedJobs = (): Promise<number> => redis.zcard(`{${prefix}:queue:test}:test:delayed`);
 
-  /** What `use` leaves of many keys, once the queue has been used by one. */
+  /** The remains of many keys after `use`, beside those of one. */
   async function leftBy(use: (key: string) => Promise<void>): Promise<Record<string, number>> {
     await use('ns/first');
     const before = await elements();

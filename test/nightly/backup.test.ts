@@ -74,7 +74,7 @@ describe('rollkeeper backup and restore', () => {
     expect(backup).toMatchObject({ code: 0, stderr: '' });
     expect(backup.stdout).toMatch(/^\d+ objects at resourceVersion \d+ are in /);
 
-    // On a running server it takes the place of what came after, and whoever watches lists again.
+    // On a running server it takes the place of the later state, and watchers list again.
     await client.create(Deployment, aDeployment({ name: 'later' }));
     await available(client, 'later', 1);
     const before = await revisionOf(client);

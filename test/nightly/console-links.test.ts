@@ -120,7 +120,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     const told = await rollkeeper('explain', 'deployment', 'default/other', '--data-dir', up.dataDir);
     expect(told.stdout).toContain(`In the console: ${origin}/console?deployment=default%2Fother`);
     const flags = ['--data-dir', up.dataDir];
-    // Of another cluster than that of the data folder the console is not known.
+    // The command line knows no console for a cluster other than that of the data folder.
     process.env['KUBECONFIG'] = up.kubeconfig;
     try {
       const ofPod = await rollkeeper('explain', 'pod', `default/${pod}`, ...flags);

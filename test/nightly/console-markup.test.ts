@@ -81,7 +81,7 @@ describe.skipIf(!chromiumPath)('markup in texts of users', () => {
   ])('is text on the page of %s', async (_what, address) => {
     await page.goto(`${origin}/console${address()}`);
     await page.waitForSelector('.fact.live.on');
-    // What comes in later is drawn within a turn of the feed.
+    // Objects that come in later are drawn within a turn of the feed.
     await page.waitForFunction('document.body.innerText.length > 100');
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     const injected = await page.evaluate<number>(

@@ -32,7 +32,7 @@ const VIEWS: readonly (readonly [name: string, address: string, ready: string])[
   ['the question of a way back', '?deployment=shop/payments&ask=undo:rollouts/shop/payments@1', '.changes'],
 ];
 
-/** Another cluster, where nobody answers. */
+/** Another cluster, whose console does not answer. */
 const OTHERS = ['--console-clusters', 'production-elsewhere=http://127.0.0.1:9'];
 
 /** In the page: what is wider than the window, unless it can be scrolled there. */

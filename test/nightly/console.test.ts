@@ -55,7 +55,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
       if (response.status() === 404 || response.status() === 500) problems.push(response.url());
     });
     page.on('pageerror', (error) => problems.push(String(error)));
-    // What the content security policy refuses is told here as well; so are answers that ask for a token.
+    // The browser also reports here what the content security policy refuses, and answers that ask for a token.
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
         problems.push(message.text());
@@ -147,7 +147,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.waitForSelector('.set.new .dots[aria-label*="image not pulled"]');
     await page.waitForSelector('.filters .stuck span');
     expect(await text('.sums')).toContain('room to shrink');
-    // The list says so as well, and screen readers are told.
+    // The list says so as well, and screen readers announce it.
     expect(await text('.row[aria-selected=true]')).toContain('cannot be pulled');
     await waitFor(async () => (await text('#announce')).includes('cannot be pulled'), {
       what: 'the announcement',
@@ -162,7 +162,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     const epoch = async (): Promise<number> => Number(/epoch (\d+)/.exec(await text('#leader'))?.[1]);
     const before = await epoch();
     process.kill(leader.pid, 'SIGKILL');
-    // Whoever wins: the killed one may be back in time.
+    // Any replica may win: the killed one may be back in time.
     await waitFor(async () => (await epoch()) > before && (await text('#leader')).includes(' leads'), {
       what: 'the next leader to be shown',
     });
@@ -234,12 +234,12 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
       await page.waitForSelector(`.view.${tab}`);
       expect(await page.evaluate('document.documentElement.scrollWidth'), tab).toBe(390);
     }
-    // Where the skip link leads.
+    // The skip link leads here.
     expect(await page.locator('main#main').getAttribute('role')).toBeNull();
   });
 
   it('parks a key and takes it out again, with the token that `up` wrote', async () => {
-    // Of a rollout that goes on, the key comes back by its deadline.
+    // The key of a rollout that goes on comes back by its deadline.
     await client.create(Deployment, aDeployment({ name: 'handled', replicas: 1, image: 'web:1-missing' }));
     // A change would take the key out again: the last one here is that its pod waits for the next pull.
     await waitFor(

@@ -131,7 +131,7 @@ describe('the examples, outside of the repository', () => {
     await waitFor('sleep of the other', async () => (await sizeOf(other)) === 0);
     expect((await get(name))?.metadata.annotations).toEqual({ [HOURS]: ALWAYS });
 
-    // What is wrong with the hours is said once, and stops nobody else.
+    // The mistake in the hours is reported once, and stops no other object.
     await annotate(other, { [HOURS]: 'nine to five' });
     const [survivor] = replicas;
     const parked = /^rollkeeper_workqueue_parked_keys\{name="office-hours"\} 1$/m;

@@ -11,7 +11,7 @@ import { helm, render } from '../unit/support/helm.js';
 import { DEFINITION } from '../integration/support/managed-cluster.js';
 
 const ACCOUNT = 'system:serviceaccount:ops:rk-rollkeeper';
-/** What a rollout without an accident does not need, and who does. */
+/** Rights that a rollout without an accident does not need, and when they are needed. */
 const RARELY_USED: Readonly<Record<string, string>> = {
   'get /pods': 'a creation whose answer was lost looks whose pod has the name',
   'get apps/replicasets': 'a creation or a write that somebody else was faster with',
@@ -50,7 +50,7 @@ const PATIENT = { timeoutMs: 120_000 };
 interface Installation {
   readonly api: 'apps/v1' | 'rollkeeper.dev/v1';
   readonly web: string;
-  /** What the replica runs, and what runs in the cluster anyway. */
+  /** The controllers that the replica runs, and those that run in the cluster anyway. */
   readonly controllers: string;
   readonly own: readonly string[];
 }
@@ -97,7 +97,7 @@ function web(apiVersion: string, image: string): ManifestObject {
   };
 }
 
-/** What the chart's account asked for, and what it was refused. */
+/** Records the requests of the chart's account, and the refusals. */
 function recordQuestions() {
   const used = new Set<string>();
   const refused: string[] = [];
@@ -168,10 +168,10 @@ withHelm.each(INSTALLATIONS)('a replica for $api with the rights that the chart 
     await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
     await cluster.apply(web(api, 'web:2'));
     await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
-    // The set of the first version goes: nobody wants a history.
+    // The set of the first version goes, because the history limit is zero.
     const sets = () => cluster.list<ReplicaSet>('replicasets', { namespace: 'shop' });
     await expect.poll(async () => (await sets()).length, { timeout: PATIENT.timeoutMs }).toBe(1);
-    // A pod that nobody owns is taken in, and another one has to go.
+    // A pod without an owner is adopted, and another one has to go.
     const [set] = await sets();
     const { metadata, spec } = set!.spec.template!;
     const stray = {

@@ -17,7 +17,7 @@ const KEYS = Number(process.env['RUNS'] ?? 10_000);
 /** Fill what has a fixed size: the decisions of 5000 keys. */
 const FIRST_KEYS = Math.min(6000, KEYS);
 const AT_ONCE = 50;
-/** What a key leaves behind stays for a minute. */
+/** The remains of a key stay for a minute. */
 const REST_MS = 70_000;
 const MIB = 2 ** 20;
 
@@ -68,7 +68,7 @@ describe.each([{ coordination: 'redis' }, { coordination: 'leases' }])(
 
     const measure = async (name: string) => {
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
-      // What has expired is forgotten when the next key comes.
+      // Expired remains are forgotten when the next key comes.
       await passOne(`${name}-last`);
       const bytes = await heaps.of(replicas.map(({ process: { pid } }) => pid ?? 0));
       return {

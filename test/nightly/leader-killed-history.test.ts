@@ -22,7 +22,7 @@ import { Up, rollkeeper } from '../e2e/support/up.js';
 /*
  * The leader is killed while changes are made and problems come and go.
  *  1. each change is in the history once, with who asked and how it ended;
- *  2. the sizes of each ReplicaSet follow each other: none is missing, none is told twice;
+ *  2. the sizes of each ReplicaSet follow each other: none is missing, none appears twice;
  *  3. each problem is reported once, also across leaders, and its end as well.
  */
 
@@ -70,7 +70,7 @@ describe('a leader that is killed', () => {
   it.skipIf(!anyKubectl())('loses no change of a history that lasts, and tells none twice', async () => {
     await client.create(Deployment, aDeployment({ ...WEB, replicas: 4 }));
     await rollouts.rolledOut('web');
-    // Of what was before the first look, the sizes that were asked for are not known.
+    // The sizes that were asked for before the first look are not known.
     await waitFor(async () => (await kept()).includes('"asked"'), { what: 'the history to begin' });
     for (let change = 1; change <= CHANGES; change++) {
       await rollouts.setImage('web', `web:${change + 1}`);

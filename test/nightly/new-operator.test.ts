@@ -261,7 +261,7 @@ describe('the image of a new operator', () => {
     const port = await freePort();
     const { uid, ...place } = placeOf(image, { ...cluster.env, PORT: String(port) });
     if (canGiveAway) expect(uid).toBe(1000);
-    // What is mounted into the container is its user's; the temporary folder itself is ours alone.
+    // Only this user may read the temporary folder, and the container's user must be able to read what is mounted.
     chmodSync(project.directory, 0o755);
     const kubeconfig = join(project.directory, 'mounted-kubeconfig');
     copyFileSync(cluster.kubeconfig.path, kubeconfig);

@@ -34,7 +34,7 @@ class DurableRedis {
     await exited;
   }
 
-  /** What a disk would have that had not been told the rest yet. */
+  /** Copies the files as a disk would have them that has not got the rest yet. */
   saveTo(dir: string): void {
     cpSync(this.dir, dir, { recursive: true });
   }
@@ -123,7 +123,7 @@ describe('RedisStorage over a restart of Redis', () => {
     const write = async (writer: number): Promise<void> => {
       for (let i = 0; !stopWriting.signal.aborted; i++) {
         const name = `w${writer}-${i}`;
-        // Tried again until it is known to have happened, as an unanswered one may have.
+        // The write is retried until it is known to have happened, as an unanswered one may have.
         for (;;) {
           try {
             acknowledged.set(name, (await storage.create(pod(name), podObject(name))).revision);
@@ -174,7 +174,7 @@ describe('RedisStorage over a restart of Redis', () => {
     expect(await storage.currentRevision()).toBeGreaterThan(lost.at(-1)!);
     const [next] = await create(5, 6);
     expect(next).toBeGreaterThan(lost.at(-1)!);
-    // Whoever saw what was lost must list again; who saw what was kept goes on.
+    // A watcher that saw lost writes must list again; one that saw only kept ones goes on.
     const fromLost = storage.watch({ resource: 'pods', after: lost[3]! }, stop.signal);
     await expect(fromLost[Symbol.asyncIterator]().next()).rejects.toThrow(StorageExpiredError);
     const fromKept = storage.watch({ resource: 'pods', after: events[4]!.revision }, stop.signal);

@@ -26,7 +26,7 @@ class Outside {
   value: string | undefined = '0';
   /** Answers of Prometheus are kept until this is false. */
   holds = false;
-  /** Of the sink. */
+  /** The status with which the sink answers. */
   sinkStatus = 200;
   private constructor(private readonly server: Server) {}
 
@@ -59,7 +59,7 @@ class Outside {
     return this.asked.filter(({ url }) => url.startsWith(path));
   }
 
-  /** The outcomes that the sink was told, each once. */
+  /** The outcomes that the sink was sent, each once. */
   get told(): readonly string[] {
     const ids = this.at('/events').map(({ body }) => (JSON.parse(body) as { id: string }).id);
     return [...new Set(ids)].map((id) => id.split('.').slice(1, 3).join(' '));

@@ -20,7 +20,7 @@ describe.skipIf(!anyKubectl())(
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       });
       web.metadata.annotations = { 'rollkeeper.dev/surge': 'if-it-fits' };
-      // Of each node, one pod takes the port: as with a GPU, a third pod fits nowhere.
+      // One pod takes the port of each node: as with a GPU, a third pod fits nowhere.
       web.spec.template.spec!.containers[0]!.ports = [{ containerPort: 80, hostPort: 8080 }];
       await lab.client.create(Deployment, web);
       expect((await lab.kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')).code).toBe(0);

@@ -13,7 +13,7 @@ import { PackedProject, StartedProgram } from '../e2e/support/packed-project.js'
 
 const OPERATOR = join(import.meta.dirname, 'support', 'minimal-operator.mjs');
 const PATIENT = { timeoutMs: 60_000 };
-/** What a bundle of CommonJS libraries needs. */
+/** A bundle of CommonJS libraries needs this `require`. */
 const BANNER =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 const FLAGS: Readonly<Record<Runtime, readonly string[]>> = {
@@ -82,7 +82,7 @@ describe('the minimal operator of packed packages, by a watch over TLS,', () => 
     ['Bun', 'bundle/operator.mjs'],
   ];
   it.each(CASES)('on %s: %s sees a change, writes, and stops cleanly', async (runtime, file) => {
-    // Where a program cannot be had (another platform, no network), there is nothing to try.
+    // On another platform or without a network there is no program, and nothing to try.
     if (runtimeProgram(runtime) === undefined) return;
     const program = start(runtime, file);
     const name = `${runtime} ${file}`.toLowerCase().replace(/[^a-z0-9]+/g, '-');

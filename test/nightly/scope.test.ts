@@ -51,7 +51,7 @@ const withImage = (image: string): unknown => ({
 });
 
 describe('installations that share out the Deployments of a cluster by their labels', () => {
-  /** Which replica wrote, and to whom, by the names that begin with the Deployment's. */
+  /** The replicas that wrote to each Deployment, by the names that begin with the Deployment's. */
   const writers = new Map<string, Set<string>>();
 
   function watchWrites({ apiAnswers, name }: ChaosReplica): void {

@@ -100,7 +100,7 @@ describe('a replica that is asked to stop while it works', () => {
       { intervalMs: 100, what: 'three replicas to be ready' },
     );
 
-  /** Who began and ceased to lead, and why. */
+  /** The lines about replicas that began and ceased to lead, with their reasons. */
   const leadership = (sinceMs: number): string =>
     up
       .loggedBetween(sinceMs, Date.now())

@@ -170,7 +170,8 @@ describe('rollkeeper up of one replica and one node', () => {
     expect(second.printed).toContain(`a Redis of a former run (process ${redis?.pid}) is still there`);
     writeFileSync(passwordFile, password);
 
-    // That it is ended also where another Redis is named from then on shows both: it was not forgotten, and nothing else would end it.
+    // This shows that the former run was not forgotten, since nothing else would end its Redis when another one is
+    // named.
     const third = Up.spawn({ dataDir: small.dataDir, env: { REDIS_URL: 'redis://127.0.0.1:1' } });
     expect(await third.ended()).toBe(1);
     await processEnded(redis?.pid);

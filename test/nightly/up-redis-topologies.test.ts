@@ -49,7 +49,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
       { intervalMs: 100, what: `the rollout of ${image}` },
     );
   };
-  /** Whatever anybody could read of the run: its files, and the command lines of its processes. */
+  /** All texts of the run that others could read: its files, and the command lines of its processes. */
   const everythingReadable = async (up: Up): Promise<string> => {
     const files = readdirSync(up.dataDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -16,7 +16,7 @@ const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'websites');
 describe('the operator of Websites, three ways, outside of the repository,', () => {
   let project: PackedProject;
 
-  /** What it prints. @throws with that */
+  /** The output of a script. @throws with its output */
   const run = async (script: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
     const { PATH, HOME, KUBECONFIG, USE_EXISTING_CLUSTER, WEBHOOK_HOST, IMAGE } = process.env;
     const existing = USE_EXISTING_CLUSTER && { KUBECONFIG, USE_EXISTING_CLUSTER, WEBHOOK_HOST, IMAGE };

@@ -9,15 +9,15 @@ const REMEMBERED_MS = 55_000;
 
 interface Actor {
   token: number;
-  /** Who may write. */
+  /** The process that may write. */
   process: SimulatedProcess | undefined;
   /** By resource, the newest version that an activation wrote whose end was confirmed. */
   readonly written: Map<string, { readonly version: string; readonly atMs: number }>;
 }
 
 /**
- * Of each key: once an activation has begun, none with an older token writes; and no decision is made before the caches
- * of its replica show what earlier activations wrote.
+ * Checks each key: once an activation has begun, none with an older token writes; and no decision is made before the
+ * caches of its replica show what earlier activations wrote.
  */
 export class ActivationChecks {
   checks = 0;

@@ -28,7 +28,7 @@ export async function examineLostQueue(examined: Examined, which: number): Promi
   examined.found({ check: 'lost queue', subject: `queue ${name}`, problem });
 }
 
-/** Each replica can lead, whatever has happened to it: it does so while the others are paused. */
+/** Each replica can lead, regardless of its past: it does so while the others are paused. */
 export async function examineLeadership(examined: Examined): Promise<void> {
   const { replicas } = examined.world;
   for (const { manager, process } of replicas) {

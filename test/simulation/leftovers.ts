@@ -3,7 +3,7 @@ import type { Replica, SimulatedStore } from '../../src/testing/simulation/index
 import type { Violation } from '../chaos/checkers/violation.js';
 import type { StoreChecks } from './store-checks.js';
 
-/** What a replica that has ended has left behind: a timer would still do something. */
+/** The remains of a replica that has ended: a timer would still do something. */
 export function leftByEnded({ failure, process }: Replica): Violation[] {
   const { name, clock } = process;
   const found = (problem: string): Violation[] => [{ check: 'leftovers', subject: name, problem }];
@@ -12,8 +12,8 @@ export function leftByEnded({ failure, process }: Replica): Violation[] {
 }
 
 /**
- * What replicas that were told to stop have left behind: all of it should have gone. A queue that loses its keys also loses
- * those of objects that are gone, and no later leader adds these again: their state stays until it expires.
+ * The remains of replicas that were stopped: there must be none. A queue that loses its keys also loses those of objects
+ * that are gone, and no later leader adds these again: their state stays until it expires.
  */
 export function checkLeftovers(
   replicas: readonly Replica[],

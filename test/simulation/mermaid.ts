@@ -1,6 +1,6 @@
 import type { TraceLine } from '../../src/testing/simulation/index.js';
 
-/** What happens inside of one process at every moment, and says nothing. */
+/** Lines about routine inside of one process, which explain nothing. */
 const ROUTINE = /^timer$|^witness look|^lease (try|get)|queue (take|renew|check term|counts)|^claims /;
 
 /** A trace as a sequence diagram. @param whole also what is routine. @default false */

@@ -19,7 +19,7 @@ export type Act = (typeof ACTS)[number];
 export interface PlannedAct {
   readonly atMs: number;
   readonly act: Act;
-  /** Of a Deployment. */
+  /** The name of a Deployment. */
   readonly name: string;
   readonly dice: Dice;
 }
@@ -37,7 +37,10 @@ export interface Plan {
 }
 
 const DEPLOYMENTS = 6;
-/** Of some seeds, users stop so much earlier than faults, milliseconds: no change of theirs repairs what is lost then. */
+/**
+ * With some seeds, users stop so much earlier than faults, milliseconds: no change of theirs repairs what is lost
+ * then.
+ */
 const USERS_STOP_BEFORE_MS = 6000;
 
 /**

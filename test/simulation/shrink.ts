@@ -19,7 +19,7 @@ export async function shrink(
     onStep(plan);
     return true;
   };
-  // What comes after the failure is of no use to it.
+  // The failure does not need anything that comes after it.
   await tryWithout(upTo(failed.plan, first.atMs));
   for (const kind of new Set(failed.plan.faults.map(({ fault }) => fault)))
     await tryWithout(withFaults(smallest.plan, ({ fault }) => fault !== kind));

@@ -21,7 +21,7 @@ export interface SimulateOptions {
   readonly seed: number;
   /** How long there are faults and users, simulated milliseconds. @default 60000 */
   readonly troubledMs?: number;
-  /** What is done to the world. @default the seed's plan */
+  /** The plan for the world. @default the seed's plan */
   readonly plan?: Plan;
   /** Ends the run after so many steps of the kernel, even if nothing was found until then. @default when it is over */
   readonly steps?: number;
@@ -29,27 +29,27 @@ export interface SimulateOptions {
   readonly keepTrace?: number;
   /** Goes on after the first violation. @default false */
   readonly findAll?: boolean;
-  /** Of a replica, by its name. @default silent */
+  /** The logger of a replica, by its name. @default silent */
   readonly logger?: (name: string) => Logger;
 }
 
 export interface FoundViolation extends Violation {
   /** Simulated milliseconds. */
   readonly atMs: number;
-  /** Of the kernel. */
+  /** The step of the kernel. */
   readonly step: number;
 }
 
-/** What a run has shown. Two runs of the same options are equal in all of it. */
+/** The result of a run. Two runs of the same options are equal in all of it. */
 export interface SimulationResult {
   readonly seed: number;
   readonly plan: Plan;
-  /** Of all that happened. */
+  /** A hash of all that happened. */
   readonly traceHash: string;
   readonly violations: readonly FoundViolation[];
   /** How often each fault happened: those of the plan, and those of single messages. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Of all kinds together. */
+  /** The number of faults of all kinds together. */
   readonly faultCount: number;
   /** How many single judgements were made. */
   readonly checks: number;
@@ -65,7 +65,7 @@ const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs:
 const REST_WITHIN_MS = 400_000;
 /** The longest that a leader leads without an answer, milliseconds. */
 const LEASE_MS = 2500;
-/** A replica that is told to stop has ended within this time, milliseconds. */
+/** A replica has ended within this time after it was stopped, milliseconds. */
 const STOPS_WITHIN_MS = 60_000;
 /** More than there can be. */
 const MOST_TIMERS = 1000;
@@ -233,7 +233,7 @@ class Simulation {
     ];
   }
 
-  /** Of the store; where there are none, those in the memory of the leader. */
+  /** The queues of the store; if there are none, those in the memory of the leader. */
   private queues(): readonly Pick<ControllerQueue, 'name' | 'counts' | 'inspect'>[] {
     const { replicas, store } = this.world;
     if (this.plan.coordination === 'store') return store.queues.map(({ queue }) => queue);
@@ -241,7 +241,7 @@ class Simulation {
     return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
   }
 
-  /** What has come through all faults still does what it has to. */
+  /** Examines whether the replicas that have come through all faults still do their work. */
   private async examine(): Promise<void> {
     const { options, plan, world } = this;
     const found = (violation: Violation): void => this.found(violation);
@@ -252,7 +252,7 @@ class Simulation {
     if (!this.isOver) await examineLeadership(examined);
   }
 
-  /** Everything is told to stop, and has time to do so. */
+  /** Stops everything, and leaves it time to end. */
   private async stop(): Promise<void> {
     const { kernel, replicas } = this.world;
     for (const replica of replicas) replica.stop();

@@ -39,7 +39,7 @@ export class StoreChecks {
     for (const each of found) this.found(each);
   }
 
-  /** What the store shows of work that is still to be done. */
+  /** The signs in the store of work that is still to be done. */
   unrest(): string[] {
     const { deployments, pods, replicaSets } = this.replay;
     return unrestOf({

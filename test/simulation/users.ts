@@ -58,7 +58,7 @@ export class Users {
     try {
       await this.change(planned);
     } catch {
-      // What the reads of an act do not get, it does without.
+      // An act does without reads that fail.
     } finally {
       this.busy.delete(name);
     }
@@ -176,7 +176,7 @@ export class Users {
     this.changes.set(name, { name, operation, wish, isUncertain: false });
   }
 
-  /** What became of a change whose answer was lost. */
+  /** Finds out the outcome of a change whose answer was lost. */
   private async lookAgain(name: string): Promise<void> {
     try {
       const object = await this.client.get<Deployment>(Deployment, { namespace: NAMESPACE, name });

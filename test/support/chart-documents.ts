@@ -4,7 +4,7 @@ import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Node, Pair, YAMLMap } from 'yaml';
 import type { JsonSchema } from './option-documents.js';
 
-/** What is made from the chart itself: the table of values in helm/rollkeeper/README.md. */
+/** This file makes the table of values in helm/rollkeeper/README.md from the chart itself. */
 
 export const CHART = join(import.meta.dirname, '..', '..', 'helm', 'rollkeeper');
 

@@ -5,9 +5,9 @@ import { modelOf } from '../../src/rollkeeper/cli/completion/index.js';
 import { VERSION } from '../../src/machinery/version.js';
 import { TABLES } from './option-documents.js';
 
-/** What is made from the command line itself: the reference in docs/CLI.md, and the man page. */
+/** This file makes the reference in docs/CLI.md and the man page from the command line itself. */
 
-/** Whose commands the reference has, in the order of `--help`. */
+/** The program whose commands the reference has, in the order of `--help`. */
 export const PROGRAM: CommandModel = modelOf(createProgram('main.js'));
 const COMMANDS = PROGRAM.commands.filter(({ name }) => name !== 'help');
 

@@ -15,7 +15,7 @@ export interface Flag<T> {
 export type FlagValues<Flags extends Readonly<Record<string, Flag<unknown>>>> = {
   readonly [Name in keyof Flags]: Flags[Name]['fallback'];
 } & {
-  /** What is not an option, and what follows `--`. */
+  /** Arguments that are no options, and those that follow `--`. */
   readonly rest: readonly string[];
 };
 

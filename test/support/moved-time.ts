@@ -15,8 +15,8 @@ class MovedClock extends FakeClock {
 }
 
 /**
- * A real Redis in which time goes on when a test says so: what is stored there is aged, and the timers of `clock` fire. The real
- * clocks go on as well, so whatever has to last must be long; with moved time it costs nothing.
+ * A real Redis in which time goes on when a test says so: stored values are aged, and the timers of `clock` fire. The
+ * real clocks go on as well, so a value that has to last must be long; with moved time it costs nothing.
  */
 export class MovedTime {
   readonly clock: FakeClock = new MovedClock();

@@ -7,7 +7,7 @@ import { REPLICA_OPTIONS_TABLE } from '../../src/rollkeeper/replica/replica-opti
 import { SCHEDULER_OPTIONS_TABLE } from '../../src/rollkeeper/replica/scheduler-process/scheduler-options.table.js';
 import { UP_OPTIONS_TABLE } from '../../src/rollkeeper/replica/supervisor/up-options.table.js';
 
-/** What is made from the tables of options: docs/OPTIONS.md, and the limits in the chart's values.schema.json. */
+/** This file makes docs/OPTIONS.md, and the limits in the chart's values.schema.json, from the tables of options. */
 
 /** By command, in the order of the docs. */
 export const TABLES: Readonly<Record<string, OptionTable>> = {

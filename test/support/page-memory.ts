@@ -1,6 +1,6 @@
 import type { CDPSession } from 'playwright-core';
 
-/** What a page holds after its garbage was collected. */
+/** The memory of a page after its garbage was collected. */
 export interface PageMemory {
   /** MiB. */
   readonly heap: number;

@@ -7,7 +7,7 @@ import { surfaceText } from '../support/surface-docs.js';
 const kinds = createKindRegistry();
 const text = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
 
-/** The cells of the tables in a text, whatever spaces are between them. */
+/** The cells of the tables in a text, without the spaces around them. */
 function cells(markdown: string): string[][] {
   return markdown
     .split('\n')

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
 const GENERATE = 'else run scripts/generate-cli-docs.mjs';
 
-/** What is between the marks, without what a formatter changes. */
+/** The text between the marks, without what a formatter changes. */
 function generatedIn(markdown: string): string[] {
   const text = markdown.slice(
     markdown.indexOf('<!-- generated: begin -->'),

@@ -31,7 +31,7 @@ interface LintResult {
   readonly messages: readonly { readonly type: string; readonly message: string }[];
 }
 
-/** What the linter takes for errors; how keys are ordered and quoted is Prettier's and ours to say. */
+/** The errors of the linter; Prettier and we decide how keys are ordered and quoted. */
 function errorsIn(path: string): string[] {
   const linter = new DCLinter({ rules: {}, quiet: true, debug: false, exclude: [] });
   const results = linter.lintFiles([path], false) as readonly LintResult[];

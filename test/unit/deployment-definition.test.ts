@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { deploymentDefinition } from '../support/deployment-definition.js';
 
 const FILE = new URL('../../helm/rollkeeper/definitions/deployments.rollkeeper.dev.yaml', import.meta.url);
-/** What all annotations of an object may be together; kubectl keeps in one what it applied. */
+/** The limit of all annotations of an object together; kubectl keeps in one what it applied. */
 const MOST_ANNOTATIONS = 256 * 1024;
 
 describe('the definition of deployments.rollkeeper.dev', () => {

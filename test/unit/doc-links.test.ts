@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { anchorsIn, linksIn, slugOf } from '../../scripts/lib/markdown-links.mjs';
 import { ROOT } from '../image/dockerfile.js';
 
-/** Of the repository, but for templates of other projects. */
+/** The pages of the repository, but for templates of other projects. */
 const PAGES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
   cwd: ROOT,
   encoding: 'utf8',

@@ -43,7 +43,7 @@ function fileOf(importer: string, specifier: string): string | undefined {
 }
 
 const known = new Map<string, ReadonlyMap<string, Exported>>();
-/** What a module exports, its own and that of others, by name. Names of libraries are left out. */
+/** The exports of a module, its own and those of others, by name. Names of libraries are left out. */
 function exportsOf(file: string): ReadonlyMap<string, Exported> {
   const before = known.get(file);
   if (before) return before;

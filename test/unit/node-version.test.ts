@@ -7,7 +7,7 @@ import { OLDEST_NODE, nodeProblem } from '../../src/machinery/process/node-versi
 const ROOT = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** What users import, as package.json's `exports` names it. */
+/** The modules that users import, as package.json's `exports` names them. */
 const DOORS = Object.values(
   (JSON.parse(read('package.json')) as { exports: Record<string, string | { default: string }> }).exports,
 )

@@ -19,7 +19,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
 const GENERATE = 'else run scripts/generate-option-docs.mjs';
 
-/** The cells of the tables in a text, whatever spaces are between them. */
+/** The cells of the tables in a text, without the spaces around them. */
 function cells(markdown: string): string[][] {
   return markdown
     .split('\n')

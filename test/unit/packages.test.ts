@@ -28,7 +28,10 @@ const NOT_IMPORTED = ['pino-pretty', 'rxjs'];
 /** Its types alone; Nest's platform brings it. */
 const TYPES_ONLY = ['express'];
 
-/** What the build compiles: the files that its configuration names, and what these import of their own package. */
+/**
+ * The files that the build compiles: those that its configuration names, and those that these import of their own
+ * package.
+ */
 const BUILT_FILES = withRelativeImports(
   ts.parseJsonConfigFileContent(
     ts.readConfigFile(join(ROOT, 'tsconfig.build.json'), (path) => ts.sys.readFile(path)).config,
@@ -101,7 +104,7 @@ describe.each(workspaces)('the package %s', (folder) => {
 
   it('exports modules that are there, and, but for types and what the launcher needs, that another package imports', () => {
     const entries = Object.entries(exports).filter(([, target]) => typeof target !== 'string');
-    // Of a pattern, the folder.
+    // The place of a pattern is its folder.
     const placeOf = (target: unknown) =>
       ((target as Record<string, string>)['rollkeeper:source'] ?? '').replace(/\*\.ts$/, '');
     const missing = entries.filter(([, target]) => !existsSync(join(ROOT, folder, placeOf(target))));

@@ -21,7 +21,7 @@ interface Workflow {
 const workflow = (name: string): Workflow => readYaml(FOLDER, name) as Workflow;
 const stepsOf = (name: string): Step[] => Object.values(workflow(name).jobs).flatMap(({ steps }) => steps);
 
-/** What GitHub's own parser says against a workflow. */
+/** The problems that GitHub's own parser finds in a workflow. */
 async function problemsOf(content: string): Promise<string[]> {
   const { context, value } = parseWorkflow({ name: 'workflow.yml', content }, new NoOperationTraceWriter());
   if (value) await convertWorkflowTemplate(context, value);

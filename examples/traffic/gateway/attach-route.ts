@@ -8,7 +8,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What a route gets from one of the Gateways that it names. */
+/** The outcome of attaching a route to one of the Gateways that it names. */
 export interface Attachment {
   readonly parentRef: ParentRef;
   readonly gateway: Gateway;

@@ -4,7 +4,7 @@ import type { Condition, KubernetesObject } from 'rollkeeper';
 /** The group of the Gateway API. Only the fields that this gateway reads or writes are here. */
 const GROUP = 'gateway.networking.k8s.io';
 
-/** Which implementation has a Gateway. */
+/** Names the implementation of the Gateways of a class. */
 export interface GatewayClass extends KubernetesObject {
   readonly spec: { readonly controllerName: string };
   readonly status?: { readonly conditions?: readonly Condition[] };
@@ -33,7 +33,7 @@ export interface ListenerStatus {
   readonly conditions: readonly Condition[];
 }
 
-/** Where requests come in. */
+/** The place where requests come in. */
 export interface Gateway extends KubernetesObject {
   readonly spec: { readonly gatewayClassName: string; readonly listeners: readonly Listener[] };
   readonly status?: {
@@ -96,7 +96,7 @@ export interface RouteFilter {
   readonly responseHeaderModifier?: HeaderChange;
   readonly requestMirror?: {
     readonly backendRef: BackendRef;
-    /** Of the requests. @default all, unless there is a fraction */
+    /** The part of the requests, in percent. @default all, unless there is a fraction */
     readonly percent?: number;
     readonly fraction?: { readonly numerator: number; readonly denominator?: number };
   };
@@ -123,7 +123,7 @@ export interface RouteParentStatus {
   readonly conditions: readonly Condition[];
 }
 
-/** Which requests go where. */
+/** Says which requests go to which backends. */
 export interface HTTPRoute extends KubernetesObject {
   readonly spec: {
     readonly parentRefs?: readonly ParentRef[];

@@ -11,7 +11,7 @@ import { RouteTable, isAttached } from './route-table.ts';
 import { classStatus, gatewayStatus, routeStatus } from './route-status.ts';
 import { StatusWriter } from './status-writer.ts';
 
-/** Which GatewayClasses are ours, unless another name is given. */
+/** GatewayClasses of this controller are ours, unless another name is given. */
 export const CONTROLLER_NAME = 'example.com/small-gateway';
 const SLICES_OF_SERVICE = 'slices-of-service';
 const NOTHING: RouteTable = new RouteTable([], { service: () => undefined, slices: () => [] });
@@ -24,9 +24,9 @@ export interface SmallGatewayOptions {
   readonly pods: PodServers;
   /** @default {@link CONTROLLER_NAME} */
   readonly controllerName?: string;
-  /** Of the proxy on 127.0.0.1. @default any */
+  /** The port of the proxy on 127.0.0.1. @default any */
   readonly port?: number;
-  /** Whose objects it follows. @default all */
+  /** The namespaces that it follows. @default all */
   readonly namespaces?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export class SmallGateway {
     });
   }
 
-  /** Where it answers. */
+  /** The port on which it answers. */
   get port(): number {
     return this.listensOn;
   }

@@ -97,7 +97,7 @@ function matchesValue({ type = 'Exact', value }: ValueMatch, actual: string | un
 }
 
 /**
- * The whole text must match, as it must for Envoy. The expression is compiled anew for each request, which is enough for
+ * The whole text must match, as it must for Envoy. The expression is compiled again for each request, which is enough for
  * an example; it is the one of the route, whose writer can stop this gateway with a slow one.
  */
 function matchesExpression(expression: string, text: string): boolean {

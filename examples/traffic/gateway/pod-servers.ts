@@ -17,7 +17,7 @@ export interface PodServersOptions {
   /** @default 200 with the image of the pod in the header `x-image`, its name in `x-pod` */
   readonly answer?: AnswerOfPod;
   /**
-   * What happens to a pod that is deleted. `drains`: it answers until the gateway no longer sends it requests, and for
+   * How a pod behaves when it is deleted. `drains`: it answers until the gateway no longer sends it requests, and for
    * `graceMs` more, as a pod with a preStop hook does. `dies`: its connections are cut at once. @default drains
    */
   readonly onDeletion?: 'drains' | 'dies';
@@ -63,7 +63,9 @@ export class PodServers {
     });
   }
 
-  /** Where a pod answers. A gateway may know an endpoint before this cache has seen that its pod is ready. */
+  /**
+   * The port on which a pod answers. A gateway may know an endpoint before this cache has seen that its pod is ready.
+   */
   async addressOf({ pod }: Pick<Endpoint, 'pod'>): Promise<{ readonly port: number } | undefined> {
     if (!this.servers.has(pod)) await this.untilKnown(pod);
     const server = await this.servers.get(pod);

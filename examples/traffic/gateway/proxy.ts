@@ -27,7 +27,7 @@ export interface ProxyOptions {
   /** The table in effect. */
   readonly table: () => RouteTable;
   readonly random: RandomSource;
-  /** Where an endpoint is reached; undefined if nothing listens there. */
+  /** Finds the port of an endpoint; undefined if nothing listens there. */
   readonly dial: (endpoint: Endpoint) => Promise<{ readonly port: number } | undefined>;
 }
 

@@ -19,7 +19,7 @@ export interface ResolvedBackend {
 /** The objects that backends are resolved by. */
 export interface BackendSources {
   service(key: string): Service | undefined;
-  /** Of a Service, by its key. */
+  /** The slices of a Service, by its key. */
   slices(key: string): readonly EndpointSlice[];
 }
 

@@ -3,7 +3,7 @@ import { setCondition } from 'rollkeeper';
 import type { Attachment, Problem } from './attach-route.ts';
 import type { Gateway, GatewayClass, HTTPRoute, ListenerStatus, ParentRef } from './gateway-api.ts';
 
-/** Who a status is from, and when. */
+/** The writer of a status, and the time. */
 export interface Writer {
   /** `spec.controllerName` of the GatewayClasses. */
   readonly controllerName: string;

@@ -7,7 +7,7 @@ import { backendKeyOf, backendRefsOf, resolveBackend } from './resolve-backends.
 
 const UNKNOWN: ResolvedBackend = { endpoints: [] };
 
-/** What the gateway answers requests by: never changed, replaced as a whole. */
+/** The rules by which the gateway answers requests. A table is never changed, and is replaced as a whole. */
 export class RouteTable {
   private readonly candidates: readonly Candidate[];
   private readonly backends: ReadonlyMap<string, ResolvedBackend>;

@@ -5,7 +5,7 @@ import { Tally } from './tally.ts';
 
 export interface LoadOptions {
   readonly clock: Clock;
-  /** Of the gateway, on 127.0.0.1. */
+  /** The port of the gateway, on 127.0.0.1. */
   readonly port: number;
   /** @default 200 */
   readonly ratePerSecond?: number;

@@ -1,4 +1,4 @@
-/** What every way of the operator must do, for any test runner. */
+/** The rules that every way of writing the operator must follow, for any test runner. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -17,7 +17,10 @@ export const WAYS = [
 
 type Way = (typeof WAYS)[number];
 
-/** Where the API server reaches this machine, and what pods run: for a cluster of your own (USE_EXISTING_CLUSTER). */
+/**
+ * The address by which the API server reaches this machine, and the image of the pods: for a cluster of your own
+ * (USE_EXISTING_CLUSTER).
+ */
 const { WEBHOOK_HOST = '127.0.0.1', IMAGE = 'shop:1' } = process.env;
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `shop-${index}`);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What Go calls its own types. */
+/** The names of Go's own types. */
 const BASIC = /^(?:string|bool|byte|float(?:32|64)|u?int(?:8|16|32|64)?)$/;
 /** Structs that are no JSON objects, with what is written of an empty one. */
 const SCALARS = {

@@ -68,7 +68,7 @@ export function readMessageLayouts(shapes) {
   };
   for (const [name, { type, properties }] of Object.entries(shapes))
     if (type === 'object' && fieldsOf(name)) add(name, properties);
-  // What newer programs do not describe any more.
+  // Newer programs no longer describe these messages.
   for (const [name, layout] of Object.entries(MORE_LAYOUTS)) layouts[name] ??= layout;
   return layouts;
 }
@@ -94,7 +94,7 @@ function tryDescriptor(bytes) {
   }
 }
 
-/** What a message was called before its group had this version. */
+/** The name of a message before its group had this version. */
 function formerName(name) {
   const at = name.lastIndexOf('.');
   const former = FORMER_PACKAGES[name.slice(0, at)];

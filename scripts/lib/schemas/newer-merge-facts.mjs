@@ -1,7 +1,7 @@
 /**
- * What Kubernetes has added since the last OpenAPI document on npm (1.17), or does not say there. Source of the merge
- * facts: the markers (`+listType`, `+listMapKey`, `+structType`, `+mapType`) and struct tags (`patchStrategy`,
- * `patchMergeKey`) of the Go types in k8s.io/api and k8s.io/apimachinery.
+ * Facts that Kubernetes has added since the last OpenAPI document on npm (1.17), or does not state there. Source of
+ * the merge facts: the markers (`+listType`, `+listMapKey`, `+structType`, `+mapType`) and struct tags
+ * (`patchStrategy`, `patchMergeKey`) of the Go types in k8s.io/api and k8s.io/apimachinery.
  */
 /** A list of objects that both kinds of patch merge by one key. */
 const mergedBy = (key) => ({

@@ -47,7 +47,7 @@ export class TypeDefinitions {
     return file;
   }
 
-  /** The kinds of a group and version: whatever has a list. */
+  /** The kinds of a group and version: every type that has a list is one. */
   kindsOf(groupVersion) {
     return readdirSync(path.join(this.models, groupVersion))
       .filter((file) => file.endsWith('List.d.ts'))
@@ -81,7 +81,7 @@ export class TypeDefinitions {
     const descriptions = {};
     const described = (key, node) => {
       const text = ts.getTextOfJSDocComment(node?.jsDoc?.at(-1)?.comment);
-      // What would end the comment is escaped there.
+      // Characters that would end the comment are escaped there.
       if (text) descriptions[key] = text.replaceAll('\\*', '*').replaceAll('*\\/', '*/');
     };
     const more = MORE_DESCRIPTIONS[this.schemaNameOf(file)];
@@ -198,7 +198,7 @@ export class TypeDefinitions {
   }
 }
 
-/** What the checker says of a value in this place. */
+/** The problems that the checker finds with a value in this place. */
 function problems(value, { check, property, wrap }) {
   check({ [property]: wrap ? wrap(value) : value });
   return (check.errors ?? []).filter((error) => error.instancePath.startsWith(`/${property}`));

@@ -8,7 +8,7 @@ import { isReadyPod } from './store-replay.js';
 /** Longer than a cache may lag behind the store while links are slow. */
 const KNOWLEDGE_MS = 10_000;
 
-/** What a Deployment had after a change. */
+/** The pods of a Deployment after a change. */
 interface Standing {
   /** The sizes of its ReplicaSets together. */
   readonly total: number;

@@ -1,7 +1,7 @@
 import type { JournalLine } from './journal-line.js';
 import type { Violation } from './violation.js';
 
-/** What a queue in Redis let happen for a leader, in the order in which it happened there. */
+/** An act of a leader that a queue in Redis allowed. Lines come in the order in which they happened there. */
 export interface TermLine {
   readonly controller: string;
   /** `lost`: the queue has forgotten its term, and maybe an older one is in its place. */

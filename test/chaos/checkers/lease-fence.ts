@@ -4,7 +4,10 @@ import type { Violation } from './violation.js';
 /** Between the last look at the lease and the line in the journal; a process may be paused just there. */
 const SAME_INSTANT_MS = 1;
 
-/** What leaders leave to each other: the API server refuses a late write of it, by the version that it replaces. */
+/**
+ * Matches the ledger that leaders leave to each other: the API server refuses a late write of it, by the version that
+ * it replaces.
+ */
 const OF_LEDGER = /\/configmaps\/[\w-]+-intents-\d+(\?|$)/;
 
 export const isOfLedger = (line: JournalLine): boolean =>

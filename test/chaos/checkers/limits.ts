@@ -28,7 +28,7 @@ export class LimitsChecker {
     }
     const { deletionTimestamp, name, uid = '' } = deployment.metadata;
     if (deletionTimestamp || deployment.spec.strategy?.type === 'Recreate') {
-      // What has been seen until then says nothing of what comes after it.
+      // Earlier observations prove nothing about the time after this.
       this.forget(uid);
       return [];
     }

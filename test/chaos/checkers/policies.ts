@@ -93,7 +93,7 @@ export class PoliciesChecker {
     if (Number(revision) < this.newestRevision(deployment)) return undefined;
     // Another version is wanted by now, and may not have its revision yet: this one gets the pods that the steps of that one leave.
     if (!isOfTemplate(deployment, spec)) return undefined;
-    // What replaces nothing takes no steps.
+    // A revision that replaces none takes no steps.
     if (!this.replay.replicaSetsOf(deployment.metadata.uid ?? '').some((other) => hasPods(other, set.uid)))
       return undefined;
     const size = spec.replicas ?? 1;

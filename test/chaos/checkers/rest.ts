@@ -55,7 +55,7 @@ function cpuOf({ spec }: Pick<Pod, 'spec'>): string {
   return String(spec.containers[0]?.resources?.requests?.['cpu']);
 }
 
-/** Of its ReplicaSet's template. */
+/** The CPU that the template of its ReplicaSet requests. */
 function cpuAskedFor(pod: Pod, replicaSets: readonly ReplicaSet[]): string {
   const owner = replicaSets.find(({ metadata }) => metadata.uid === controllerOf(pod.metadata));
   const spec = owner?.spec.template?.spec;

@@ -9,7 +9,7 @@ import type { Amounts } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import type { Violation } from './violation.js';
 
-/** What a pod on a node takes of it. */
+/** The resources that a pod takes of its node. */
 interface Taken {
   readonly node: string;
   readonly amounts: Amounts;
@@ -26,7 +26,7 @@ export class SchedulingChecker {
   /** Bindings that were judged. */
   bindings = 0;
 
-  /** What there is. Without it nothing is said of capacity. */
+  /** Learns the capacity of the nodes. Without it, capacity is not judged. */
   know(nodes: readonly Node[]): void {
     for (const { metadata, status } of nodes) this.nodes.set(metadata.name, status?.allocatable ?? {});
   }

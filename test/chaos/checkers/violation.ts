@@ -1,6 +1,6 @@
 /** A promise that was broken. */
 export interface Violation {
-  /** Which of the checks, for example `limits`. */
+  /** The name of the check that found it, for example `limits`. */
   readonly check: string;
   readonly subject: string;
   readonly problem: string;

@@ -51,10 +51,10 @@ export const LOSS_KINDS = [
   'Redis is replaced by an older one',
 ] as const;
 
-/** Where Redis has replicas. */
+/** Faults for a Redis with replicas. */
 export const FAILOVER_KINDS = ['Redis fails over', 'Redis fails over twice'] as const;
 
-/** Where a Lease is all that the replicas share. */
+/** Faults for replicas that share only a Lease. */
 export const LEASE_KINDS = [
   'the Lease is deleted',
   'pause working leader',
@@ -70,8 +70,8 @@ export type FaultKind =
   | (typeof LEASE_KINDS)[number];
 
 /**
- * What can be made there: clients that find their servers themselves have no link that could be cut; replicas without a Redis have
- * none to lose, and followers that do not work cannot be met at work.
+ * The faults that can be made there: clients that find their servers themselves have no link that could be cut;
+ * replicas without a Redis have none to lose, and followers that do not work cannot be met at work.
  */
 export function faultKindsOn(
   redis: RedisKind,

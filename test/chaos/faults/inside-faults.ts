@@ -14,7 +14,7 @@ export const blockEventLoop: Fault = async (context) => {
   const replica = await anyReplica(context);
   if (!replica) return;
   context.began(replica.name);
-  // Almost always the longest; the shortest only where somebody asks for it.
+  // The longest is chosen almost always; the shortest only if a greater strength asks for it.
   const ms = between(SHORTEST_BLOCK_MS, LONGEST_BLOCK_MS, Math.min(context.strength * 20, 1));
   replica.process.send({ chaos: 'block', ms });
   await pause(ms + 200);

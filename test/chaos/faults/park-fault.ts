@@ -18,7 +18,7 @@ import type { Fault, FaultContext } from './fault.js';
 const PREFIX = 'parks-';
 const QUOTA = 'pods';
 const NAME = 'refused';
-/** What a sync, its retries and other faults at the same time may take. */
+/** The longest time that a sync, its retries and other faults at the same time may take. */
 const WITHIN_MS = 30_000;
 /** The change that mends may come while the failing sync runs, while the key waits, and once it is parked. */
 const LATEST_MEND_MS = 400;
@@ -67,7 +67,7 @@ async function allowPods(namespace: string, { patience, set }: FaultContext): Pr
   await waitFor(patched, { timeoutMs: WITHIN_MS * patience, what: 'the quota to be set' });
 }
 
-/** Until it is there, whoever created it: the answer may be lost. */
+/** Retries until the object is there, no matter which try created it: the answer may be lost. */
 async function insist(create: () => Promise<unknown>, { patience }: FaultContext): Promise<void> {
   const isThere = (): Promise<boolean> => create().then(() => true, isAlreadyExists);
   await waitFor(isThere, { timeoutMs: WITHIN_MS * patience, what: 'an object to be created' });

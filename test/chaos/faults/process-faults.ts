@@ -10,7 +10,7 @@ export const theLeader: Choose = ({ set }) => set.leader();
 export const aFollower: Choose = async ({ dice, set }) => chosen(await set.followers(), dice);
 export const anyReplica: Choose = async ({ dice, set }) => chosen(set.replicas, dice);
 
-/** How long a replica may take to end when it is told to: its running keys, and some for a busy machine. */
+/** How long a replica may take to end after it was asked to: its running keys, and some for a busy machine. */
 const STOP_WITHIN_MS = 12_000;
 /** How long a process may take to be back: far more than it takes to start. */
 const BACK_WITHIN_MS = 60_000;

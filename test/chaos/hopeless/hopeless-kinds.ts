@@ -7,7 +7,7 @@ import { aDeployment } from '../../e2e/support/a-deployment.js';
  * - `template`: each pod is refused as invalid, by a rule that holds for pods and not for templates
  * - `quota`: each pod is refused, as by a ResourceQuota
  * - `name`: so long that the name of its ReplicaSet is refused
- * - `collision`: somebody takes each name of its ReplicaSet a moment before it does
+ * - `collision`: another client takes each name of its ReplicaSet a moment before it does
  * - `rejected`: the node refuses each pod, which then has failed
  */
 export const HOPELESS_KINDS = ['template', 'quota', 'name', 'collision', 'rejected'] as const;
@@ -31,7 +31,7 @@ export function hopelessDeployments(count: number, firstSerial = 0): Hopeless[] 
   });
 }
 
-/** Whose object a name, a path or a body is about. */
+/** The id of the object that a name, a path or a body is about. */
 export function hopelessIdIn(text: string): string | undefined {
   return /hopeless-[a-z]+-\d+(?=-)/.exec(text)?.[0];
 }

@@ -82,14 +82,14 @@ export class HopelessWorld {
     const name = nameIn(body);
     if (!name.startsWith('hopeless-collision-')) return;
     await this.set.client.create(ReplicaSet, squatter(name)).catch((error: unknown) => {
-      // A creation that is tried again, its answer having been lost, finds the name taken as well.
+      // A creation that is retried because its answer was lost finds the name taken as well.
       if (!isAlreadyExists(error)) throw error;
     });
     this.squatters.add(name);
   }
 }
 
-/** A ReplicaSet that nobody adopts, and that makes no pods. */
+/** A ReplicaSet that no Deployment adopts, and that makes no pods. */
 function squatter(name: string): ReplicaSet {
   const labels = { squats: 'true' };
   return {

@@ -6,7 +6,7 @@ import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless } from './hopeless-kinds.js';
 import { hopelessIdIn } from './hopeless-kinds.js';
 
-/** What people can see of a hopeless Deployment. */
+/** The signs of trouble that people can see of a hopeless Deployment. */
 export interface Standing {
   readonly hopeless: Hopeless;
   /** The last error of its key, or of its ReplicaSet's, by the queue's page. */
@@ -19,7 +19,7 @@ export interface Standing {
   readonly told?: string;
 }
 
-/** What the pages of the queues say, by the hopeless Deployment's id. */
+/** The contents of the pages of the queues, by the hopeless Deployment's id. */
 interface Queued {
   readonly parked: ReadonlyMap<string, string>;
   readonly delayed: ReadonlyMap<string, NonNullable<Standing['delayed']>>;
@@ -71,7 +71,7 @@ async function warningsById({ client }: ChaosSet): Promise<Map<string, string>> 
   const { items } = await client.list<EventObject>(untyped(Event), { namespace: 'default' });
   const found = new Map<string, string>();
   for (const { involvedObject, message, reason, type } of items) {
-    // Of its own; those of the nodes are about pods.
+    // Events about pods are those of the nodes, and are left out.
     if (type === 'Warning' && involvedObject.kind !== 'Pod')
       note(found, involvedObject.name, `event ${reason}: ${message}`);
   }

@@ -1,4 +1,5 @@
-// Where the modules of a built release are: CHAOS_DIST is its `dist`. Up to 0.1 that holds all of them; later each package has its own.
+// The modules of a built release: CHAOS_DIST is its `dist`. Up to 0.1 that holds all of them; later each package has
+// its own.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -9,7 +9,7 @@ import { load } from './built-modules.mjs';
 
 const { CHAOS_JOURNAL, CHAOS_LEASES } = process.env;
 const fd = openSync(CHAOS_JOURNAL, 'a');
-/** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, whatever the wall clock says. */
+/** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, regardless of the wall clock. */
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const note = (line) => writeSync(fd, `${JSON.stringify({ t: nowMs(), p: process.pid, ...line })}\n`);
 
@@ -26,7 +26,7 @@ globalThis.Date = class Date extends RealDate {
   }
 };
 
-// What a leader does is judged in Redis: there, in the same step, it is also noted, so that its order is the true one.
+// Redis judges the acts of a leader. It also notes them there in the same step, so that their order is the true one.
 const NOTED = [
   [
     "'epoch', epoch, 'holder', holder)\nreturn serverRun()",
@@ -66,7 +66,10 @@ const activations = new AsyncLocalStorage();
 let currentEpoch = 0;
 let begun = 0;
 
-/** Without a Redis tokens are the process's own, and begin anew with each term: the epoch and a count are in their place. */
+/**
+ * Without a Redis, tokens are the process's own, and start again with each term: the epoch and a count take their
+ * place.
+ */
 function tokenOf({ token }) {
   if (CHAOS_LEASES === undefined) return { n: token };
   begun += 1;
@@ -132,7 +135,7 @@ Enqueuer.prototype.write = async function (key, add) {
   }
 };
 
-// Keys of some namespaces are parked soon: nobody waits three minutes for fifteen failures.
+// Keys of some namespaces are parked soon, because fifteen failures would take three minutes.
 const PARKED_SOON = /^parks-/;
 for (const { BullMqWorkQueue, MemoryWorkQueue } of queues) {
   const { prototype } = BullMqWorkQueue ?? MemoryWorkQueue;
@@ -158,5 +161,5 @@ process.on('message', (message) => {
   else if (message?.chaos === 'measure') process.send?.({ type: 'measured', ...measure() });
 });
 
-// What keeps a process alive that was told to end.
+// Notes what keeps a process alive that was asked to end.
 process.on('SIGUSR2', () => note({ e: 'alive', ...measure() }));

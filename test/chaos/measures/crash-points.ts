@@ -1,7 +1,7 @@
 import { LuaScript } from '../../../src/redis/connection/index.js';
 import type { ChaosReplica } from '../set/replica.js';
 
-/** What a sync of a ReplicaSet does that another process can see, in its order. */
+/** A step of a sync of a ReplicaSet that another process can see. */
 export type Step =
   | { readonly on: 'redis'; readonly script: 'store-intents' | 'release' }
   | { readonly on: 'api'; readonly method: 'POST' | 'DELETE'; readonly nth: number };

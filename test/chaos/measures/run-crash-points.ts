@@ -24,7 +24,7 @@ export interface CrashResult {
   readonly violations: readonly string[];
 }
 
-/** A Deployment is brought to where the crash shall be, the crash is made, and what became of it is read. */
+/** Brings a Deployment to the point of the crash, makes the crash, and reads the outcome. */
 export async function runCrashPoint(set: ChaosSet, point: CrashPoint, serial: number): Promise<CrashResult> {
   const { client } = set;
   const name = `crash-${serial}`;

@@ -14,7 +14,7 @@ const GIVE_UP_MS = 60_000;
 
 export interface FollowerCrashes {
   readonly crashes: number;
-  /** Of each key that the follower worked on: from the crash until another replica began with it. */
+  /** The times from the crash until another replica began with a key of the follower, one for each key. */
   readonly takenOverMs: readonly number[];
 }
 

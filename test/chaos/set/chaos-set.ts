@@ -20,8 +20,8 @@ import { ManagedProcess } from './managed-process.js';
 import { ChaosReplica } from './replica.js';
 
 /**
- * What the replicas share. Where it can fail over, the API server's objects are on a server of their own: what the API has
- * confirmed is not for a failover to lose.
+ * The Redis that the replicas share. If it can fail over, the API server's objects are on a server of their own,
+ * because a failover must not lose writes that the API has confirmed.
  */
 export const REDIS_KINDS = ['single', 'sentinel', 'cluster'] as const;
 export type RedisKind = (typeof REDIS_KINDS)[number];
@@ -45,7 +45,7 @@ export interface ChaosSetOptions {
   readonly controllerArgs?: readonly string[] | ((index: number) => readonly string[]);
   /** Called before a replica is started, whose proxies may be told what to do. */
   readonly prepare?: (replica: ChaosReplica) => void;
-  /** What stands between the replicas and the rest. @default 'all' */
+  /** The links between the replicas and the rest that can be cut. @default 'all' */
   readonly links?: 'all' | 'none';
   /** @default 'single' */
   readonly redis?: RedisKind;
@@ -96,9 +96,9 @@ export class ChaosSet {
   }
 
   /**
-   * Ends the server that takes writes, and brings it back as a replica of its successor `outMs` later. One after the other: of two
-   * masters that are away at once, nobody elects successors.
-   * @throws Error where there is one server alone
+   * Ends the server that takes writes, and brings it back as a replica of its successor `outMs` later. Failovers
+   * follow each other: with two masters away at once there are too few servers to elect successors.
+   * @throws Error if there is one server alone
    */
   failOver(outMs: number, began: () => void): Promise<void> {
     const topology = mustExist(this.replicated);
@@ -121,7 +121,7 @@ export class ChaosSet {
     return this.options.coordination ?? 'redis';
   }
 
-  /** Where the API server's objects are. */
+  /** The Redis server that holds the API server's objects. */
   get redisServer(): RedisProcess {
     return mustExist(this.redisProcess);
   }

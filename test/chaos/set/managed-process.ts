@@ -16,7 +16,7 @@ interface Ready {
   readonly adminUrl?: string;
 }
 
-/** What a process holds at rest. */
+/** The memory and the handles that a process holds at rest. */
 export interface Measurement {
   readonly rss: number;
   readonly heapUsed: number;
@@ -45,7 +45,10 @@ export interface CountedWork {
 }
 
 const RESTART_DELAY_MS = 100;
-/** What hangs is ended after this; to load its single modules took a replica a minute on a machine where twenty would run. */
+/**
+ * A process that hangs is ended after this. Loading its single modules took a replica a minute on a machine where
+ * twenty would run.
+ */
 const READY_TIMEOUT_MS = 150_000;
 
 /** One `rollkeeper` process that is started again whenever it ends, as its supervisor or a cluster would do. */
@@ -58,7 +61,7 @@ export class ManagedProcess {
   /** When each life ended: process id and milliseconds of `performance.now()`. */
   readonly deaths: { pid: number; code: number | null; signal: string | null }[] = [];
   isReady = false;
-  /** Whether it was told to stand still: until it goes on, it takes no other signal than SIGKILL. */
+  /** Whether it was suspended: until it goes on, it takes no other signal than SIGKILL. */
   isSuspended = false;
 
   constructor(private options: ManagedProcessOptions) {

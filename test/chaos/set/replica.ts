@@ -30,7 +30,7 @@ export class ChaosReplica {
   readonly apiLink: TcpProxy;
   readonly apiAnswers: ApiFaultProxy;
   private running: ManagedProcess | undefined;
-  /** Where it finds Redis: straight, or by its link. */
+  /** The address of Redis: direct, or that of its link. */
   private redisUrl: string | undefined;
 
   constructor(private readonly place: ReplicaPlace) {

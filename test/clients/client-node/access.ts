@@ -46,7 +46,7 @@ export const ACCESS_CHECKS: readonly ClientCheck[] = [
       });
       assert.equal(access.status?.allowed, true);
       const stranger = withToken(config, 'nobody').makeApiClient(CoreV1Api);
-      // Of a 401 it shows no body.
+      // The client does not show the body of a 401.
       await assert.rejects(stranger.listNamespacedPod({ namespace }), { code: 401 });
     },
   },

@@ -4,7 +4,7 @@ import { OBJECT_CHECKS } from './objects.js';
 import { POD_CHECKS } from './pods.js';
 import { WATCH_CHECKS } from './watches.js';
 
-/** What `@kubernetes/client-node` must be able to do. */
+/** The abilities of `@kubernetes/client-node` that are checked. */
 export const CLIENT_NODE_CHECKS: readonly ClientCheck[] = [
   ...OBJECT_CHECKS,
   ...WATCH_CHECKS,

@@ -92,7 +92,7 @@ async function podsOf({ cluster, namespace }: Place): Promise<V1Pod[]> {
   return (await core.listNamespacedPod({ namespace, labelSelector: 'app=web' })).items;
 }
 
-/** What its WebSocket library rejects with is an event that holds the error. */
+/** The message of an outcome: its WebSocket library rejects with an event that holds the error. */
 function messageOf(outcome: unknown): string {
   const { error, message } = outcome as { error?: Error; message?: string };
   return error?.message ?? message ?? String(outcome);

@@ -20,7 +20,7 @@ export function kubeConfigVia(config: KubeConfig, server: string): KubeConfig {
   return other;
 }
 
-/** What of a Status object says why the server refused. */
+/** The fields of a Status object that say why the server refused. */
 export interface Refusal {
   readonly code: number;
   readonly reason?: string;

@@ -1,4 +1,5 @@
-// What kubernetes-fluent-client must be able to do. Prints one JSON object a line: {"name": …, "error"?: …}.
+// The abilities of kubernetes-fluent-client that are checked. Each line of output is a JSON object: {"name": …,
+// "error"?: …}.
 import assert from 'node:assert/strict';
 import { GenericKind, K8s, RegisterKind, WatchEvent, kind } from 'kubernetes-fluent-client';
 
@@ -159,7 +160,7 @@ for (const [name, run] of Object.entries(CHECKS)) {
   try {
     await run(namespace);
   } catch (thrown) {
-    // What the server refuses is thrown as its plain answer.
+    // The client throws a refusal of the server as the plain answer.
     error = thrown instanceof Error ? thrown.stack : JSON.stringify(thrown);
   }
   await K8s(kind.Namespace).Delete(namespace);

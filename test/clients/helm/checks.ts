@@ -166,7 +166,7 @@ async function helmDoes({ cluster, namespace }: Place, command: string, ...args:
   }
 }
 
-/** What `--wait` has waited for beside pods. */
+/** Checks the objects that `--wait` has waited for beside pods. */
 async function hasStorageAndAddress(place: Place): Promise<void> {
   for (const claim of ['beacon', 'data-beacon-store-0', 'data-beacon-store-1']) {
     const { phase } = (await objectOf(place, `pvc/${claim}`)).status as { phase: string };

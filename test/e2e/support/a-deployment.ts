@@ -11,7 +11,7 @@ export interface DeploymentShape {
   minReadySeconds?: number;
   progressDeadlineSeconds?: number;
   strategy?: DeploymentSpec['strategy'];
-  /** Of the pod template. */
+  /** The annotations of the pod template. */
   annotations?: Record<string, string>;
 }
 

@@ -14,7 +14,7 @@ export const chromiumPath = CANDIDATES.find(
   (path) => path !== undefined && spawnSync(path, ['--version']).status === 0,
 );
 
-/** Talks to nobody but the page that it is given. */
+/** Starts a browser that connects to no other address than that of the page. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath,

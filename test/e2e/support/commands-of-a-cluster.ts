@@ -94,7 +94,7 @@ const WEB = {
   },
 };
 
-/** What each command must have done: one line with the reason, and a documented exit code. `doctor` reports all that it examined. */
+/** Expects of each command one line with the reason, and a documented exit code. `doctor` reports all that it examined. */
 export function expectPlainFailures(ended: ReadonlyMap<string, Ended>, says: RegExp): void {
   for (const [command, { status, stderr, stdout }] of ended) {
     if (command === 'doctor') {

@@ -20,7 +20,7 @@ export function anyKubectl(): Kubectl | undefined {
   return kubectls().at(-1);
 }
 
-/** What the range of supported versions is tested at; a missing one is named by a skipped test. */
+/** The versions at which the supported range is tested; a skipped test names a missing one. */
 export const WANTED_MINORS = ['1.20', '1.32'];
 
 function versionOf(binary: string): string | undefined {

@@ -9,11 +9,11 @@ import type { SharedUp } from './shared-up.js';
 import { run } from './up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
-/** Of the annotations of policies. */
+/** The prefix of the annotations of policies. */
 export const PREFIX = 'rollkeeper.dev/';
 const binary = anyKubectl()?.binary;
 
-/** What a person does with the rollouts of one namespace. */
+/** The actions of a person on the rollouts of one namespace. */
 export class LookedAfter {
   readonly rollouts: Rollouts;
 
@@ -87,7 +87,7 @@ export class LookedAfter {
   }
 }
 
-/** Of its only container. */
+/** The image of its only container. */
 export function imageOf({ spec }: Deployment): string | undefined {
   return spec.template.spec?.containers[0]?.image;
 }

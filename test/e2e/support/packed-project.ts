@@ -23,7 +23,7 @@ interface PackageJson {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What a stranger has beside the packages themselves. */
+/** The packages that a stranger has beside the packages themselves. */
 const OWN_PACKAGES = ['typescript', '@types/node', 'vitest', 'esbuild'];
 
 const COMPILER_OPTIONS = {
@@ -54,7 +54,7 @@ export class PackedProject {
         if (!each.startsWith('@rollkeeper/')) needed.add(each);
     }
     for (const name of needed) {
-      // Of peers that are one of two, the repository has one.
+      // The repository has one of two peers if a package needs either.
       if (!existsSync(join(ROOT, 'node_modules', name))) continue;
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
@@ -83,7 +83,7 @@ export class PackedProject {
     return manifest;
   }
 
-  /** What `npx` finds of a package. */
+  /** Links the programs of a package that `npx` finds. */
   private linkPrograms(name: string): void {
     const folder = join(this.directory, 'node_modules', name);
     const { bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageJson;
@@ -106,7 +106,7 @@ export class PackedProject {
     return join(this.directory, 'node_modules', 'rollkeeper', path);
   }
 
-  /** What `npx rollkeeper` runs. */
+  /** The program that `npx rollkeeper` runs. */
   get bin(): string {
     return join(this.directory, 'node_modules', '.bin', 'rollkeeper');
   }
@@ -160,7 +160,7 @@ export class PackedProject {
     return () => renameSync(aside, installed);
   }
 
-  /** What a module's text prints on standard output, as JSON. */
+  /** Runs a module's text, and parses as JSON what it prints on standard output. */
   evaluate<T>(module: string): T {
     const args = ['--input-type=module', '--eval', module];
     const options = { cwd: this.directory, encoding: 'utf8', maxBuffer: 1e8, timeout: 120_000 } as const;

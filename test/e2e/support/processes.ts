@@ -17,7 +17,7 @@ export function processEnded(pid: number | null | undefined): Promise<true> {
   return waitFor(() => pid != null && !isAlive(pid), { what: `process ${pid} to end` });
 }
 
-/** Of everything that `up` has started. */
+/** The process ids of everything that `up` has started. */
 export async function pidsOf(up: RunningUp): Promise<number[]> {
   const { apiServer, nodes, redis, replicas } = await up.status();
   return [apiServer?.pid, nodes?.pid, redis?.pid, ...replicas.map(({ pid }) => pid)].filter(

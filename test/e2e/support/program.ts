@@ -8,7 +8,7 @@ import { waitFor } from '../../../src/testing/wait-for.js';
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 const KEPT_OUTPUT = 4000;
 
-/** One process of the built program, started by nobody again when it dies. */
+/** One process of the built program, which is not started again when it dies. */
 export class Program {
   private ready: ReadyMessage | undefined;
   private output = '';
@@ -38,7 +38,7 @@ export class Program {
     return this.process.exitCode !== null || this.process.signalCode !== null;
   }
 
-  /** What it says of itself once it serves. @throws Error with what it has printed, where it ends before */
+  /** Resolves with its first message once it serves. @throws Error with its output if it ends before */
   async untilReady(): Promise<ReadyMessage> {
     const what = `${this.name} to serve`;
     const isSettled = (): boolean => this.ready !== undefined || this.hasEnded;
@@ -50,7 +50,7 @@ export class Program {
     throw this.failure(`waited for ${what}, and it ended (${signalCode ?? `exit code ${exitCode}`})`);
   }
 
-  /** Whatever it is doing, and although it was suspended. */
+  /** Ends it at once, even in the middle of work or while it is suspended. */
   async kill(): Promise<void> {
     if (this.hasEnded) return;
     const exited = new Promise((resolve) => this.process.once('exit', resolve));

@@ -12,7 +12,9 @@ export interface Replica {
   readonly adminUrl: string;
 }
 
-/** An API server and replicas that nobody starts again when they die, so that faults last as long as a test wants. */
+/**
+ * An API server and replicas that are not started again when they die, so that faults last as long as a test wants.
+ */
 export class ReplicaSetUp {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
   readonly kubeconfig = join(this.dataDir, 'kubeconfig');

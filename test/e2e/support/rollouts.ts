@@ -2,7 +2,7 @@ import type { ApiClient } from '../../../src/client/api-client/index.js';
 import { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
-/** What tests do with the Deployments of a namespace, as a user would. */
+/** The actions of a user on the Deployments of a namespace. */
 export class Rollouts {
   constructor(
     private readonly client: ApiClient,

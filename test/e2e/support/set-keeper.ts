@@ -10,7 +10,7 @@ import { Up } from './up.js';
 export class SetKeeper {
   private readonly server: Server = createServer();
   private readonly started = new Map<SharedSetName, Promise<Up>>();
-  /** Of each exclusive set, those that wait for it, behind the one that has it. */
+  /** The requests for each exclusive set: the first holds it, and the others wait. */
   private readonly holders = new Map<SharedSetName, (() => void)[]>();
 
   /** @returns where it is asked */

@@ -1,6 +1,6 @@
 export interface SharedSet {
   readonly replicas: number;
-  /** Of every replica. */
+  /** More arguments of every replica. */
   readonly controllerArgs?: readonly string[];
   /** One test file at a time has it, and may kill and suspend its processes. */
   readonly isExclusive: boolean;
@@ -27,11 +27,11 @@ export const SHARED_SETS = {
 
 export type SharedSetName = keyof typeof SHARED_SETS;
 
-/** What a test file gets of a set. */
+/** A set as a test file gets it. */
 export interface TakenSet {
   readonly pid: number;
   readonly dataDir: string;
 }
 
-/** What a test file asks the keeper for, as `POST /VERB/NAME`. */
+/** The requests of a test file to the keeper, as `POST /VERB/NAME`. */
 export type KeeperVerb = 'take' | 'give' | 'printed';

@@ -4,13 +4,13 @@ import os from 'node:os';
 /** Often enough to tell who stood still, rarely enough not to be what the others wait for. */
 const INTERVAL_MS = 250;
 
-/** What was seen at one moment; a long time between two of them says that it was this process that stood still. */
+/** An observation at one moment; a long time between two of them shows that this process itself stood still. */
 interface Sample {
   readonly atMs: number;
   /** How long something was runnable and got no processor, since the machine started; unknown outside Linux. */
   readonly starvedMs: number | undefined;
   readonly load: number;
-  /** What `look` told, and how long it took. */
+  /** The result of `look`, and how long it took. */
   readonly seen: string;
   readonly tookMs: number;
 }

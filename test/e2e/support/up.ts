@@ -25,7 +25,7 @@ export interface Finished {
 export interface UpOptions {
   /** The program. @default the built one */
   main?: string;
-  /** Where it keeps everything. @default a new folder, removed by `remove` */
+  /** The folder of all its files. @default a new folder, removed by `remove` */
   dataDir?: string;
   args?: readonly string[];
   env?: NodeJS.ProcessEnv;
@@ -39,7 +39,7 @@ export class RunningUp {
     return join(this.dataDir, 'kubeconfig');
   }
 
-  /** What its processes logged between two times, in ms since 1970. */
+  /** The lines that its processes logged between two times, in ms since 1970. */
   loggedBetween(fromMs: number, toMs: number): string {
     const folder = join(this.dataDir, 'logs');
     const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
@@ -50,7 +50,9 @@ export class RunningUp {
     return lines.filter(isWithin).join('\n');
   }
 
-  /** What `rollkeeper status` tells, without a process for it: tests that wait ask often, beside what they measure. */
+  /**
+   * The answer of `rollkeeper status`, without a process for it: tests that wait ask often, beside what they measure.
+   */
   async status(): Promise<UpStatus> {
     const status = await readUpStatus(this.dataDir);
     if (!status) throw new Error(`nothing is running from ${this.dataDir}`);
@@ -65,7 +67,7 @@ export class RunningUp {
     });
   }
 
-  /** What lets people change things through the admin API. */
+  /** The token that lets people change things through the admin API. */
   adminToken(): Promise<string> {
     return readFile(join(this.dataDir, 'admin-token'), 'utf8').then((token) => token.trim());
   }

@@ -6,7 +6,7 @@ import { adminRequests } from './admin-requests.js';
 
 export interface AdminTarget {
   readonly url: string;
-  /** What lets people change things. */
+  /** The token that lets people change things. */
   readonly token: string;
   /** Called between requests: who limits requests by the clock has to see it go on. */
   readonly pass?: () => Promise<void>;
@@ -34,7 +34,7 @@ const PROBE_EVERY = 50;
 /** More than the buffers of a connection take, bytes. */
 const LARGE_BODY = 64 * 1024;
 
-/** What the replica says that it serves. */
+/** The operations that the replica says that it serves. */
 export async function operationsOf({ url, token }: AdminTarget): Promise<Operation[]> {
   const headers = { authorization: `Bearer ${token}` };
   const document = await fetch(`${url}/admin/openapi.json`, { headers });
@@ -45,8 +45,8 @@ export async function operationsOf({ url, token }: AdminTarget): Promise<Operati
 }
 
 /**
- * Sends `count` requests that nobody would send, the same for the same seed, and judges every answer: nothing is changed without
- * the token, the token is told to nobody, nothing is answered with a fault of the server's own, and the probes go on.
+ * Sends `count` strange requests, the same for the same seed, and judges every answer: nothing is changed without the
+ * token, the token is never revealed, nothing is answered with a fault of the server's own, and the probes go on.
  */
 export async function fuzzAdmin(
   target: AdminTarget,

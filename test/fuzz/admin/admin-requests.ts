@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { jsonTexts } from '../arbitraries/texts.js';
 import { hostileKey, hostileScalar, hostileValue } from '../arbitraries/values.js';
 
-/** What is served: a method, and a path with its parameters in braces. */
+/** An operation that is served: a method, and a path with its parameters in braces. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface AdminRequest {
   readonly body?: string;
 }
 
-/** What holds the process up because somebody with the token wants that. */
+/** Operations that hold the process up because a person with the token wants that. */
 const HEAVY = /^\/admin\/debug\//;
 const KNOWN: Readonly<Record<string, string>> = {
   controller: 'deployment',

@@ -2,7 +2,7 @@ import { NAMESPACE } from '../seeds/index.js';
 import type { FuzzedServer } from '../fuzzed-server.js';
 import { SAMPLE_NAME, sampleOf } from './samples.js';
 
-/** What the server serves, as it tells itself: kinds that come later are attacked without a line here. */
+/** The resources that the server reports to serve: kinds that come later are attacked without a line here. */
 export interface FuzzedApi {
   readonly resources: readonly FuzzedResource[];
   /** Paths of the collections in which generated requests leave objects behind. */
@@ -14,7 +14,7 @@ export interface FuzzedApi {
 export interface FuzzedResource {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Of the collection, in the namespace where it has one. */
+  /** The path of the collection, with the namespace if the resource has one. */
   readonly path: string;
   readonly verbs: readonly string[];
   /** `status`, `scale` and their like. */

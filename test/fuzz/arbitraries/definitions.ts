@@ -87,7 +87,7 @@ function bounded(...right: readonly object[]): fc.Arbitrary<object> {
   );
 }
 
-/** Of the spec of the objects below, so that its rules are asked. */
+/** The schema of the spec of the objects below, so that its rules are evaluated. */
 const specSchema = fc
   .tuple(
     bounded(

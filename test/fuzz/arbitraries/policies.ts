@@ -6,7 +6,7 @@ import { FORCED, GROUP, applied, mostly } from './written.js';
 
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 
-/** Of nothing else, or there would be nothing else to attack. */
+/** Policies match only our own group, or they would keep the other attacks away. */
 const OF_OURS = {
   resourceRules: [
     { apiGroups: [GROUP], apiVersions: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE'] },

@@ -259,12 +259,12 @@ function watchPath({ path }: FuzzedResource): fc.Arbitrary<string> {
   );
 }
 
-/** Mostly in vain: the samples shall stay. */
+/** Deletes mostly by dry run, because the samples have to stay. */
 function dryDeletion(paths: (of: FuzzedResource) => fc.Arbitrary<string>) {
   return (of: FuzzedResource): fc.Arbitrary<string> => paths(of).map((path) => `${path}?dryRun=All&x=`);
 }
 
-/** Paths and methods that nobody has thought of. */
+/** Paths and methods without a meaning. */
 const strange: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'TRACE'),

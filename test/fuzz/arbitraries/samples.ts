@@ -6,7 +6,7 @@ export const SAMPLE_NAME = 'sample';
 const labels = { app: SAMPLE_NAME };
 const workload = { selector: { matchLabels: labels }, template: aTemplate(SAMPLE_NAME, rich()) };
 
-/** Of a pod, what has lists and maps of every sort that is merged in a way of its own. */
+/** The parts of a pod with lists and maps of every sort that is merged in a way of its own. */
 function rich(): object {
   return {
     containers: [
@@ -30,7 +30,7 @@ function rich(): object {
   };
 }
 
-/** What a kind needs beyond its name to be taken; kinds that need nothing have no entry. */
+/** The fields that a kind needs beyond its name to be accepted; kinds that need nothing have no entry. */
 const BODIES: Readonly<Record<string, object>> = {
   'v1/Pod': { spec: rich() },
   'v1/Event': { involvedObject: { namespace: 'fuzz', name: 'x' }, reason: 'Fuzz', message: 'm' },

@@ -145,7 +145,7 @@ export function yamlTexts(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   );
 }
 
-/** Of what is small: the library is slow, and deep things are in the JSON. */
+/** Writes small values as YAML in blocks: the library is slow, and deep things are in the JSON. */
 function blockYaml(value: unknown): string {
   const json = jsonOf(value);
   if (json.length > 4000) return json;

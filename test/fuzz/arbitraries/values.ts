@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { setField } from '../../../src/machinery/kubernetes/index.js';
 
-/** Names of fields that somebody may have forgotten. */
+/** Names of fields that a programmer may have forgotten. */
 const KEYS = [
   ...['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf', 'toJSON', 'length'],
   ...[

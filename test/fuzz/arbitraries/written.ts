@@ -5,9 +5,9 @@ import { mutated } from './objects.js';
 import { jsonTexts } from './texts.js';
 import { hostileValue } from './values.js';
 
-/** What the definitions and the policies are about. */
+/** The group of the definitions and the policies. */
 export const GROUP = 'fuzz.example.com';
-/** Whose writes are applied takes what others own. */
+/** Lets an apply take over fields that other managers own. */
 export const FORCED = 'fieldManager=fuzz&force=true';
 
 /** One of twenty is wrong: of so many parts, many would make none right. */

@@ -32,7 +32,7 @@ export interface BoundedReport {
   /** Canaries' objects, and all objects that had to stay as they were. */
   readonly canaries: number;
   readonly outside: number;
-  /** What somebody else waited at most, as on a machine that does nothing else. Milliseconds. */
+  /** The longest wait of another client, as on a machine that does nothing else. Milliseconds. */
   readonly slowestBystanderMs: number;
 }
 
@@ -112,7 +112,7 @@ export class BoundedRun {
     return { findings, statuses, canaries, outside: outside.size, slowestBystanderMs };
   }
 
-  /** What the bystander has seen since the last look. */
+  /** Reads how long the bystander has waited since the last look. */
   private async look(bystander: Bystander, at: string): Promise<void> {
     const { slowdown, slowest } = await bystander.take();
     const waitedMs = slowest.ms / slowdown;
@@ -212,7 +212,7 @@ export class BoundedRun {
   }
 }
 
-/** Of what is in no namespace, users are refused at the door: a part of it is enough. */
+/** All resources of namespaces, and a part of the others, at whose door users are refused. */
 function mostlyNamespaced(api: FuzzedApi): FuzzedApi {
   const resources = api.resources.filter(
     ({ path }, index) => path.includes('/namespaces/') || index % 4 === 0,
@@ -224,7 +224,7 @@ function endOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What our own HTTP client will not send. */
+/** Whether our own HTTP client has refused to send it. */
 function isOwnRefusal(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED';

@@ -18,7 +18,7 @@ export function makeCanaries(): readonly Canary[] {
   return namespaces.map((namespace) => ({ namespace, text: `canary-${randomBytes(12).toString('hex')}` }));
 }
 
-/** Which canaries of other namespaces an answer shows, in clear or in base64. */
+/** The canaries of other namespaces that an answer shows, in clear or in base64. */
 export function leaksIn(
   { headers, text }: Answer,
   canaries: readonly Canary[],

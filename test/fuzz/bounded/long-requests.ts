@@ -15,7 +15,10 @@ import {
   YAML_TYPE,
 } from '../seeds/index.js';
 
-/** What a text repeats: that which patterns, quoting and other languages in texts are slow with, if they are. */
+/**
+ * The units that a text repeats: patterns, quoting and languages inside of texts are slow with these, if they are
+ * slow at all.
+ */
 const UNITS = [
   'a',
   ' ',

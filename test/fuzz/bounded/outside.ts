@@ -29,7 +29,7 @@ const RESOURCES: readonly (readonly [string, string])[] = [
   ['certificates.k8s.io', 'certificatesigningrequests'],
 ];
 
-/** Whose object changes all the time: the bystander's. */
+/** The bystander, whose object changes all the time. */
 export const BYSTANDER = {
   namespace: 'bystander',
   name: 'mine',
@@ -46,14 +46,17 @@ interface Listed {
   }[];
 }
 
-/** What no bounded user may change: all objects that are in none of their namespaces, by path, with their versions. */
+/**
+ * The objects that no bounded user may change: all that are in none of their namespaces, by path, with their
+ * versions.
+ */
 export async function objectsOutside(
   server: FuzzedServer,
   { resources }: FuzzedApi,
 ): Promise<ReadonlyMap<string, string>> {
   const own = new Set([...USERS.map(({ namespace }) => namespace), BYSTANDER.namespace]);
   const found = new Map<string, string>();
-  // What is measured changes by itself.
+  // Measured values change by themselves.
   const stored = resources.filter(
     ({ apiVersion, verbs }) => verbs.includes('list') && !apiVersion.startsWith('metrics.'),
   );
@@ -68,7 +71,7 @@ export async function objectsOutside(
   return found;
 }
 
-/** What each user may do, at home, elsewhere and in the cluster: `user verb resource namespace`. */
+/** The rights of each user, at home, elsewhere and in the cluster: `user verb resource namespace`. */
 export async function rightsOfUsers(server: FuzzedServer): Promise<ReadonlySet<string>> {
   const rights = new Set<string>();
   for (const { name: user, namespace: home, token } of USERS)
@@ -88,7 +91,7 @@ export async function rightsOfUsers(server: FuzzedServer): Promise<ReadonlySet<s
   return rights;
 }
 
-/** What differs, in words. */
+/** Describes the differences in words. */
 export function changes(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all]

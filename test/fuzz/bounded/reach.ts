@@ -4,7 +4,7 @@ import { OTHERS } from './canaries.js';
 import { inNamespace, withQuery } from './paths.js';
 import type { BoundedUser } from './users.js';
 
-/** What somebody with few rights may know of the server. */
+/** The facts about the server that a user with few rights may know. */
 export interface Hearsay {
   /** Continue tokens of lists of other namespaces, and of their own. */
   readonly tokens: readonly string[];
@@ -33,7 +33,7 @@ export function reachFor(
   const other = pick(OTHERS);
   const own = { ...request, path: inNamespace(request.path, namespace) };
   const tried = random.next() < 0.5 ? own : pick(ATTEMPTS)(own, { own: namespace, other, hearsay, pick });
-  // What cannot be read cannot be judged.
+  // An answer must be readable to be judged.
   const { 'accept-encoding': _encoding, ...headers } = tried.headers ?? {};
   return { ...tried, headers: { ...headers, authorization: `Bearer ${token}` } };
 }

@@ -5,7 +5,7 @@ import type { FuzzedServer } from '../fuzzed-server.js';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const API_GROUP = 'rbac.authorization.k8s.io';
 
-/** Somebody with rights in one namespace alone. */
+/** A user with rights in one namespace alone. */
 export interface BoundedUser {
   readonly name: string;
   readonly token: string;
@@ -28,7 +28,7 @@ function user(name: string, rights: BoundedUser['rights']): BoundedUser {
   return { name, token: `token-of-${name}`, namespace: `${NAMESPACE}-${name}`, rights };
 }
 
-/** What `--token-auth-file` takes. */
+/** The text of the file for `--token-auth-file`. */
 export function tokenFile(): string {
   return USERS.map(({ name, token }) => `${token},${name},${name}\n`).join('');
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-// A worker thread that is somebody else: sends small requests one after the other over its own connection, and tells how
-// long the slowest had to wait. In a thread of its own, so that what the fuzzer is busy with does not count; and it tells
-// how much slower than alone it was, so that what else the machine is busy with does not count either.
+// A worker thread that plays another client: it sends small requests one after the other over its own connection, and
+// reports how long the slowest had to wait. It is a thread of its own, so that the work of the fuzzer does not count;
+// and it reports how much slower than alone it was, so that other work of the machine does not count either.
 import { Agent, request } from 'node:https';
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -5,7 +5,7 @@ import { podBody, DEPLOYMENTS, JSON_TYPE, MERGE_PATCH, PODS, times, VICTIM } fro
 
 const MIB = 1024 * 1024;
 
-/** A connection that is in nobody's pool. */
+/** Opens a connection that is in no pool. */
 function dial(world: SeedWorld): Promise<TLSSocket> {
   const { ca, url } = world.server;
   const { hostname, port } = new URL(url);
@@ -15,7 +15,7 @@ function dial(world: SeedWorld): Promise<TLSSocket> {
   });
 }
 
-/** A watch whose answer nobody ever reads. */
+/** Opens a watch whose answer is never read. */
 async function watchBlindly(world: SeedWorld, path: string): Promise<TLSSocket> {
   const socket = await dial(world);
   socket.on('error', () => undefined);
@@ -62,7 +62,7 @@ function refuseAbove(limit: number, peak: number): void {
   if (peak > limit) throw new Error(`the server took ${(peak / MIB).toFixed(0)} MiB of memory`);
 }
 
-/** Somebody else who lists as well. Throws when a list of theirs waits for seconds behind those of the attacker. */
+/** Lists as another client. Throws when such a list waits for seconds behind those of the attacker. */
 async function listBeside(world: SeedWorld, path: string, until: Promise<unknown>): Promise<void> {
   let isOver = false;
   void until.finally(() => (isOver = true)).catch(() => undefined);
@@ -75,7 +75,7 @@ async function listBeside(world: SeedWorld, path: string, until: Promise<unknown
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What a list of somebody else may wait while there are more lists than room. */
+/** The longest wait of another client's list while there are more lists than room. */
 const LIST_PATIENCE_MS = 10_000;
 
 /** How long the server may take to end what was half sent without a token. */

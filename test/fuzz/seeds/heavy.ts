@@ -37,14 +37,14 @@ async function patchTwice(world: SeedWorld, type: string, body: object): Promise
   }
 }
 
-/** Who is refused while still sending may find the connection closed. */
+/** A client that is refused while it is still sending may find the connection closed. */
 async function refusesOrCloses(world: SeedWorld, sent: Promise<Answer>): Promise<void> {
   await world.refuses(sent).catch((error: unknown) => {
     if (!/ECONNRESET|EPIPE|other side closed|socket/i.test(String(error))) throw error;
   });
 }
 
-/** What a body of a Pod may have too much of. */
+/** Parts of which the body of a Pod may have too much. */
 const swollen: readonly (readonly [what: string, make: (world: SeedWorld) => object])[] = [
   [
     '50 000 containers without a name',

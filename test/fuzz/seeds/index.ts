@@ -26,7 +26,7 @@ export {
 } from './seed.js';
 export type { Seed } from './seed.js';
 
-/** What one request can do. A new attack goes into one of these lists. */
+/** Attacks of a single request. A new attack goes into one of these lists. */
 export const SINGLE_SEEDS: readonly Seed[] = [
   ...KEY_SEEDS,
   ...MALFORMED_SEEDS,

@@ -1,6 +1,6 @@
 import type { Answer, FuzzedServer, HostileRequest } from '../fuzzed-server.js';
 
-/** An attack that was thought of by somebody, and must stay refused or done. */
+/** An attack that a person has thought of, and that must stay refused or done. */
 export interface Seed {
   /** The attack, in plain words. */
   readonly name: string;
@@ -24,7 +24,7 @@ export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 422, 431]);
 
-/** What a seed works on. */
+/** The server and the requests of a seed. */
 export class SeedWorld {
   constructor(
     readonly server: FuzzedServer,
@@ -75,13 +75,13 @@ export class ServerFault extends Error {
     super(`${request.method} ${request.path.slice(0, 200)}: ${describe(answer)}`);
   }
 
-  /** The store did not answer in time: on a machine that is busy with others, nobody's fault. */
+  /** The store did not answer in time, which is no fault of the server on a machine that is busy with others. */
   get isUnavailable(): boolean {
     return this.answer.status === 503;
   }
 }
 
-/** What a genuine server answers with 500, although it is the client's fault; in any encoding. */
+/** Messages with which a genuine server answers 500 although it is the client's fault; in any encoding. */
 const LIKE_THERE = [
   'failed to create typed patch object (',
   'failed to convert new object (',
@@ -96,7 +96,7 @@ const LIKE_THERE = [
   'target.name: Required value',
 ];
 
-/** What listens at no proxy. */
+/** The answer of a proxy with nothing behind it. */
 const NOBODY_LISTENS = 'nothing runs on the nodes of this server';
 
 /** 501 names what we have not got, 504 a version of the future; every other 5xx is ours. @throws ServerFault */

@@ -14,7 +14,7 @@ const UNKNOWN_FIELDS: readonly (readonly [what: string, field: string])[] = [
   ['no characters', ''],
 ];
 
-/** Whatever was stored has to be said to be stored. */
+/** A write that was stored must be answered as stored. */
 async function writesAndSays(world: SeedWorld, fields: readonly string[]): Promise<void> {
   const spec = Object.fromEntries(fields.map((field) => [field, 1]));
   const body = JSON.stringify(aDeployment('warned', spec));

@@ -2,13 +2,13 @@
 export interface EmptiedField {
   /** Names and places in lists, with dots between. */
   readonly path: string;
-  /** What it is at first. */
+  /** Its value at first. */
   readonly full: unknown;
-  /** What a request makes of it. */
+  /** The value that a request gives it. */
   readonly empty: unknown;
-  /** What is read then. @default nothing: Go leaves it out */
+  /** The value that is read then. @default nothing: Go leaves it out */
   readonly kept?: unknown;
-  /** What is read where it is not sent, or is null. @default nothing */
+  /** The value that is read if it is not sent, or is null. @default nothing */
   readonly unset?: unknown;
   /** Whether an apply replaces it as a whole. @default maps, and lists with keys, are merged */
   readonly isAtomic?: true;
@@ -21,9 +21,9 @@ export interface EmptiedField {
 export interface EmptiedKind {
   readonly kind: string;
   readonly apiVersion: string;
-  /** Of the collection. */
+  /** The path of the collection. */
   readonly path: string;
-  /** What every object of the kind has. */
+  /** The fields that every object of the kind has. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly fields: readonly EmptiedField[];
   /** Whether its objects are defined by users: they are kept as they were sent, and have no protobuf and no strategic merge. */

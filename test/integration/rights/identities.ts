@@ -12,7 +12,7 @@ const ACCOUNTS = {
   named: { scope: 'mallory', kind: 'Role', role: 'named' },
 } as const;
 
-/** What the bindings are called, by account. */
+/** The names of the bindings, by account. */
 const BINDINGS: Partial<Record<keyof typeof ACCOUNTS, string>> = { nsstar: 'star', reader: 'mallory-reader' };
 
 const ROLES = {
@@ -28,7 +28,7 @@ const ROLES = {
   ],
 };
 
-/** What the Secrets of other namespaces hold, and no answer may. */
+/** The contents of the Secrets of other namespaces, which no answer may show. */
 export const CANARIES = ['ALICE-TOP-SECRET', 'ZOE-TOP-SECRET'];
 
 export type Identity = keyof typeof ACCOUNTS | 'anon';

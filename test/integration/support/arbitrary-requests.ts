@@ -196,7 +196,7 @@ const SORTED_SETS = [
   request('ZREMRANGEBYRANK', key('z'), integer, integer),
   request('BZPOPMIN', 'full', '1'),
 ];
-/** Of one score, for which alone ranges of members are defined. */
+/** Sets whose members have one score: ranges of members are defined only for these. */
 const FLAT_SETS = [
   request('ZADD', 'flat', '0', name),
   request('ZREM', 'flat', name),

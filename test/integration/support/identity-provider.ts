@@ -7,7 +7,7 @@ import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { SignJWT, exportJWK, exportSPKI, generateKeyPair } from 'jose';
 import type { Clock } from '../../../src/machinery/clock/index.js';
 
-/** What a provider says about the person who signs in. */
+/** The claims of a provider about the person who signs in. */
 export interface Person {
   readonly sub: string;
   readonly [claim: string]: unknown;
@@ -80,13 +80,13 @@ export class TestIdentityProvider {
     return this.closeServer();
   }
 
-  /** What a browser does at the provider: the query with which it is sent back. */
+  /** Acts as a browser at the provider, and returns the query with which it is sent back. */
   visit(address: string): string {
     const { searchParams } = new URL(address);
     return new URL(this.authorize(searchParams)).search.slice(1);
   }
 
-  /** As a token of this provider, by whatever key. */
+  /** Signs claims as a token of this provider, by the given key. */
   async sign(claims: JWTPayload, key = this.keys.privateKey): Promise<string> {
     return this.signAs({}, claims, key);
   }
@@ -100,7 +100,7 @@ export class TestIdentityProvider {
     return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: KEY_ID, ...header }).sign(key);
   }
 
-  /** What anyone may know of its key. PEM. */
+  /** Its public key. PEM. */
   publicKey(): Promise<string> {
     return exportSPKI(this.keys.publicKey);
   }

@@ -1,4 +1,4 @@
-/** Where worker processes leave their traces for the test to look at. */
+/** The keys under which worker processes leave their traces for the test. */
 export function proofKeys(keyPrefix: string): {
   readonly versions: string;
   readonly seen: string;

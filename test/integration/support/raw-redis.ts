@@ -52,7 +52,7 @@ function bytesOf(request: readonly string[]): string {
   return `*${request.length}\r\n${request.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
 }
 
-/** Where the reply that begins at `at` ends; undefined while it is incomplete. */
+/** The end of the reply that begins at `at`; undefined while it is incomplete. */
 function endOfReply(text: string, at: number): number | undefined {
   const lineEnd = text.indexOf('\r\n', at);
   if (lineEnd < 0) return undefined;

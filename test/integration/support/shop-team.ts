@@ -9,10 +9,10 @@ import { anAdminPorts } from '../../../src/rollkeeper/admin/server/admin-ports.f
 import { HealthRegistry } from '../../../src/runtime/health/index.js';
 import type { FakeCluster } from '../../../src/testing/fake-cluster.js';
 
-/** Of a team that may read the namespace `shop` and nothing else. */
+/** The token of a team that may read the namespace `shop` and nothing else. */
 export const TEAM_TOKEN = 'teams-token';
 
-/** What the API server does with the team's token. */
+/** Lets the cluster answer as an API server does to the team's token. */
 export function asTheTeam<T extends FakeCluster>(cluster: T): T {
   cluster.intercept = ({ key, type }) =>
     type.namespaced && key.split('/')[0] === 'shop'

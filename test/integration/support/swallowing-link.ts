@@ -2,8 +2,8 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
 /**
- * A TCP link whose connections can go half open, as when a load balancer or a NAT forgets them: they stay, nothing arrives any
- * more in either direction, and nobody says so. Connections that are made afterwards work.
+ * A TCP link whose connections can go half open, as when a load balancer or a NAT forgets them: they stay, nothing
+ * arrives any more in either direction, and neither side is notified. Connections that are made afterwards work.
  */
 export class SwallowingLink {
   /** How many connections were made. */

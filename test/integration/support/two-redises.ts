@@ -25,7 +25,7 @@ export class TwoRedises {
     return new TwoRedises(server, simulated, real, new RawRedis(simulated.connect().socket));
   }
 
-  /** What each answers, in a form that is equal if they answer the same. */
+  /** The answers of both, in a form that is equal if they answer the same. */
   async askBoth(
     ...requests: readonly Request[]
   ): Promise<{ readonly real: unknown; readonly simulated: unknown }> {

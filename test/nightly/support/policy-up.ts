@@ -11,7 +11,7 @@ import { Up, run } from '../../e2e/support/up.js';
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'policies');
 
-/** What a person does with rollouts under a policy, in the namespace `default` of an `up` of its own. */
+/** The actions of a person on rollouts under a policy, in the namespace `default` of an `up` of its own. */
 export class PolicyUp {
   private constructor(
     readonly up: Up,

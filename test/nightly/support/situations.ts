@@ -4,7 +4,7 @@ import type { ResourceType } from '../../../src/machinery/kubernetes/index.js';
 export interface Situation {
   /** In plain words; the row of docs/SITUATIONS.md. */
   readonly what: string;
-  /** Of each its own, so that none helps or hides another. */
+  /** The namespace that a situation has for itself, so that none helps or hides another. */
   readonly namespace: string;
   /** Objects to be created, in this order. `namespace` is added where they name none. */
   readonly objects?: readonly Sketch[];
@@ -148,7 +148,7 @@ const quota: Sketch = {
   spec: { hard: { pods: '0' } },
 };
 
-/** What is tried: each is created in a cluster that runs, and looked for ten seconds at most. */
+/** The situations that are tried: each is created in a cluster that runs, and looked for ten seconds at most. */
 export const SITUATIONS: readonly Situation[] = [
   {
     what: 'a Deployment whose image cannot be pulled',

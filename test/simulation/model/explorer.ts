@@ -43,7 +43,7 @@ export class ModelViolation extends Error {
     model: string,
     /** The broken promise. */
     readonly promise: string,
-    /** What happened, in order. */
+    /** The steps that led there, in order. */
     readonly path: readonly string[],
   ) {
     const lines = path.map((says, index) => `  ${index + 1}. ${says}.`);

@@ -72,7 +72,7 @@ function isLeading(term: HeldTerm | undefined): boolean {
 
 type ReplicaStep = Step<LeaseState> & { readonly mayWait?: boolean };
 
-/** What the replica does next, and what happens to its request. */
+/** The next steps of the replica, and the fates of its request. */
 function stepsOf(state: LeaseState, index: number): ReplicaStep[] {
   const replica = state.replicas[index] as Replica;
   if (replica.isPaused)

@@ -7,7 +7,7 @@ import type * as LockModel from './lock.model.js';
 import { lockModel } from './lock.model.js';
 
 const FAULTS = isNightly ? 3 : 2;
-/** Of the many states with three faults, milliseconds. */
+/** The many states with three faults may take so long, milliseconds. */
 const NIGHTLY_LIMIT_MS = 900_000;
 
 describe('two replicas and the lock of a key', () => {

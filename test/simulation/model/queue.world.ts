@@ -52,7 +52,7 @@ export class QueueWorld {
   private adds: ActivationAdds | undefined;
   private epoch = 0;
   private message: Message | undefined;
-  /** Of the leader: the change that it adds now, and whether it has to add one. */
+  /** The leader adds a change now. */
   private adding = false;
   private mustAdd = false;
   private made = 0;

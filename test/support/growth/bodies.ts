@@ -7,7 +7,7 @@ export type Variety = 'equal' | 'different';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const MAX_DEPTH = 8;
-/** Where the schema does not list the words that are known, a valid object needs one of them. */
+/** A valid object needs one of these words if the schema does not list the known ones. */
 const WORDS: Readonly<Record<string, Json>> = {
   operator: 'Exists',
   whenUnsatisfiable: 'ScheduleAnyway',

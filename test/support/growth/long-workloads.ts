@@ -65,7 +65,7 @@ const ofContainer =
 
 const configMap = (name: string, data: Fields = { a: 'b' }) => object('v1', 'ConfigMap', { data }, { name });
 
-/** What a pod's template may have many of. */
+/** The parts of which a pod's template may have many. */
 const OF_PODS: Readonly<Record<string, LongWorkload>> = {
   tolerations: (length) =>
     deployment({ tolerations: times(length, (index) => ({ key: `k${index}`, operator: 'Exists' })) }),
@@ -171,7 +171,7 @@ const OF_PODS: Readonly<Record<string, LongWorkload>> = {
   ],
 };
 
-/** What other objects may have many of. */
+/** The parts of which other objects may have many. */
 const OF_OTHERS: Readonly<Record<string, LongWorkload>> = {
   owners: (length) => [
     object(

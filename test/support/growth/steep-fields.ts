@@ -34,7 +34,7 @@ export function allFields(): GrowingField[] {
 export interface Growing {
   readonly name: string;
   readonly type: KindDefinition['type'];
-  /** Where it is sent to, beyond the object. @default the object itself */
+  /** The part of the object to which it is sent. @default the object itself */
   readonly subresource?: string;
   readonly sort: GrowingField['sort'];
   readonly make: (length: number, way: Way) => object;
@@ -55,7 +55,7 @@ export function growingOf(fields: readonly GrowingField[]): Growing[] {
   });
 }
 
-/** What costs more than in proportion to its length, each with what was measured. */
+/** The fields whose cost grows faster than their length, each with the measured times. */
 export async function steepOf(
   api: RunningApiServer,
   growing: readonly Growing[],

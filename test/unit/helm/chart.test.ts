@@ -60,7 +60,7 @@ interface Switch {
   readonly values: Values;
   /** Objects that there are beside what there always is. */
   readonly makes: readonly string[];
-  /** What there is not, although there always is. */
+  /** Objects that are missing although they are there otherwise. */
   readonly lacks?: readonly string[];
 }
 
@@ -218,7 +218,7 @@ const SWITCHES: readonly Switch[] = [
   },
 ];
 
-/** What the program makes of the container's arguments and environment. @throws for what it does not know */
+/** The options that the program reads from the container's arguments and environment. @throws for an unknown one */
 function optionsOf(chart: Chart): CompiledReplicaOptions {
   const [command, ...args] = chart.args;
   const parser = createProgram('main.js').commands.find((each) => each.name() === command);
@@ -318,7 +318,7 @@ describe.skipIf(!helm)('the chart', () => {
       const [item] = volume?.secret?.items ?? [];
       expect(mount?.readOnly).toBe(true);
       expect(optionsOf(chart)['admin-token-file']).toBe(`${mount?.mountPath}/${item?.path}`);
-      // Files of a Secret are root's and the group's; they are for nobody else.
+      // Files of a Secret are readable for root and the group, and for no other user.
       expect(volume?.secret?.defaultMode).toBe(0o440);
       expect(spec.securityContext?.fsGroup).toBe(spec.securityContext?.runAsUser);
       const [secret] = chart.all<{ metadata: { name: string }; data: Record<string, string> }>('Secret');
@@ -373,7 +373,7 @@ describe.skipIf(!helm)('the chart', () => {
     it('says of every object whose it is', () => {
       for (const { kind, metadata } of chartOf(name).objects)
         expect(metadata.labels).toMatchObject({
-          // The chart's own Service and budget shall not take the pod of `helm test` for a replica.
+          // The chart's own Service and budget must not take the pod of `helm test` for a replica.
           'app.kubernetes.io/name': kind === 'Pod' ? 'rollkeeper-test' : 'rollkeeper',
           'app.kubernetes.io/instance': 'rk',
           'app.kubernetes.io/managed-by': 'Helm',

@@ -32,7 +32,7 @@ import {
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
-/** Of options that are off by default. */
+/** Budgets are read only for options that are off by default. */
 const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 /** Asked for where checks are measured, and not otherwise. */
 const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
@@ -64,7 +64,10 @@ const replicaSet = unique([
   ...rightsToWatch(replicaSetController),
 ]);
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
-/** What is watched while writes are refused. Of roles only those learn that may read them: the chart's accounts do not. */
+/**
+ * Kinds that are watched while writes are refused. Roles are watched only by accounts that may read them, and the
+ * chart's may not.
+ */
 const obstacles: readonly Right[] = OBSTACLES.filter(
   ({ type }) => type.group !== 'rbac.authorization.k8s.io',
 ).flatMap(({ type: { group, resource } }) => ['list', 'watch'].map((verb) => ({ group, resource, verb })));
@@ -79,7 +82,7 @@ const candidate = rightsNeededBy('runtime', 'leader-election').filter(
   ({ resource }) => resource !== 'leases',
 );
 
-/** Of the namespace kube-system alone, by which a replica knows its cluster. */
+/** The right to read the namespace kube-system alone, by which a replica knows its cluster. */
 const identity = rightsNeededBy('runtime', 'operator', 'manager', 'cluster-guard.ts');
 
 /**
@@ -152,7 +155,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
         .map(({ name }) => [...folder, name])
         .filter((path) => !lookedAt.includes(path.join('/'))),
     );
-    // Whose writes have come to no answer, may read what they have written.
+    // A controller whose writes have got no answer may read what it has written.
     const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *']);
     expect(text(rightsNeededBy('runtime', 'controller'))).toEqual(['get *']);
     expect(rest).toContainEqual(['rollkeeper', 'replica', 'run-replica.ts']);
@@ -452,7 +455,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   });
 
   describe('with an account for each controller', () => {
-    /** What a controller asks for itself; what its informers read, they read for all. */
+    /** The requests of a controller itself; its informers read for all controllers. */
     const own = (needed: readonly Right[]): Right[] =>
       needed.filter(({ resource, verb }) => resource === '*' || !['list', 'watch'].includes(verb));
     const reads = (needed: readonly Right[]): Right[] =>

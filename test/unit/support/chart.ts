@@ -99,8 +99,8 @@ export class Chart {
   }
 
   /**
-   * What a service account may do, in `namespace` or everywhere, by the roles that are rendered. What is in no namespace is in
-   * that of the release, `ops`.
+   * The rights of a service account, in `namespace` or everywhere, by the roles that are rendered. A role without a
+   * namespace is in that of the release, `ops`.
    * @param account by default the pods'
    */
   rulesOf(namespace: string, account = this.pods.spec.serviceAccountName): PolicyRule[] {

@@ -10,7 +10,9 @@ const NAMED_LIKE_THERE: ReadonlySet<string> = new Set([
   'authenticated_user_requests',
 ]);
 
-/** What `promtool check metrics` would say about a text of version 0.0.4, by the rules of its linter. */
+/**
+ * The problems that `promtool check metrics` would report about a text of version 0.0.4, by the rules of its linter.
+ */
 export function lintExposition(text: string): string[] {
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),

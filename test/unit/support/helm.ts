@@ -53,10 +53,12 @@ export function helmEnv(home: string): NodeJS.ProcessEnv {
   };
 }
 
-/** What helm has printed, by the arguments and values: tests of one file look at the same renderings again and again. */
+/**
+ * The outputs of helm, by the arguments and values: tests of one file look at the same renderings again and again.
+ */
 const printed = new Map<string, string>();
 
-/** What `helm template` makes of the chart. @throws with helm's own words */
+/** Renders the chart by `helm template`. @throws with helm's own words */
 export function render(values: Values = {}, release: Release = {}): Rendered[] {
   const input = stringify(withRedis(values));
   const id = JSON.stringify([release, input]);
@@ -104,7 +106,7 @@ export function defaultValues(): Values {
   return parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Values;
 }
 
-/** What the chart's schema says of a value, as far as tests look at it. */
+/** The chart's schema of a value, as far as tests look at it. */
 export interface ValueSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];

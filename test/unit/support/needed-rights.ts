@@ -38,7 +38,10 @@ export function rightsNeededBy(...folder: string[]): Right[] {
   return unique(rights);
 }
 
-/** What a controller's caches need: list and watch of every type that it asks an informer of while it is made. */
+/**
+ * The rights of a controller's caches: list and watch of every type for which it asks for an informer while it is
+ * made.
+ */
 export function rightsToWatch(definition: ControllerDefinition): Right[] {
   const cluster = new FakeCluster();
   const informers = new FakeInformers(cluster);
@@ -124,7 +127,7 @@ function rightsOf(call: ts.CallExpression): Right[] {
   // A map has a `get` and a `delete`, too.
   const verb = /\bclient$/i.test(expression.getText()) ? VERBS.get(name.text) : undefined;
   if (!isInformer && verb === undefined) return [];
-  // What a controller watches, it says itself: see `rightsToWatch`.
+  // A controller declares the kinds that it watches: see `rightsToWatch`.
   if (name.text === 'informerFor' && call.getSourceFile().fileName.includes('/controllers/')) return [];
   const type = typeIn(call, 0);
   if (verb === undefined) return ['list', 'watch'].map((each) => ({ ...type, verb: each }));
@@ -133,7 +136,10 @@ function rightsOf(call: ts.CallExpression): Right[] {
   return [{ group: type.group, resource, verb }];
 }
 
-/** What `claimChildren` asks for, by the kinds that it is given: whether the owner is still there, and the children's references. */
+/**
+ * The verbs of `claimChildren` for the kinds that it is given: it looks whether the owner is still there, and patches
+ * the children's references.
+ */
 const CLAIM_VERBS = new Map([
   ['ownerKind', 'get'],
   ['childKind', 'patch'],
@@ -161,7 +167,7 @@ function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'res
   if (text === 'PodDisruptionBudget') return { group: 'policy', resource: 'poddisruptionbudgets' };
   // The engine of ReplicaSets, which also serves ReplicationControllers: those are not the chart's.
   if (/^(replicated\.)?kind$/.test(text)) return { group: 'apps', resource: 'replicasets' };
-  // Of whichever API; the chart's values say which.
+  // The chart's values say which API it is.
   if (/^(typeOfDeployment|deploymentTypeOf)\(|^deploymentType$/.test(text))
     return { group: 'apps', resource: 'deployments' };
   return /(^|\.)type$/.test(text) ? { group: '*', resource: '*' } : undefined;

@@ -5,7 +5,7 @@ import { isNightly } from '../../../src/testing/property-runs.js';
 /** How many keys are made and deleted. */
 const KEYS = isNightly ? 50_000 : 400;
 
-/** What may be remembered of a last key, elements. */
+/** The most that may be remembered of a last key, elements. */
 const SLACK = 40;
 
 /** One sort of keys that come and go. */
@@ -18,7 +18,7 @@ export interface PassingKeys {
     /** Its elements are counted; or a function that counts. */
     readonly kept: unknown;
     readonly use: (index: number) => Promise<unknown> | void;
-    /** What is kept for a fixed number of keys, however many there were. @default none */
+    /** The most that is kept for a fixed number of keys, regardless of how many there were. @default none */
     readonly fill?: number;
   };
 }
