@@ -7,7 +7,7 @@ import { StoreChecks } from './store-checks.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A ReplicaSet whose size somebody may have written. */
+/** A ReplicaSet with an unanswered write of its size. */
 async function writtenWithoutAnAnswer() {
   const clock = new FakeClock();
   const actors = new MemoryActorStore(clock);
