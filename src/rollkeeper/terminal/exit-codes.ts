@@ -1,8 +1,8 @@
 import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
 
 /**
- * The exit codes of all commands, for scripts: the only place that says a number. Help, docs/CLI.md and the man page list them from
- * here. 1 and 2 are failures and usage errors, as of every command; a command's own codes begin at 3.
+ * The exit codes of all commands, for scripts. Help, docs/CLI.md and the man page list them from here, and commands take their
+ * own codes from here, which begin at 3. The codes 1 and 2 are failures and usage errors, as of every command.
  */
 
 /** The code of `diff` if something differs. */
