@@ -16,6 +16,7 @@ export const SIDEBAR = [
     text: 'How to',
     items: [
       of('Roll out with policies', '/docs/ROLLOUTS'),
+      of('Notify people of rollouts', '/docs/NOTIFICATIONS'),
       {
         text: 'Move requests with a rollout',
         collapsed: true,

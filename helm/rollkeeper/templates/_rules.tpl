@@ -171,11 +171,12 @@
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, create]
-{{- if .Values.rolloutChecks.secrets }}
+{{- end }}
+{{- if or (and .Values.rolloutChecks.enabled .Values.rolloutChecks.secrets) .Values.notifications.hosts }}
+{{- /* Values for requests of checks, and the channels of notifications. */}}
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get]
-{{- end }}
 {{- end }}
 {{- if or .Values.blueGreen .Values.traffic }}
 {{- /* Selectors move from one version to the other. */}}

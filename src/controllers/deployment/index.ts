@@ -59,8 +59,11 @@ export {
   ROLLBACK_DONE,
   ROLLBACK_REVISION_NOT_FOUND,
 } from './kubernetes/reasons.js';
-export { parseHostRules } from './policies/checks/check-hosts.js';
+export { hostProblem, parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
+export { SECRET_HOSTS } from './policies/checks/check-secrets.js';
+export { guardedLookup } from './policies/checks/guarded-lookup.js';
+export { channelsOf } from './policies/notify/settings.js';
 export { GRPCRoute, HTTPRoute } from './policies/traffic/routes.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
 export { NoAnswerError, UndiciSender } from './policies/checks/http-sender.js';

@@ -3,6 +3,7 @@ import type { Meter } from '@opentelemetry/api';
 import type { RolloutHealth } from '@rollkeeper/controllers/deployment';
 import type { CheckResult } from './check-result-feed.js';
 import type { SendResult } from '../insight/events/index.js';
+import type { NotificationResult } from '../insight/notifications/index.js';
 import type { LookResult, ProblemCount } from '../insight/problems/index.js';
 import type { RolloutMetrics } from '../insight/durations/rollout-durations.js';
 
@@ -98,6 +99,14 @@ export function createRolloutEventMetrics(meter: Meter): (result: SendResult) =>
     description: 'CloudEvents about rollouts, by what became of a try to send one',
   });
   return (result) => total.add(1, { result });
+}
+
+/** Counts the fate of notifications of rollouts. */
+export function createNotificationMetrics(meter: Meter): (result: NotificationResult) => void {
+  const total = meter.createCounter(METRICS.notifications, {
+    description: 'Notifications of rollouts, by service and by what became of a try to send one',
+  });
+  return ({ result, service = '' }) => total.add(1, { service, result });
 }
 
 /** Problems by kind and cause, and how old the oldest is; `undefined` reports nothing. Where there are none, one series says so. */

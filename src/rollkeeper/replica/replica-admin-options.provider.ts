@@ -28,6 +28,7 @@ export function withoutSecrets({
   elsewhere: _elsewhere,
   eventSinks: _eventSinks,
   evictionWebhook: _evictionWebhook,
+  notificationHosts: _notificationHosts,
   oidc: _oidc,
   clusters: _clusters,
   'redis-url': redisUrl,

@@ -203,6 +203,13 @@ export const REPLICA_OPTIONS_TABLE = {
     help: 'key that signs the CloudEvents, like the requests of checks',
     shownDefault: 'events are not signed',
   }),
+  'notification-hosts': text({
+    help: 'the only hosts that notifications of rollouts may be sent to, comma-separated: HOST, HOST:PORT or *.SUFFIX (docs/NOTIFICATIONS.md); needs get on Secrets, of which each says itself that it is a channel',
+    value: 'list',
+    default: '',
+    shownDefault: 'none, so nobody is notified',
+    chart: { path: 'notifications.hosts' },
+  }),
   'blue-green': onOrOff({
     help: 'watch Services, and switch their selectors, for Deployments with the strategy blue-green (docs/ROLLOUTS.md); needs get, list, watch and patch on Services',
     default: false,

@@ -16,6 +16,7 @@ import { EvictionWebhook } from './eviction-webhook.service.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import { ProblemWatching } from './problem-watching.service.js';
 import { RolloutEventSending } from './rollout-events.service.js';
+import { RolloutNotifications } from './rollout-notifications.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 import { ReplicaBesides } from './besides.service.js';
 
@@ -30,7 +31,7 @@ class BesidesModule {}
 /** The replica's manager with its controllers, created with the public kit. */
 @Module({
   imports: [KubernetesApiModule, ObservationModule, BesidesModule],
-  providers: [RolloutTiming, RolloutEventSending, ProblemWatching],
+  providers: [RolloutTiming, RolloutEventSending, RolloutNotifications, ProblemWatching],
 })
 class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {

@@ -1,4 +1,4 @@
-import type { RolloutChecksOptions, DeploymentApi } from '@rollkeeper/controllers/deployment';
+import type { DeploymentApi, HostRule, RolloutChecksOptions } from '@rollkeeper/controllers/deployment';
 import { parseHostRules, DEPLOYMENT_APIS } from '@rollkeeper/controllers/deployment';
 import { CheckResultFeed } from './check-result-feed.js';
 import type { ConsoleCluster } from '../admin/clusters/index.js';
@@ -100,6 +100,8 @@ export type CompiledReplicaOptions = Readonly<
   readonly checkResults: CheckResultFeed;
   /** The receivers of CloudEvents. */
   readonly eventSinks: readonly EventSink[];
+  /** The hosts that notifications may be sent to. */
+  readonly notificationHosts: readonly HostRule[];
   /** Undefined: evictions are not held by this installation. */
   readonly evictionWebhook: WebhookServerOptions | undefined;
   /** Undefined: no identity provider signs people in. */
@@ -157,6 +159,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     oidc: decideOidcOptions(compiled),
     clusters: parseConsoleClusters(compiled['console-clusters'], 'console-clusters'),
     eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
+    notificationHosts: parseHostRules(compiled['notification-hosts'], 'notification-hosts'),
     scope,
   });
 }

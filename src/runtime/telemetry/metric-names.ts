@@ -36,6 +36,7 @@ export const METRICS = {
   rolloutOverhead: 'rollkeeper_rollout_overhead_seconds',
   rolloutChecks: 'rollkeeper_rollout_checks_total',
   rolloutEvents: 'rollkeeper_rollout_events_total',
+  notifications: 'rollkeeper_notifications_total',
   problems: 'rollkeeper_problems',
   oldestProblem: 'rollkeeper_oldest_problem_seconds',
   problemLooks: 'rollkeeper_problem_looks_total',

@@ -129,7 +129,12 @@ describe('the rights that the code needs, as they are found in its sources', () 
   });
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
-    const lookedAt = ['client/events', 'runtime/leader-election', 'rollkeeper/insight/problems'];
+    const lookedAt = [
+      'client/events',
+      'runtime/leader-election',
+      'rollkeeper/insight/notifications',
+      'rollkeeper/insight/problems',
+    ];
     // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
     // others (system:auth-delegator).
     const passOn = [
@@ -289,6 +294,15 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('reach Secrets where they are channels of notifications, and there to get', () => {
+    const ask = rightsNeededBy('rollkeeper', 'insight', 'notifications');
+    expect(text(ask)).toEqual(['get replicasets.apps', 'get secrets']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces, notifications: { hosts: 'hooks.slack.com' } };
+      expect(text(rightsGivenBy(rulesWith(values)).filter(isSecret))).toEqual(['get secrets']);
+    }
+  });
+
   it('reach ConfigMaps to keep histories in only where that is asked for, and there to get, create and update', () => {
     const ask = rightsNeededBy('controllers', 'deployment', 'record').filter(
       ({ resource }) => resource === 'configmaps',
@@ -392,6 +406,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       values: { rolloutChecks: { enabled: true, secrets: true } },
       changes: { rolloutChecks: true, checkSecrets: true },
     },
+    { values: { notifications: { hosts: 'hooks.slack.com' } }, changes: { notifications: true } },
     { values: { blueGreen: true }, changes: { blueGreen: true } },
     { values: { traffic: true }, changes: { traffic: true } },
     { values: { traffic: true, blueGreen: true }, changes: { traffic: true, blueGreen: true } },
@@ -414,7 +429,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
-      ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false },
+      ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
       ...changes,
     };
     const looked = neededRights(installation).flatMap(({ rights }) => rights);

@@ -23,6 +23,7 @@ import { FAILED_PODS_POLICY, FAILED_PODS_SETTINGS } from './failed-pods/failed-p
 import { FAILURE_SETTINGS } from './failure/settings.js';
 import { HISTORY } from './history/history.js';
 import { HISTORY_SETTINGS } from './history/settings.js';
+import { NOTIFY_SETTINGS } from './notify/settings.js';
 import { POD_REPLACEMENT_POLICY } from './pod-replacement/pod-replacement.js';
 import { POD_REPLACEMENT_SETTINGS } from './pod-replacement/settings.js';
 import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
@@ -75,6 +76,7 @@ const SETTINGS = [
   SURGE_SETTINGS,
   VERSION_LABEL_SETTINGS,
   AUTOSCALING_SETTINGS,
+  NOTIFY_SETTINGS,
 ] as const;
 
 /** The rules of the version that runs, in their order: the first that chooses one counts. */

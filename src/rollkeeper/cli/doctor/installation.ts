@@ -13,6 +13,7 @@ export interface ReplicaConfig {
   readonly 'respect-disruption-budgets'?: boolean;
   readonly 'rollout-checks'?: boolean;
   readonly 'check-secrets'?: boolean;
+  readonly 'notification-hosts'?: string;
   readonly 'blue-green'?: boolean;
   readonly traffic?: boolean;
   readonly zones?: boolean;
@@ -44,6 +45,7 @@ export function installationOf(
     respectDisruptionBudgets: config?.['respect-disruption-budgets'] === true,
     rolloutChecks: config?.['rollout-checks'] === true,
     checkSecrets: config?.['rollout-checks'] === true && config['check-secrets'] === true,
+    notifications: (config?.['notification-hosts'] ?? '') !== '',
     blueGreen: config?.['blue-green'] === true,
     traffic: config?.traffic === true,
     zones: config?.zones === true,

@@ -23,6 +23,8 @@ export interface Installation {
   readonly respectDisruptionBudgets: boolean;
   readonly rolloutChecks: boolean;
   readonly checkSecrets: boolean;
+  /** Whether hosts are allowed for notifications, whose channels are Secrets. */
+  readonly notifications: boolean;
   readonly blueGreen: boolean;
   readonly traffic: boolean;
   readonly zones: boolean;
@@ -190,7 +192,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
         ]
       : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
-    ...(installation.checkSecrets ? rights('get', '', 'secrets') : []),
+    ...(installation.checkSecrets || installation.notifications ? rights('get', '', 'secrets') : []),
     ...(blueGreen || traffic ? rights('get patch', '', 'services') : []),
     ...(traffic
       ? [

@@ -25,6 +25,8 @@ export interface RolloutEvent {
   readonly revision: string;
   /** The ReplicaSet of the revision. It records the sinks that have been notified. */
   readonly replicaSet: DeepReadonly<ReplicaSet>;
+  /** For people. */
+  readonly message: string;
   /** A CloudEvent in structured JSON. */
   readonly body: string;
   readonly atMs: number;
@@ -65,7 +67,8 @@ export function decideRolloutEvent(view: RolloutView): RolloutEvent | undefined 
       ...(cause !== undefined && { cause }),
     },
   };
-  return { outcome, key, id, revision, replicaSet, atMs, body: stringifyJson(event) };
+  const { message } = state;
+  return { outcome, key, id, revision, replicaSet, atMs, message, body: stringifyJson(event) };
 }
 
 /** By the API: when a person reads the event later, it is about the same moment. */

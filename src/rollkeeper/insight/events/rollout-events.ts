@@ -1,56 +1,13 @@
 import type { HttpSender, RequestSigner, RolloutView } from '@rollkeeper/controllers/deployment';
-import { TOLD } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import { isAborted, LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { ReplicaSet, isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RolloutEvent } from './decide-rollout-event.js';
 import { decideRolloutEvent } from './decide-rollout-event.js';
 import type { EventSink } from './event-sink.js';
-
-/** The events of a revision that each sink has, by {@link EventSink.id}: kept on its ReplicaSet. */
-interface ToldEvents {
-  readonly revision: string;
-  readonly sinks: Readonly<Record<string, readonly string[]>>;
-}
-
-/** A rollout with many steps waits many times. */
-const MOST_KEPT = 60;
-
-/** None if nothing was reported of this revision, or nothing that can be read. */
-function readTold(annotations: Readonly<Record<string, string>> | undefined, revision: string): ToldEvents {
-  const none: ToldEvents = { revision, sinks: {} };
-  const text = annotations?.[TOLD];
-  if (text === undefined) return none;
-  try {
-    const read: unknown = parseJson(text);
-    if (!isJsonObject(read) || read['revision'] !== revision || !isJsonObject(read['sinks'])) return none;
-    const sinks = Object.entries(read['sinks']).flatMap(([sink, events]) =>
-      Array.isArray(events) ? [[sink, events.filter((event) => typeof event === 'string')] as const] : [],
-    );
-    return { revision, sinks: Object.fromEntries(sinks) };
-  } catch {
-    return none;
-  }
-}
-
-function isTold({ sinks }: ToldEvents, sink: string, event: string): boolean {
-  return Object.hasOwn(sinks, sink) && sinks[sink]?.includes(event) === true;
-}
-
-/** The annotation, with an event that these sinks have as well. */
-function withTold({ revision, sinks }: ToldEvents, added: readonly string[], event: string): string {
-  const all = Object.fromEntries(
-    added.map((sink) => [
-      sink,
-      [...(sinks[sink] ?? []).filter((each) => each !== event), event].slice(-MOST_KEPT),
-    ]),
-  );
-  return stringifyJson({ revision, sinks: { ...sinks, ...all } });
-}
+import { isTold, readTold, recordTold } from './told-events.js';
 
 /** `dropped`: there were too many to keep. */
 export type SendResult = 'sent' | 'failed' | 'dropped';
@@ -78,7 +35,6 @@ const FIRST_RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 60_000;
 /** How soon a new leader begins. */
 const LOOK_AT_LEADERSHIP_MS = 1000;
-const MOST_WRITES = 5;
 
 interface Pending {
   dueMs: number;
@@ -162,7 +118,8 @@ export class RolloutEvents {
     const left = this.options.sinks.filter(({ id }) => !isTold(told, id, event.key));
     const have = await Promise.all(left.map((sink) => this.send(event, sink, signal)));
     const added = left.filter((_sink, index) => have[index]);
-    if (added.length > 0) await this.record(event, added, signal);
+    const ids = added.map(({ id }) => id);
+    if (ids.length > 0) await recordTold(event, ids, this.options.client, signal);
     return added.length === left.length;
   }
 
@@ -191,33 +148,6 @@ export class RolloutEvents {
         error: errorMessage(error),
       });
       return false;
-    }
-  }
-
-  private async record(event: RolloutEvent, sinks: readonly EventSink[], signal: AbortSignal): Promise<void> {
-    const { client } = this.options;
-    const { metadata } = event.replicaSet;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const live = await client.get<ReplicaSet>(ReplicaSet, metadata, { signal });
-        if (live.metadata.uid !== metadata.uid) return;
-        const told = readTold(live.metadata.annotations, event.revision);
-        const text = withTold(
-          told,
-          sinks.map(({ id }) => id),
-          event.key,
-        );
-        const annotations = { ...live.metadata.annotations, [TOLD]: text };
-        await client.update<ReplicaSet>(
-          ReplicaSet,
-          { ...live, metadata: { ...live.metadata, annotations } },
-          { signal },
-        );
-        return;
-      } catch (error) {
-        if (isNotFound(error)) return;
-        if (!isConflict(error) || attempt === MOST_WRITES) throw error;
-      }
     }
   }
 

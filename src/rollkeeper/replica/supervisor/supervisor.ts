@@ -320,6 +320,8 @@ export class Supervisor {
       '--check-secrets',
       '--check-hosts',
       LOOPBACK_HOSTS,
+      '--notification-hosts',
+      LOOPBACK_HOSTS,
       '--blue-green',
       '--traffic',
       '--zones',

@@ -46,8 +46,15 @@ function parseHostRule(entry: string, option: string): HostRule {
   return { host: isSuffix ? `.${text}` : text, isSuffix, port };
 }
 
-/** Why no request may go there; `undefined` where it may. */
-export function hostProblem(url: string, rules: readonly HostRule[]): string | undefined {
+/**
+ * Why no request may go there; `undefined` where it may.
+ * @param option the list of the rules, as messages name it
+ */
+export function hostProblem(
+  url: string,
+  rules: readonly HostRule[],
+  option = '--check-hosts',
+): string | undefined {
   if (!URL.canParse(url)) return `the request's URL cannot be read`;
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/\.$/, '');
@@ -57,5 +64,5 @@ export function hostProblem(url: string, rules: readonly HostRule[]): string | u
       (rule.isSuffix ? host.endsWith(rule.host) && host.length > rule.host.length : host === rule.host) &&
       (rule.port === undefined || rule.port === number),
   );
-  return isAllowed ? undefined : `${host}:${number} is not one of the hosts that --check-hosts allows`;
+  return isAllowed ? undefined : `${host}:${number} is not one of the hosts that ${option} allows`;
 }

@@ -1,0 +1,104 @@
+import type { Notification } from './notification.js';
+
+/** The notifications of one Deployment for one channel, in their order. */
+export interface Slot {
+  readonly key: string;
+  readonly namespace: string;
+  /** The name of the Secret. */
+  readonly channel: string;
+  readonly items: Notification[];
+  /** Tries of the first item. */
+  tries: number;
+  /** When the first item is tried next, monotonic milliseconds. */
+  dueMs: number;
+  isBusy: boolean;
+  /** The first item was sent, and that is still to be recorded. */
+  isSent: boolean;
+}
+
+/** Sockets at once, of all namespaces. */
+const MOST_BUSY = 64;
+/** A namespace with services that do not answer takes no more of them. */
+const MOST_BUSY_OF_NAMESPACE = 4;
+const MOST_SLOTS = 5000;
+const MOST_ITEMS = 30;
+/** Ids that are not sent again although the caches do not show yet that they were. */
+const MOST_SEEN = 20_000;
+
+/** The slots of all Deployments: one that waits for its service holds no other. */
+export class Slots {
+  private readonly slots = new Map<string, Slot>();
+  private readonly seen = new Set<string>();
+
+  /** Returns how many notifications had to be given up for it. */
+  add(channel: string, notification: Notification): number {
+    const { id, namespace, uid } = notification;
+    const key = `${uid} ${channel}`;
+    const once = `${channel} ${id}`;
+    if (this.seen.has(once)) return 0;
+    this.remember(once);
+    const known = this.slots.get(key);
+    if (!known && this.slots.size >= MOST_SLOTS) return 1;
+    const fresh = { tries: 0, dueMs: 0, isBusy: false, isSent: false };
+    const slot = known ?? { key, namespace, channel, items: [], ...fresh };
+    this.slots.set(key, slot);
+    slot.items.push(notification);
+    if (slot.items.length <= MOST_ITEMS) return 0;
+    // The first may be on its way.
+    slot.items.splice(1, 1);
+    return 1;
+  }
+
+  /** Those that may be tried now: marked as busy. */
+  take(nowMs: number): readonly Slot[] {
+    const busy = new Map<string, number>();
+    let all = 0;
+    const count = ({ namespace }: Slot): void => {
+      all += 1;
+      busy.set(namespace, (busy.get(namespace) ?? 0) + 1);
+    };
+    for (const slot of this.slots.values()) if (slot.isBusy) count(slot);
+    const taken: Slot[] = [];
+    for (const slot of this.slots.values()) {
+      if (all >= MOST_BUSY) break;
+      const isFree = (busy.get(slot.namespace) ?? 0) < MOST_BUSY_OF_NAMESPACE;
+      if (slot.isBusy || slot.dueMs > nowMs || !isFree) continue;
+      slot.isBusy = true;
+      count(slot);
+      taken.push(slot);
+    }
+    return taken;
+  }
+
+  /** The first item is over. */
+  shift(slot: Slot): void {
+    slot.items.shift();
+    Object.assign(slot, { tries: 0, dueMs: 0, isSent: false });
+  }
+
+  /** A slot with nothing left is removed. */
+  release(slot: Slot): void {
+    slot.isBusy = false;
+    if (slot.items.length === 0 && this.slots.get(slot.key) === slot) this.slots.delete(slot.key);
+  }
+
+  /** The time until the next try, milliseconds; undefined: none is planned. */
+  untilNext(nowMs: number): number | undefined {
+    const times = [...this.slots.values()].filter(({ isBusy }) => !isBusy).map(({ dueMs }) => dueMs - nowMs);
+    return times.length === 0 ? undefined : Math.max(0, Math.min(...times));
+  }
+
+  clear(): void {
+    this.slots.clear();
+    this.seen.clear();
+  }
+
+  private remember(once: string): void {
+    this.seen.add(once);
+    if (this.seen.size <= MOST_SEEN) return;
+    for (const oldest of this.seen) {
+      this.seen.delete(oldest);
+      return;
+    }
+  }
+}
