@@ -4,7 +4,16 @@ import { join, resolve } from 'node:path';
 import { ROOT } from './lib/setup.mjs';
 
 /** Licences that a product under Apache-2.0 can be shipped with, and that ask for no more than their text. */
-const ALLOWED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0']);
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+]);
 /** Packages whose package.json names no licence: what their LICENSE file is. */
 const READ_IN_THEIR_FILES = { 'busboy@1.6.0': 'MIT', 'streamsearch@1.1.0': 'MIT' };
 
