@@ -45,9 +45,13 @@ class RuntimeWithEarlyLocks implements ActorRuntime {
   ): Promise<R> {
     const { keyPrefix, options, ownClock, redis } = this.dependencies;
     const steps = new RedisActorSteps({ controller, keyPrefix, clock: ownClock, options });
-    const { call, read } = steps.acquire(key);
-    const { early } = read(await call.script.run(redis, call.keys, call.args));
-    return this.runtime.activate(controller, key, signal, work, { ...activateOptions, early }) as Promise<R>;
+    const { atEnd, call, read } = steps.acquire(key, async () => undefined);
+    const { early } = read(await call.script.run(redis, call.keys, call.args), key);
+    const withEarly = { ...activateOptions, early };
+    const result = (await this.runtime.activate(controller, key, signal, work, withEarly)) as R;
+    // There is no queue that would release the lock with the end of the run.
+    await atEnd?.()?.alone();
+    return result;
   }
 
   recordCauses(...args: Parameters<ActorRuntime['recordCauses']>): Promise<void> {

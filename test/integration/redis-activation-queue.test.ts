@@ -113,6 +113,76 @@ describe('a queue and actors on one server', () => {
     expect(await isLocked()).toBe(false);
   });
 
+  it('the end of a run, the completion of its key and the start of the next run are one command', async () => {
+    for (const name of ['a', 'b', 'c']) await adds.addWithCauses(`ns/${name}`, { pods: '1' });
+    const monitor = await monitorOf(redis);
+    const sent: string[] = [];
+    monitor.on('monitor', (_time: string, args: string[], source: string) => {
+      if (source !== 'lua') sent.push(args.join(' '));
+    });
+    const seen: unknown[] = [];
+    consume((item, signal) =>
+      runtime.activate('test', item.key, signal, async ({ mustHaveSeen }) => void seen.push(mustHaveSeen), {
+        early: item.early,
+      }),
+    );
+    const hasEnded = (name: string): Promise<number> =>
+      redis.hexists(`{${keyPrefix}:actor:test:ns/${name}}`, 'released');
+    const haveEnded = async (): Promise<boolean> =>
+      !(await Promise.all(['a', 'b', 'c'].map(hasEnded))).includes(0);
+    await waitFor(haveEnded, { what: 'all runs to have ended' });
+    await redis.get(`${keyPrefix}:end`);
+    await waitFor(() => sent.includes(`get ${keyPrefix}:end`), { what: 'the end to be seen' });
+    monitor.disconnect();
+    expect(seen).toEqual([{ pods: '1' }, { pods: '1' }, { pods: '1' }]);
+    // The end of one run takes the next key along. A server is sent the text of a script that it does not have, with the first.
+    const ofRun = (name: string) => (command: string) =>
+      /^eval/i.test(command) && command.includes(`:actor:test:ns/${name}}`);
+    for (const name of ['b', 'c']) expect(sent.filter(ofRun(name))).toHaveLength(1);
+    expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 });
+  });
+
+  it('a key whose lock was lost before its run ended runs again, and must have seen what that run wrote', async () => {
+    await queue.add(KEY);
+    const seen: unknown[] = [];
+    consume(async (item, signal) => {
+      await runtime.activate(
+        'test',
+        KEY,
+        signal,
+        async (activation) => {
+          seen.push(activation.mustHaveSeen);
+          if (seen.length === 1) activation.recordOwnWrite('pods', '9');
+        },
+        { early: item.early },
+      );
+      const taken = { owner: 'another', token: '9000000000000000', until: '0' };
+      if (seen.length === 1) await redis.hset(`{${keyPrefix}:actor:test:${KEY}}`, taken);
+    });
+    await waitFor(() => seen.length > 1, { what: 'the second run' });
+    expect(seen).toEqual([{}, { pods: '9' }]);
+    await waitFor(async () => !(await isLocked()), { what: 'the lock to be let go' });
+    expect(await queue.counts()).toMatchObject({ waiting: 0, parked: 0 });
+  });
+
+  it('a run that another worker has taken over lets go of its lock without completing the key', async () => {
+    await queue.add(KEY);
+    const ended = Promise.withResolvers<void>();
+    let runs = 0;
+    consume(async (item, signal) => {
+      runs += 1;
+      if (runs > 1) return;
+      await runtime.activate('test', KEY, signal, async () => undefined, { early: item.early });
+      const [jobId = ''] = await redis.lrange(`{${keyPrefix}:queue:test}:test:active`, 0, -1);
+      await redis.set(`{${keyPrefix}:queue:test}:test:${jobId}:lock`, 'of another worker');
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended.resolve();
+    });
+    await ended.promise;
+    await waitFor(async () => !(await isLocked()), { what: 'the lock to be let go' });
+    expect(await queue.counts()).toMatchObject({ active: 1 });
+  });
+
   it('scripts of both are sent again to a server that has forgotten them', async () => {
     await adds.addWithCauses(KEY, { pods: '1' });
     await redis.script('FLUSH');

@@ -128,7 +128,7 @@ describe('a command that is sent twice', () => {
     await begun.check();
     await begun.addWithCauses('ns/a', { pods: '7' });
     await queue.add('ns/a', { priority: 'high', reason: 'user-change' });
-    const item = await queue.takeItem('ns/a', { priority: 'low', reason: 'resync', readySinceMs: 0 });
+    const { item } = await queue.takeItem('ns/a', { priority: 'low', reason: 'resync', readySinceMs: 0 });
     expect(item).toMatchObject({ priority: 'high', reason: 'user-change' });
     expect(item.early?.outcome.kind).toBe('acquired');
 

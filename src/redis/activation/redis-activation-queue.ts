@@ -6,9 +6,11 @@ import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-r
 import { compileActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { AcquiredReply } from './redis-actor-calls.js';
 import { RedisActorCalls, parseAcquired } from '../activation/redis-actor-calls.js';
+import type { EndOfRun } from '../work-queue/joined-taking.js';
 import type { BullMqWorkQueueDependencies, StepAtStart } from '../work-queue/bullmq-work-queue.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
+import type { LateRelease } from '@rollkeeper/runtime/activation/activation';
 import type { OneStepAdds, StartedLock } from '@rollkeeper/runtime/activation';
 
 /** The dependencies of {@link RedisActivationQueue}. */
@@ -28,7 +30,9 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   constructor(dependencies: RedisActivationQueueDependencies) {
     const { actorOptions: options, clock, keyPrefix, name: controller, random } = dependencies;
     const steps = new RedisActorSteps({ controller, keyPrefix, clock, random, options });
-    super({ ...dependencies, atStart: (key) => steps.acquire(key) });
+    let addAgain = async (_key: string): Promise<void> => undefined;
+    super({ ...dependencies, atStart: (key) => steps.acquire(key, (lost) => addAgain(lost)) });
+    addAgain = (key) => this.add(key, { reason: 'retry' });
     this.steps = steps;
   }
 
@@ -73,14 +77,31 @@ export class RedisActorSteps {
     return this.calls.recordCauses({ controller: this.dependencies.controller, key }, causes);
   }
 
-  /** Sent with the start of a run; its parsed reply goes to `ActorRuntime.activate`. */
-  acquire(key: string): StepAtStart<StartedLock> {
+  /**
+   * Sent with the start of a run; its parsed reply goes to `ActorRuntime.activate`. The lock is released with the end of the run.
+   * @param addAgain adds a key whose lock was lost before
+   */
+  acquire(key: string, addAgain: (key: string) => Promise<void>): StepAtStart<StartedLock> {
     const { clock, controller } = this.dependencies;
     const owner = uuidOf(this.random);
     const sentAtMs = clock.monotonicNow();
+    let end: EndOfRun | undefined;
     return {
       call: this.calls.acquire({ controller, key }, owner, this.lockDurationMs),
-      read: (reply) => ({ early: { owner, sentAtMs, outcome: parseAcquired(reply as AcquiredReply) } }),
+      read: (reply, takenKey) => {
+        const id = { controller, key: takenKey };
+        const outcome = parseAcquired(reply as AcquiredReply);
+        const releaseLater = (release: LateRelease): void => {
+          const call = this.calls.releaseOrFail(id, release.proof, release.state);
+          const refused = async (): Promise<void> => {
+            await release.refused();
+            await addAgain(takenKey);
+          };
+          end = { call, refused, alone: () => release.alone() };
+        };
+        return { early: { owner, sentAtMs, outcome, releaseLater } };
+      },
+      atEnd: () => end,
     };
   }
 }

@@ -1,8 +1,13 @@
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newerResourceVersion, parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
-import { LuaScript, pairsOf } from '../connection/index.js';
-import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/activation/actor-store';
+import { LuaScript, REFUSED, pairsOf } from '../connection/index.js';
+import type {
+  AcquireOutcome,
+  ActorId,
+  FinalState,
+  LockProof,
+} from '@rollkeeper/runtime/activation/actor-store';
 import type { StateTtls } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import { stateTtlMs } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { ActorState } from '@rollkeeper/runtime/activation/activation';
@@ -22,6 +27,18 @@ const scripts = {
   storeIntents: new LuaScript(new URL('./lua/store-intents-1.lua', import.meta.url)),
   recordCause: new LuaScript(new URL('./lua/record-cause-1.lua', import.meta.url)),
 };
+
+const releaseOrFail = new LuaScript({
+  name: 'release',
+  numberOfKeys: 1,
+  source: `
+local released = (function(KEYS, ARGV)
+${scripts.release.source}
+end)(KEYS, ARGV)
+if released == 1 then return 1 end
+return redis.error_reply('${REFUSED} the lock of the actor was lost')
+`,
+});
 
 /** Prefix of the fields that hold unanswered writes; see the scripts. */
 const UNANSWERED = 'unanswered:';
@@ -51,6 +68,28 @@ export class RedisActorCalls {
     return this.of('recordCause', id, [...ttls, ...encoded(unanswered), ...pairs(causes)]);
   }
 
+  release(id: ActorId, proof: LockProof, state: FinalState): LuaCall {
+    return this.of('release', id, this.releaseArgs(proof, state));
+  }
+
+  /** Fails with {@link REFUSED}, and with it the whole step, if the lock was lost. */
+  releaseOrFail(id: ActorId, proof: LockProof, state: FinalState): LuaCall {
+    return releaseOrFail.call([this.keyOf(id)], this.releaseArgs(proof, state));
+  }
+
+  private releaseArgs(proof: LockProof, state: FinalState): (string | number)[] {
+    return [
+      ...proofArgs(proof),
+      stateTtlMs(state, this.ttl),
+      this.ttl.intentTtlMs,
+      STATE_VERSION,
+      state.clearIntents ? 1 : 0,
+      ...encoded(state.settled),
+      ...encoded(state.unanswered),
+      ...pairs(state.ownWrites),
+    ];
+  }
+
   of(
     name: Exclude<keyof typeof scripts, 'acquire'>,
     id: ActorId,
@@ -64,12 +103,16 @@ export class RedisActorCalls {
   }
 }
 
+export function proofArgs(proof: LockProof): [string, string] {
+  return [String(proof.token), proof.owner];
+}
+
 export function pairs(versions: ResourceVersions): string[] {
   return Object.entries(versions).flat();
 }
 
 /** The count, then each write as text. */
-export function encoded(writes: readonly UnansweredWrite[]): (string | number)[] {
+function encoded(writes: readonly UnansweredWrite[]): (string | number)[] {
   return [writes.length, ...writes.map(encodeUnansweredWrite)];
 }
 

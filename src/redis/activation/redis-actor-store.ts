@@ -9,9 +9,8 @@ import type {
   LockProof,
 } from '@rollkeeper/runtime/activation/actor-store';
 import type { StateTtls } from '@rollkeeper/runtime/activation/stored-actor-runtime';
-import { stateTtlMs } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
-import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
+import { RedisActorCalls, STATE_VERSION, pairs, parseAcquired, proofArgs } from './redis-actor-calls.js';
 
 /** Actors in Redis: one hash per actor, with its own hash tag, and one script per operation. */
 export class RedisActorStore implements ActorStore {
@@ -20,7 +19,7 @@ export class RedisActorStore implements ActorStore {
   constructor(
     private readonly redis: RedisConnection,
     keyPrefix: string,
-    private readonly ttl: StateTtls,
+    ttl: StateTtls,
   ) {
     this.calls = new RedisActorCalls(keyPrefix, ttl);
   }
@@ -34,18 +33,7 @@ export class RedisActorStore implements ActorStore {
   }
 
   async release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean> {
-    const clear = state.clearIntents ? 1 : 0;
-    const args = [
-      ...proofArgs(proof),
-      stateTtlMs(state, this.ttl),
-      this.ttl.intentTtlMs,
-      STATE_VERSION,
-      clear,
-      ...encoded(state.settled),
-      ...encoded(state.unanswered),
-      ...pairs(state.ownWrites),
-    ];
-    return (await this.run('release', id, args)) === 1;
+    return (await this.send(this.calls.release(id, proof, state))) === 1;
   }
 
   async storeIntents(
@@ -78,8 +66,4 @@ export class RedisActorStore implements ActorStore {
   private send<Reply>({ args, keys, script }: LuaCall<Reply>): Promise<Reply> {
     return script.run(this.redis, keys, args);
   }
-}
-
-function proofArgs(proof: LockProof): [string, string] {
-  return [String(proof.token), proof.owner];
 }

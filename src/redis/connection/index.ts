@@ -4,7 +4,7 @@ export type { CheckRedisOptions } from './check-redis.js';
 export { LuaScript } from './lua-script.js';
 export type { LuaArgument, LuaCall } from './lua-script.js';
 export { literalPattern, removeMatchingKeys } from './matching-keys.js';
-export { hashTagOf, runInOneStep } from './one-step.js';
+export { REFUSED, hashTagOf, isCrossSlot, joinedCall, runInOneStep } from './one-step.js';
 export { pairsOf } from './pairs-of.js';
 export { decideRedisFitness, parseRedisFacts } from './decide-redis-fitness.js';
 export type { RedisFacts } from './decide-redis-fitness.js';

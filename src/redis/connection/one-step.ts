@@ -1,6 +1,6 @@
-import type { LuaArgument, LuaCall, LuaScript } from './lua-script.js';
+import type { LuaArgument, LuaCall } from './lua-script.js';
+import { LuaScript } from './lua-script.js';
 import type { RedisConnection } from './redis-connection.js';
-import { StoredScript } from './stored-script.js';
 
 /** The replies to calls, in order. */
 export type RepliesOf<Calls extends readonly LuaCall[]> = {
@@ -10,7 +10,7 @@ export type RepliesOf<Calls extends readonly LuaCall[]> = {
 /** Connections to servers that refuse keys of different hash tags in one command. */
 const refused = new WeakSet<RedisConnection>();
 /** By the hashes of the scripts, each once; there are only a few combinations. */
-const joined = new Map<string, StoredScript>();
+const joined = new Map<string, LuaScript<unknown[]>>();
 
 /**
  * Runs scripts atomically, as one command, in order. If one replies with an error, the rest do not run, and the command
@@ -33,7 +33,7 @@ async function runTogether(redis: RedisConnection, calls: readonly LuaCall[]): P
   try {
     return await runJoined(redis, calls);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('CROSSSLOT')) throw error;
+    if (!isCrossSlot(error)) throw error;
     refused.add(redis);
     return runByTag(redis, calls);
   }
@@ -42,11 +42,29 @@ async function runTogether(redis: RedisConnection, calls: readonly LuaCall[]): P
 async function runJoined(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
   const [only] = calls;
   if (only && calls.length === 1) return [await only.script.run(redis, only.keys, only.args)];
+  const { args, keys, script } = joinedCall(calls);
+  return script.run(redis, keys, args);
+}
+
+/**
+ * The call that {@link runInOneStep} sends for several others. In their scripts, the table REPLIES has the replies of those before.
+ */
+export function joinedCall(calls: readonly LuaCall[]): LuaCall<unknown[]> {
   const { places, script } = joinedOf(calls);
   const shapes = calls.flatMap(({ args, keys }, index) => [places[index] ?? 0, keys.length, args.length]);
   const args: LuaArgument[] = [calls.length, ...shapes, ...calls.flatMap((call) => call.args)];
-  const keys = calls.flatMap((call) => call.keys);
-  return (await script.run(redis, keys, args)) as unknown[];
+  return script.call(
+    calls.flatMap((call) => call.keys),
+    args,
+  );
+}
+
+/** Begins the error of a script that declines, and with it the whole step. */
+export const REFUSED = 'REFUSED';
+
+/** Whether a Cluster refuses a command because of its keys. */
+export function isCrossSlot(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('CROSSSLOT');
 }
 
 async function runByTag(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
@@ -74,7 +92,10 @@ export function hashTagOf(key: string): string {
 }
 
 /** One script for all orders and numbers of the same scripts: a server keeps every one that it was ever sent. */
-function joinedOf(calls: readonly LuaCall[]): { script: StoredScript; places: readonly number[] } {
+function joinedOf(calls: readonly LuaCall[]): {
+  script: LuaScript<unknown[]>;
+  places: readonly number[];
+} {
   const scripts = new Map(calls.map(({ script }) => [script.sha, script]));
   const shas = [...scripts.keys()].sort();
   const id = shas.join();
@@ -82,7 +103,7 @@ function joinedOf(calls: readonly LuaCall[]): { script: StoredScript; places: re
   if (!script) {
     const parts = shas.flatMap((sha) => scripts.get(sha) ?? []);
     const name = parts.map((part) => part.name).join(' + ');
-    joined.set(id, (script = new StoredScript(sourceOf(parts), name)));
+    joined.set(id, (script = new LuaScript({ source: sourceOf(parts), name })));
   }
   return { script, places: calls.map((call) => shas.indexOf(call.script.sha) + 1) };
 }
@@ -94,7 +115,7 @@ function joinedOf(calls: readonly LuaCall[]): { script: StoredScript; places: re
 function sourceOf(scripts: readonly LuaScript[]): string {
   return `
 local scripts = {
-${scripts.map(({ source }) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
+${scripts.map(({ source }) => `function(KEYS, ARGV, REPLIES)\n${source}\nend`).join(',\n')}
 }
 local function part(list, from, count)
   local taken = {}
@@ -105,7 +126,7 @@ local calls = tonumber(ARGV[1])
 local key, arg, replies = 1, 2 + 3 * calls, {}
 for index = 1, calls do
   local place, keys, args = tonumber(ARGV[3 * index - 1]), tonumber(ARGV[3 * index]), tonumber(ARGV[3 * index + 1])
-  local reply = scripts[place](part(KEYS, key, keys), part(ARGV, arg, args))
+  local reply = scripts[place](part(KEYS, key, keys), part(ARGV, arg, args), replies)
   if type(reply) == 'table' and reply.err then return reply end
   replies[index] = reply or false
   key, arg = key + keys, arg + args

@@ -11,6 +11,8 @@ import { createRedisConnection } from '../connection/index.js';
 import type { TakingRule } from './bullmq-internals.js';
 import { DRAIN_DELAY_S, ObservedWorker, withCopies } from './bullmq-internals.js';
 import { BullMqLockGuard } from './bullmq-lock-guard.js';
+import { ConsumerSteps } from './consumer-steps.js';
+import type { EndOfRun } from './joined-taking.js';
 import { BullMqTending } from './bullmq-tending.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
 import { JOB_FORMAT } from './bullmq-work-queue.js';
@@ -53,6 +55,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   private readonly logger: Logger;
   private readonly guard: BullMqLockGuard;
   private readonly running: RunningWork;
+  private readonly steps: ConsumerSteps<Started>;
   private connection: RedisConnection | undefined;
   private started = false;
   private tending: BullMqTending | undefined;
@@ -64,6 +67,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: this.queue.name });
     this.guard = new BullMqLockGuard(this.clock, this.queue.options.lockDurationMs);
     this.running = new RunningWork(this.clock);
+    this.steps = new ConsumerSteps(this.queue);
   }
 
   get isConsuming(): boolean {
@@ -172,6 +176,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       this.guard,
       () => this.clock.monotonicNow(),
       taking,
+      this.steps,
     );
     worker.on('error', (error) => this.logger.warn('bullmq worker error', { error }));
     return worker;
@@ -246,15 +251,25 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     const takenAtMs = job.processedOn ?? this.clock.now();
     const lockSignal = this.guard.track(jobId, data.key, takenAtMs);
     try {
-      const item = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add));
+      const begun = this.steps.begunOf(jobId);
+      const { atEnd, item } = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add, begun));
       if (isAborted(lockSignal)) throw new WaitingError();
       this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
-      await this.work(item, handler, lockSignal, drainTimeout);
+      await this.work(item, handler, lockSignal, drainTimeout).catch((error) =>
+        this.endAlone(atEnd(), error),
+      );
       // A decision that was made after the lock was lost does not count: another worker may have decided otherwise.
-      if (isAborted(lockSignal)) throw new WaitingError();
+      if (isAborted(lockSignal)) await this.endAlone(atEnd(), new WaitingError());
+      this.steps.endWith(jobId, atEnd());
     } finally {
       this.guard.untrack(jobId);
     }
+  }
+
+  /** The job is not completed, and what its run has left to do is done without it. */
+  private async endAlone(end: EndOfRun | undefined, reason: unknown): Promise<never> {
+    await end?.alone().catch((error: unknown) => this.logger.warn('a run could not be ended', { error }));
+    throw reason;
   }
 
   private async work(

@@ -3,6 +3,9 @@ import { Job, Queue, QueueKeys, Worker } from 'bullmq';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.js';
 import { LuaScript, SharedSteps } from '../connection/index.js';
+import { BullMqScripts } from './bullmq-scripts.js';
+import type { RunSteps, TakingBackend } from './joined-taking.js';
+import { joinTaking } from './joined-taking.js';
 import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
@@ -98,7 +101,7 @@ export function wakeUpKeysOf(prefix: string, queue: string): WakeUpKeys {
 
 /** Operations on BullMQ queues that BullMQ does not offer, on one connection. */
 export class BullMqInternals {
-  private readonly scripts = new Map<string, { script: LuaScript; numberOfKeys: number }>();
+  private readonly scripts: BullMqScripts;
   /** A change may concern many keys. */
   private readonly adds = new SharedSteps(() => this.redis);
 
@@ -108,13 +111,7 @@ export class BullMqInternals {
    */
   constructor(private readonly redis: RedisConnection) {
     assertKnownBullMq();
-    const define = redis.defineCommand.bind(redis);
-    redis.defineCommand = (name, definition) => {
-      const numberOfKeys = definition.numberOfKeys ?? 0;
-      const script = new LuaScript({ source: definition.lua, numberOfKeys, name });
-      this.scripts.set(name, { script, numberOfKeys });
-      define(name, definition);
-    };
+    this.scripts = new BullMqScripts(redis);
   }
 
   /**
@@ -133,7 +130,7 @@ export class BullMqInternals {
     let replies: unknown[] = [];
     const runner: ScriptRunner = {
       runCommand: async (script, keysAndArgs) => {
-        const calls = [...before, this.callOf(script, keysAndArgs), ...after];
+        const calls = [...before, this.scripts.callOf(script, keysAndArgs), ...after];
         replies = await this.adds.runAll(calls);
         return replies[before.length];
       },
@@ -206,13 +203,6 @@ export class BullMqInternals {
   async dropSuccessor(queue: KeysOf, key: string): Promise<void> {
     await this.redis.del(queue.toKey(`dn:${key}`));
   }
-
-  private callOf(name: string, keysAndArgs: LuaArgument[]): LuaCall {
-    const known = this.scripts.get(name);
-    if (!known) throw new Error(`BullMQ has not defined ${name}`);
-    const keys = keysAndArgs.slice(0, known.numberOfKeys) as string[];
-    return known.script.call(keys, keysAndArgs.slice(known.numberOfKeys));
-  }
 }
 
 /** Notified of the outcome of every lock renewal. */
@@ -251,13 +241,17 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
   constructor(
     name: string,
     processor: Processor<Data, Result, Name>,
-    options: WorkerOptions,
+    options: WorkerOptions & { readonly connection: RedisConnection },
     private readonly renewals: RenewalObserver,
     private readonly monotonicNow: () => number,
     private readonly taking: TakingRule,
+    steps?: RunSteps,
   ) {
+    const { connection } = options;
+    const scripts = new BullMqScripts(connection);
     super(name, processor, options);
     const { backend } = this;
+    if (steps) joinTaking(backend as unknown as TakingBackend, { connection, scripts, steps });
     const waitForJob = backend.waitForJob.bind(backend);
     backend.waitForJob = async (timeout) => {
       if (!taking.takesAtOnce()) return taking.untilNextLook().then(() => LOOK_NOW);

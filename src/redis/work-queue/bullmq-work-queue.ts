@@ -10,7 +10,10 @@ import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { BullMqInternals, wakeUpKeysOf } from './bullmq-internals.js';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pending-add';
-import type { MovedTimer } from './redis-queue-state.js';
+import type { BegunReply } from './begin-run.js';
+import { KEY_TO_COME } from './begin-run.js';
+import type { EndOfRun } from './joined-taking.js';
+import type { MovedTimer, TakenAdd } from './redis-queue-state.js';
 import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
 import type { WorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
@@ -48,7 +51,10 @@ export interface BullMqWorkQueueDependencies<Started extends object = object> {
   random?: RandomSource;
   logger?: Logger;
   metrics?: WorkQueueMetrics;
-  /** Extra work done in the same step as the start of a run. @default nothing */
+  /**
+   * Extra work done in the same step as the start of a run. Called with {@link KEY_TO_COME} where the key is known only in that
+   * step. @default nothing
+   */
   atStart?: (key: string) => StepAtStart<Started>;
   options?: WorkQueueOptions;
   /** Looks of several queues at the same time, as one command. Not for a Cluster. @default its own */
@@ -73,7 +79,21 @@ interface QueueGlance {
 export interface StepAtStart<Started extends object> {
   readonly call: LuaCall;
   /** Parses the reply into fields added to the run's item. */
-  readonly read: (reply: unknown) => Started;
+  readonly read: (reply: unknown, key: string) => Started;
+  /** The work that is left for the end of the run. */
+  readonly atEnd?: () => EndOfRun | undefined;
+}
+
+/** A run that starts. */
+export interface TakenRun<Started extends object> {
+  readonly item: WorkItem & Partial<Started>;
+  readonly atEnd: () => EndOfRun | undefined;
+}
+
+/** A run that has started in the step that took its job. */
+export interface BegunRun<Started extends object> {
+  readonly taken: TakenAdd<unknown>;
+  readonly step: StepAtStart<Started> | undefined;
 }
 
 /**
@@ -288,12 +308,32 @@ export class BullMqWorkQueue<Started extends object = object>
     this.redis.disconnect();
   }
 
-  /** For the consumer: the item of a starting job. `fallback` is the data of the job itself. */
-  async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem & Partial<Started>> {
-    const step = this.atStart?.(key);
-    const { comesBack, failures, pending, reply } = await this.state.takePending(key, step?.call);
-    const started: Partial<Started> = step ? step.read(reply) : {};
-    return { key, retries: failures, comesBack, ...(pending ?? fallback), ...started };
+  /**
+   * For the consumer: the item of a starting job. `fallback` is the data of the job itself.
+   * @param begun what {@link beginning} has read, if it was part of the step that took the job
+   */
+  async takeItem(key: string, fallback: PendingAdd, begun?: BegunRun<Started>): Promise<TakenRun<Started>> {
+    const step = begun ? begun.step : this.atStart?.(key);
+    const taken = begun?.taken ?? (await this.state.takePending(key, step?.call));
+    const { comesBack, failures, pending, reply } = taken;
+    const started: Partial<Started> = step ? step.read(reply, key) : {};
+    const item = { key, retries: failures, comesBack, ...(pending ?? fallback), ...started };
+    return { item, atEnd: () => step?.atEnd?.() };
+  }
+
+  /** For the consumer: the start of a run, to follow BullMQ's script that takes its job in the same step. */
+  beginning(): {
+    call: LuaCall;
+    answerKey: string;
+    read: (reply: unknown) => BegunRun<Started> | undefined;
+  } {
+    const step = this.atStart?.(KEY_TO_COME);
+    const read = (reply: unknown): BegunRun<Started> | undefined => {
+      const taken = this.state.readBegun(reply as BegunReply);
+      return taken && { taken, step };
+    };
+    const answerKey = this.state.newAnswerKey();
+    return { call: this.state.beginning(JOB_FORMAT, step?.call), answerKey, read };
   }
 
   /**

@@ -7,6 +7,8 @@ import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
 import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
+import type { BegunReply, TakeReply } from './begin-run.js';
+import { beginRun } from './begin-run.js';
 import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from '@rollkeeper/runtime/work-queue/work-queue.options';
 import type { AddOptions, LeaderTerm } from '@rollkeeper/runtime/work-queue/work-queue';
@@ -47,7 +49,7 @@ interface RateLimited {
 }
 
 /** The add that a run starts with. */
-interface TakenAdd<Reply> {
+export interface TakenAdd<Reply> {
   /** Undefined if a worker took it before and died. */
   readonly pending: PendingAdd | undefined;
   readonly failures: number;
@@ -66,9 +68,7 @@ export class RedisQueueState {
   private readonly merge = new LuaScript<[rank: number]>(
     new URL('./lua/merge-pending-4.lua', import.meta.url),
   );
-  private readonly take = new LuaScript<[add: string | null, failures: number, comesBack: number]>(
-    new URL('./lua/take-pending-5.lua', import.meta.url),
-  );
+  private readonly take = new LuaScript<TakeReply>(new URL('./lua/take-pending-5.lua', import.meta.url));
   private readonly timerSet = new LuaScript<string | null>(new URL('./lua/set-timer-3.lua', import.meta.url));
   private readonly timerRead = new LuaScript<[leftMs: number, due: string, add: string | null] | null>(
     new URL('./lua/read-timer-2.lua', import.meta.url),
@@ -160,14 +160,30 @@ export class RedisQueueState {
    * @param after runs afterwards in the same step
    */
   async takePending<Reply>(key: string, after?: LuaCall<Reply>): Promise<TakenAdd<Reply>> {
-    const { fair, failures: failuresKey, parked, pending: pendingKey, timerData } = this.keys;
-    const call = this.once(this.take.call([pendingKey, failuresKey, timerData, fair, parked], [key]));
+    const call = this.once(this.take.call(this.takenKeys, [key]));
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
-    const [json, failures, comesBack] = answer;
-    const pending = json === null ? undefined : parsePending(json);
-    return { pending, failures, comesBack: comesBack === 1, reply };
+    return { ...readTaken(answer), reply };
+  }
+
+  /**
+   * Starts the run of a job that BullMQ's script takes in the same step, right before this.
+   * @param after runs afterwards; its keys have {@link KEY_TO_COME} for the key
+   */
+  beginning(format: number, after: LuaCall | undefined): LuaCall<BegunReply> {
+    const script = beginRun(this.take, after?.script);
+    return script.call([...this.takenKeys, ...(after?.keys ?? [])], [format, ...(after?.args ?? [])]);
+  }
+
+  /** Undefined where no run has begun, by the reply to {@link beginning}. */
+  readBegun(reply: BegunReply): TakenAdd<unknown> | undefined {
+    return reply ? { ...readTaken(reply[0]), reply: reply[1] } : undefined;
+  }
+
+  private get takenKeys(): string[] {
+    const { fair, failures, parked, pending, timerData } = this.keys;
+    return [pending, failures, timerData, fair, parked];
   }
 
   /** The add that waits for a run to start, if any. */
@@ -281,12 +297,22 @@ export class RedisQueueState {
 
   /** Has its effect once, also if the client sends it again or its caller repeats it with the same id. */
   private once<Reply>(call: LuaCall<Reply>, id: string = uuidOf(this.random)): LuaCall<Reply> {
-    return answeredOnce(call, `${this.base}:state:answer:${id}`);
+    return answeredOnce(call, this.newAnswerKey(id));
+  }
+
+  /** See `answeredOnce`. */
+  newAnswerKey(id: string = uuidOf(this.random)): string {
+    return `${this.base}:state:answer:${id}`;
   }
 
   private run<Reply>({ args, keys, script }: LuaCall<Reply>): Promise<Reply> {
     return script.run(this.redis, keys, args);
   }
+}
+
+function readTaken([json, failures, comesBack]: TakeReply): Omit<TakenAdd<unknown>, 'reply'> {
+  const pending = json === null ? undefined : parsePending(json);
+  return { pending, failures, comesBack: comesBack === 1 };
 }
 
 /** Throws the typed error for a reply of our scripts, or `error` itself if it is not one of theirs. */

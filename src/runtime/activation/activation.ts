@@ -1,4 +1,4 @@
-import type { AcquireOutcome } from './actor-store.js';
+import type { AcquireOutcome, FinalState, LockProof } from './actor-store.js';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { UnansweredWrite } from './unanswered-write.js';
 
@@ -65,6 +65,18 @@ export interface EarlyAcquisition {
   /** Monotonic clock, before the request was sent. */
   readonly sentAtMs: number;
   readonly outcome: AcquireOutcome;
+  /** Takes over the release after work that succeeded. @default the activation releases the lock before it returns */
+  readonly releaseLater?: (release: LateRelease) => void;
+}
+
+/** A release that happens together with the end of the key's run. One of the methods is called, once. */
+export interface LateRelease {
+  readonly proof: LockProof;
+  readonly state: FinalState;
+  /** After the release was refused because the lock was lost: what the next activation must have seen is kept. */
+  refused(): Promise<void>;
+  /** Releases the lock. @throws KeyLockLostError if it was lost */
+  alone(): Promise<void>;
 }
 
 /** Time limits for the work of one activation. */

@@ -12,7 +12,13 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { CACHES_SHOW_WITHIN_MS } from '../defaults.js';
 import type { ActorId, ActorStore, AcquireOutcome, FinalState, LockProof } from './actor-store.js';
-import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './activation.js';
+import type {
+  ActivateOptions,
+  Activation,
+  ActorRuntime,
+  EarlyAcquisition,
+  LateRelease,
+} from './activation.js';
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
 import type { UnansweredWrite } from './unanswered-write.js';
@@ -133,9 +139,23 @@ export class StoredActorRuntime implements ActorRuntime {
     lock.stop();
     either.close();
     activation.close();
-    await this.end(activation, lost, outcome);
+    if (!lost && 'result' in outcome && early?.releaseLater)
+      early.releaseLater(this.lateRelease(activation, proof, outcome));
+    else await this.end(activation, lost, outcome);
     if ('error' in outcome) throw outcome.error;
     return outcome.result;
+  }
+
+  private lateRelease(
+    activation: StoredActivation,
+    proof: LockProof,
+    outcome: { result: unknown },
+  ): LateRelease {
+    return {
+      ...{ proof, state: activation.finalState(true) },
+      refused: () => this.keepOwnWrites(activation),
+      alone: () => this.end(activation, false, outcome),
+    };
   }
 
   recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void> {
@@ -286,13 +306,17 @@ class StoredActivation implements Activation {
 
   /** @param hasEndedWell a failed activation may not have seen what it must have seen, and comes back after its back-off */
   release(hasEndedWell: boolean): Promise<boolean> {
-    return this.store.release(this.names, this.proof, {
+    return this.store.release(this.names, this.proof, this.finalState(hasEndedWell));
+  }
+
+  finalState(hasEndedWell: boolean): FinalState {
+    return {
       ownWrites: this.ownWrites,
       clearIntents: this.clearIntents,
       unanswered: this.unansweredNow,
       settled: this.settled,
       isSettled: hasEndedWell && this.hasAllAnswers,
-    });
+    };
   }
 
   private get hasAllAnswers(): boolean {
