@@ -152,6 +152,7 @@ export function forDeploymentApis(
     | 'blueGreen'
     | 'checks'
     | 'maxRollouts'
+    | 'pinConfig'
     | 'respectDisruptionBudgets'
     | 'restartOnConfig'
     | 'traffic'

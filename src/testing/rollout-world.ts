@@ -14,14 +14,18 @@ import { StandingClock } from './in-memory/standing-clock.js';
 import type { ControllerDefinition } from '../runtime/controller/controller-definition.js';
 import { HTTPRoute, deploymentController } from '@rollkeeper/controllers/deployment';
 import { disruptionController } from '../controllers/disruption/disruption-controller.js';
-import { PodDisruptionBudget } from '@rollkeeper/runtime';
+import { ConfigMap, PodDisruptionBudget, Secret } from '@rollkeeper/runtime';
 import {
+  awaitsCopies,
+  decideMarks,
   isNamed,
   readFirstToGo,
   readZoneFirst,
+  readingCopies,
   replacesAfterEnd,
   withGranted,
 } from '@rollkeeper/controllers/shared';
+import type { MarkedPod } from '@rollkeeper/controllers/shared';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
   Deployment,
@@ -44,6 +48,8 @@ export const BROKEN_IMAGE = 'app:broken';
 const WRITTEN: ReadonlySet<string> = new Set(
   [Deployment, ReplicaSet, Service, PodDisruptionBudget, HTTPRoute].map(({ resource }) => resource),
 );
+
+const COPIED: ReadonlySet<string> = new Set([ConfigMap, Secret].map(({ resource }) => resource));
 
 export interface WorldOptions {
   readonly deployment: Deployment;
@@ -85,7 +91,8 @@ export class RolloutWorld {
     this.api = new GenerationApi((write) => {
       // The rest is the test's own.
       const isResize = write.subresource === 'resize';
-      if (!(WRITTEN.has(write.type.resource) || isResize) || this.isDisrupting) return;
+      const isCopy = COPIED.has(write.type.resource) && write.verb === 'create';
+      if (!(WRITTEN.has(write.type.resource) || isResize || isCopy) || this.isDisrupting) return;
       options.onWrite?.(write);
       this.onEffect();
     });
@@ -136,7 +143,8 @@ export class RolloutWorld {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
     const ending = replacesAfterEnd(replicaSet) ? this.podsOf(replicaSet).length - pods.length : 0;
-    for (let i = pods.length + ending; i < wanted; i++) this.createPod(replicaSet);
+    const created = awaitsCopies(replicaSet) ? 0 : wanted;
+    for (let i = pods.length + ending; i < created; i++) this.createPod(replicaSet);
     const zone = readZoneFirst(replicaSet)?.value;
     const isSpared = (pod: Pod): boolean =>
       zone !== undefined && this.zoneOf(pod.spec.nodeName ?? '') !== zone;
@@ -150,6 +158,7 @@ export class RolloutWorld {
     );
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
+    for (const { name, patch } of decideMarks(replicaSet, pods)) this.mark(name, patch.metadata);
     const status = {
       replicas: pods.length,
       readyReplicas: ready,
@@ -258,8 +267,8 @@ export class RolloutWorld {
 
   private createPod(replicaSet: ReplicaSet): void {
     const { name, namespace } = replicaSet.metadata;
-    const { template } = replicaSet.spec;
-    this.api.seed<Pod>(Pod, {
+    const template = structuredClone(replicaSet.spec.template);
+    const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -268,11 +277,32 @@ export class RolloutWorld {
         uid: `pod-${this.pods}`,
         creationTimestamp: toRfc3339(this.clock.now()),
         labels: template?.metadata?.labels,
+        ...(template?.metadata?.annotations && { annotations: template.metadata.annotations }),
         ownerReferences: [newControllerRef(replicaSet)],
       },
       spec: { ...(template?.spec as Pod['spec']), nodeName: this.nodeOf(this.pods) },
       status: { phase: 'Pending' },
-    });
+    };
+    this.api.seed<Pod>(Pod, readingCopies(pod, replicaSet));
+  }
+
+  /** Applies a merge patch of labels and annotations. */
+  private mark(name: string, { annotations, labels }: MarkedPod['patch']['metadata']): void {
+    const pod = this.allPods.find(({ metadata }) => metadata.name === name);
+    if (!pod || isTerminating(pod)) return;
+    const merged = (before: Record<string, string> = {}, marks: typeof labels = {}) =>
+      Object.fromEntries(
+        Object.entries({ ...before, ...marks }).flatMap(([key, value]) =>
+          value === null ? [] : [[key, value] as const],
+        ),
+      );
+    const { metadata } = pod;
+    const marked = {
+      ...metadata,
+      labels: merged(metadata.labels, labels),
+      annotations: merged(metadata.annotations, annotations),
+    };
+    this.api.seed<Pod>(Pod, { ...pod, metadata: marked });
   }
 
   private terminate(pod: Pod): void {

@@ -77,7 +77,7 @@ describe('a rollout that looks after itself', () => {
     expect(configMap.code).toBe(0);
     await looked.start('configured', { 'restart-on': 'configmap/settings' });
     await waitFor(
-      async () => (await looked.rollouts.read('configured')).metadata.annotations?.[`${PREFIX}config`],
+      async () => (await looked.rollouts.read('configured')).metadata.annotations?.[`${PREFIX}config-record`],
       {
         what: 'the configuration to be recorded',
       },
@@ -195,7 +195,7 @@ describe('a leader that dies while a rollout looks after itself', () => {
       const reload = `configmap.reloader.stakater.com/reload=${settings}`;
       if (name === 'reloaded') await looked.kubectl('annotate', 'deployment', name, reload);
       const recorded = async () =>
-        (await looked.rollouts.read(name)).metadata.annotations?.[`${PREFIX}config`];
+        (await looked.rollouts.read(name)).metadata.annotations?.[`${PREFIX}config-record`];
       await waitFor(recorded, { what: 'the configuration to be recorded' });
       await looked.kubectl('patch', 'configmap', settings, '-p', '{"data":{"colour":"blue"}}');
       await killLeader();

@@ -16,7 +16,7 @@
 - apiGroups: [""]
   resources: [pods, resourcequotas]
   verbs: [list, watch]
-{{- if .Values.restartOnConfig }}
+{{- if or .Values.restartOnConfig .Values.pinConfig }}
 {{- /* Digests of their content are kept, never the content. */}}
 - apiGroups: [""]
   resources: [configmaps, secrets]
@@ -144,6 +144,12 @@
 - apiGroups: [policy]
   resources: [poddisruptionbudgets/status]
   verbs: [update]
+{{- end }}
+{{- if .Values.pinConfig }}
+{{- /* Versions read copies of their configuration. */}}
+- apiGroups: [""]
+  resources: [configmaps, secrets]
+  verbs: [get, create]
 {{- end }}
 {{- if .Values.resizePods }}
 {{- /* Pods that run get other cpu and memory. */}}

@@ -22,6 +22,7 @@ import { hasProgressDeadline } from './kubernetes/progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';
 import { updateReplicaSet } from './update-replica-set.js';
+import { writeCopies } from './policies/config-restart/write-copies.js';
 import { writeRoute } from './policies/traffic/write-route.js';
 import { writeService } from './policies/blue-green/write-service.js';
 
@@ -55,6 +56,7 @@ export async function applyPlan(
       subresource: 'status',
       signal: context.signal,
     });
+  if (plan.copies.length > 0) await writeCopies(deployment, plan.copies, context);
   for (const write of plan.replicaSetWrites) {
     const { name } = write.object.metadata;
     // An existing ReplicaSet has its own size: the next pass knows it.

@@ -27,7 +27,7 @@ export function decideRollout(draft: RolloutDraft, context: DecisionContext): De
 
 function decideAlone(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   playSyncs(draft, context);
-  return { writes: { services: [], madeServices: [], routes: [], pods: [] } };
+  return { writes: { services: [], madeServices: [], routes: [], copies: [], pods: [] } };
 }
 
 function decideWithPolicies(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {

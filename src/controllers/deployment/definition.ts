@@ -151,6 +151,7 @@ function policySources(
     blueGreen,
     checks,
     maxRollouts,
+    pinConfig,
     respectDisruptionBudgets,
     restartOnConfig,
     traffic,
@@ -160,7 +161,7 @@ function policySources(
   const all = [deployments, ...others];
   const defaultsOf = namespaceDefaults(informers);
   const listers = all.map(({ lister }) => lister);
-  const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
+  const configuration: Configuration = restartOnConfig ? configContents(informers, pinConfig) : 'off';
   const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, pods) : 'off';
   return {
     defaultsOf,

@@ -25,6 +25,12 @@ export interface DeploymentControllerOptions {
    */
   restartOnConfig?: boolean;
   /**
+   * Makes copies of ConfigMaps and Secrets, for Deployments with `config: pinned` (docs/ROLLOUTS.md), and watches both as
+   * `restartOnConfig` does.
+   * @default false
+   */
+  pinConfig?: boolean;
+  /**
    * Watches PodDisruptionBudgets, for Deployments whose rollouts respect them (docs/ROLLOUTS.md), and takes from them.
    * @default false
    */
@@ -58,6 +64,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly pinConfig: boolean;
   readonly respectDisruptionBudgets: boolean;
   readonly maxRollouts: number | 'off';
   readonly blueGreen: boolean;
@@ -73,6 +80,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  pinConfig: z.boolean().default(false),
   respectDisruptionBudgets: z.boolean().default(false),
   maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   blueGreen: z.boolean().default(false),
@@ -94,5 +102,7 @@ const schema = z.object({
 export function compileDeploymentControllerOptions(
   options: DeploymentControllerOptions = {},
 ): CompiledDeploymentControllerOptions {
-  return compileOptions(schema, options, 'controllers.deployment');
+  const compiled = compileOptions(schema, options, 'controllers.deployment');
+  // Copies are made of objects that are watched.
+  return { ...compiled, restartOnConfig: compiled.restartOnConfig || compiled.pinConfig };
 }

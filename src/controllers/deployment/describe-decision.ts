@@ -47,11 +47,19 @@ function checksOf(policy: PolicyOutcome | undefined): Record<string, string> {
 }
 
 function summaryOf(plan: DeploymentPlan, actions: readonly string[]): string {
-  const { deployment, madeServices, replicaSetWrites, routeWrites, serviceWrites } = plan;
+  const { copies, deployment, madeServices, replicaSetWrites, routeWrites, serviceWrites } = plan;
   const selectors = serviceWrites.map(({ name }) => `write the selector of Service ${name}`);
   const made = madeServices.map(({ metadata }) => `create Service ${metadata.name}`);
   const weights = routeWrites.map(({ kind, name }) => `write the weights of ${kind}/${name}`);
-  const parts = [...actions, ...replicaSetWrites.map(describeWrite), ...made, ...selectors, ...weights];
+  const copied = copies.map(({ name, source }) => `copy ${source} to ${name}`);
+  const parts = [
+    ...actions,
+    ...copied,
+    ...replicaSetWrites.map(describeWrite),
+    ...made,
+    ...selectors,
+    ...weights,
+  ];
   if (deployment) parts.push('write the Deployment itself');
   return parts.join('; ');
 }

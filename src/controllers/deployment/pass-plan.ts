@@ -2,6 +2,7 @@ import type { DeepReadonly, Pod, ReplicaSet, Service } from '@rollkeeper/machine
 import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
+import type { ConfigCopy } from './policies/common/config-copy.js';
 import type { PolicyWrites } from './policies/common/policy-writes.js';
 import type { RouteWrite } from './policies/common/route-write.js';
 import type { ServiceWrite } from './policies/common/service-write.js';
@@ -16,6 +17,8 @@ export interface DeploymentPlan extends RolloutPlan {
   readonly madeServices: readonly Service[];
   /** The weights of routes: before all writes to ReplicaSets if they take requests away, after all Services otherwise. */
   readonly routeWrites: readonly RouteWrite[];
+  /** Before all writes to ReplicaSets, which name them: copies of ConfigMaps and Secrets. */
+  readonly copies: readonly ConfigCopy[];
   /** Last of all: pods that are resized in place, in their new form. */
   readonly podResizes: readonly Pod[];
 }
@@ -24,13 +27,14 @@ export interface DeploymentPlan extends RolloutPlan {
 export function planPass(
   draft: RolloutDraft,
   released: readonly DeepReadonly<ReplicaSet>[],
-  { madeServices, pods, routes, services }: PolicyWrites,
+  { copies, madeServices, pods, routes, services }: PolicyWrites,
 ): DeploymentPlan {
   return {
     ...netPlan(draft, released),
     budgetWrites: draft.limits.shrinkLimit?.writes ?? [],
     serviceWrites: services,
     madeServices,
+    copies,
     routeWrites: routes,
     podResizes: pods,
   };
@@ -38,8 +42,8 @@ export function planPass(
 
 /** Whether there is nothing to write and no event to record. */
 export function isEmptyPlan(plan: DeploymentPlan): boolean {
-  const { deployment, notes, podResizes, replicaSetWrites, status } = plan;
-  const writes = replicaSetWrites.length + podResizes.length + notes.length;
+  const { copies, deployment, notes, podResizes, replicaSetWrites, status } = plan;
+  const writes = replicaSetWrites.length + copies.length + podResizes.length + notes.length;
   return writes === 0 && requestWrites(plan) === 0 && !deployment && !status;
 }
 

@@ -5,6 +5,7 @@ import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubern
 import { keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod, MarkedPod, NodeLabels } from '../shared/index.js';
 import {
+  awaitsCopies,
   choosePodNames,
   countAttributes,
   decideFailedPods,
@@ -96,16 +97,14 @@ export function decidePods(
   const failures = decideFailureSeries({ pods: controlled, stored, nowMs, options });
   const heldMs = creationsHeldMs(failures, missing, nowMs);
   const count = decidePodCount({ active: running, ending, desired, burst: options.burstReplicas });
-  const creates = newPodNames(
-    { replicaSet, count: heldMs === undefined ? count.create : 0, freeNames },
-    dependencies,
-  );
+  const isHeld = heldMs !== undefined || awaitsCopies(replicaSet);
+  const creates = newPodNames({ replicaSet, count: isHeld ? 0 : count.create, freeNames }, dependencies);
   const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
   const deletes = [...pendingDeletes, ...victims];
   const { excess, nextInMs } = decideFailedPods(controlled, failedPodsRule(replicaSet), nowMs);
   const removes = excess.slice(0, options.burstReplicas).map(doom);
   // One that wants no pods creates none, and leaves nothing behind.
-  const toStore = { creates: creates.length, isHeld: heldMs !== undefined, nowMs, options, stored };
+  const toStore = { creates: creates.length, isHeld, nowMs, options, stored };
   const kept = desired === 0 ? undefined : seriesToStore(failures, toStore);
   const goes = new Set(deletes.map(({ name }) => name));
   const plan = {

@@ -10,6 +10,7 @@ import {
   podFromTemplate,
   podNamePrefix,
   readPodMarks,
+  readingCopies,
   withMarks,
 } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
@@ -194,5 +195,5 @@ async function keepOnlyOpenIntents(context: Context, stored: PodIntents, open: P
 function podOf(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
   const generateName = podNamePrefix(owner.metadata.name);
   const pod = podFromTemplate({ owner, template: owner.spec.template, name, generateName });
-  return withMarks(pod, readPodMarks(owner));
+  return withMarks(readingCopies(pod, owner), readPodMarks(owner));
 }

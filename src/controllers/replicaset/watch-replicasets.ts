@@ -3,7 +3,13 @@ import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, isPodActive, isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { CompiledChangeWaits } from '../shared/index.js';
-import { POD_MARKS, failedPodsRule, podReadySinceMs, replacesAfterEnd } from '../shared/index.js';
+import {
+  CONFIG_COPIES,
+  POD_MARKS,
+  failedPodsRule,
+  podReadySinceMs,
+  replacesAfterEnd,
+} from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
@@ -29,6 +35,7 @@ function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): b
     old.metadata.generation !== replicaSet.metadata.generation ||
     replacesAfterEnd(old) !== replacesAfterEnd(replicaSet) ||
     old.metadata.annotations?.[POD_MARKS] !== replicaSet.metadata.annotations?.[POD_MARKS] ||
+    old.metadata.annotations?.[CONFIG_COPIES] !== replicaSet.metadata.annotations?.[CONFIG_COPIES] ||
     !sameJson(failedPodsRule(old) ?? {}, failedPodsRule(replicaSet) ?? {}) ||
     old.metadata.deletionTimestamp !== replicaSet.metadata.deletionTimestamp
   );

@@ -36,6 +36,19 @@ export {
   withMarks,
 } from './pods/pod-marks.js';
 export type { MarkedPod, PodMarks } from './pods/pod-marks.js';
+export {
+  CONFIG_COPIES,
+  PINNED_CONFIG,
+  READS_COPIES,
+  awaitsCopies,
+  pinnedConfigOf,
+  readConfigCopies,
+  readingCopies,
+  renderConfigCopies,
+} from './pods/config-copies.js';
+export type { ConfigCopies, ConfigCopyNote } from './pods/config-copies.js';
+export { SOURCE_KINDS, configReferencesOf, parseSource, sourceName } from './pods/config-references.js';
+export type { ConfigReference, SourceKind, SourceName } from './pods/config-references.js';
 export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.js';
 export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';

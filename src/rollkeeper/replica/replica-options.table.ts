@@ -158,6 +158,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'restartOnConfig' },
   }),
+  'pin-config': onOrOff({
+    help: 'copy ConfigMaps and Secrets for Deployments whose versions read copies of them (docs/ROLLOUTS.md); watches both as --restart-on-config does; needs list, watch, get and create on both',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'pinConfig' },
+  }),
   'respect-disruption-budgets': onOrOff({
     help: 'watch PodDisruptionBudgets, and consume them as evictions do, for Deployments with rollouts that respect them (docs/ROLLOUTS.md); needs list and watch on them, and update on their status',
     default: false,

@@ -125,6 +125,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],
+      pinConfig: compiled['pin-config'],
       lastingHistory: compiled['lasting-history'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),

@@ -245,6 +245,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('let ConfigMaps and Secrets be read and created only where versions read copies of them', () => {
+    const isConfiguration = ({ resource }: Right): boolean => ['configmaps', 'secrets'].includes(resource);
+    const write = rightsNeededBy('controllers', 'deployment', 'policies', 'config-restart');
+    expect(text(write)).toEqual(['create configmaps', 'create secrets', 'get configmaps', 'get secrets']);
+    const watched = rightsToWatch(createDeploymentController({ pinConfig: true })).filter(isConfiguration);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ pinConfig: true, namespaces })).filter(isConfiguration);
+      expect(text(unique(given))).toEqual(text([...watched, ...write]));
+    }
+  });
+
   it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
     const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
       isBudget,
@@ -282,7 +293,9 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   });
 
   it('reach Secrets only where checks may send their values, and there to get', () => {
-    expect(text(rightsNeededBy('controllers', 'deployment').filter(isSecret))).toEqual(['get secrets']);
+    expect(text(rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isSecret))).toEqual([
+      'get secrets',
+    ]);
     const rolloutChecks = { enabled: true, secrets: true };
     for (const namespaces of [[], ['ops']]) {
       const values = { controllers: 'deployment', namespaces };
@@ -400,6 +413,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       changes: { deploymentGroups: ['rollkeeper.dev'] },
     },
     { values: { restartOnConfig: true }, changes: { restartOnConfig: true } },
+    { values: { pinConfig: true }, changes: { pinConfig: true, restartOnConfig: true } },
     { values: { respectDisruptionBudgets: true }, changes: { respectDisruptionBudgets: true } },
     { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },
     {
@@ -428,6 +442,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     const installation: Installation = {
       ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
+      ...{ pinConfig: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
       ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
       ...changes,

@@ -83,7 +83,7 @@ function passOf(
     ...{ draft, podsOf, checks, livePods, endpoints },
     policy: compiled.kind === 'none' ? NO_POLICY : compiled.policy,
     outcome: newOutcome(),
-    writes: { services: [], madeServices: [], routes: [], pods: [] },
+    writes: { services: [], madeServices: [], routes: [], copies: [], pods: [] },
     isAsked: compiled.kind !== 'none',
     isDeleted: draft.observed.metadata.deletionTimestamp !== undefined,
   };

@@ -3,7 +3,7 @@ import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import { readCheckResults } from './checks/check-results.js';
 import { BROKEN_IMAGE, refusal } from '../../../testing/rollout-world.js';
 import type { Scenario } from './policy-world.fixture.js';
-import { expectHistory, PolicyWorld, imageOf, cpuOf, rest } from './policy-world.fixture.js';
+import { expectHistory, expectPinned, PolicyWorld, imageOf, cpuOf, rest } from './policy-world.fixture.js';
 
 /** A process that dies before its write of this number, and all that comes after is done by others. */
 async function dyingAt(
@@ -48,6 +48,7 @@ const PLAIN: Scenario = {
     zones: undefined,
     resize: undefined,
     autoscaling: undefined,
+    config: undefined,
     isMarked: false,
   },
 };
@@ -171,6 +172,21 @@ describe('a process that dies at any of its writes', () => {
         lab.world.breaks = () => false;
         await lab.apply({ minutes: 1 });
         await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of copies of its configuration, and of the way back',
+      settings: { config: 'pinned', onFailure: 'none' },
+      act: async (lab, go) => {
+        for (const config of ['1', '2', '1']) {
+          await lab.apply({ config });
+          await go();
+          await lab.apply({ minutes: 1 });
+          await go();
+          expectPinned(lab);
+        }
       },
       image: 'app:1',
       asks: 'app:1',

@@ -9,6 +9,7 @@ import type { Scenario, Change } from './policy-world.fixture.js';
 import {
   annotate,
   expectHistory,
+  expectPinned,
   scenario,
   change,
   prometheus,
@@ -30,6 +31,7 @@ const NO_SETTINGS = {
   podReplacement: undefined,
   resize: undefined,
   autoscaling: undefined,
+  config: undefined,
   isMarked: false,
   restartOn: undefined,
   steps: undefined,
@@ -187,7 +189,9 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       for (const pod of lab.world.allPods) expect(cpuOf(pod), 'rule 12').toBe(asked);
       expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       expectNotedSizes(lab.world.replicaSets);
-      if (drawn.restartOn) await restarts(lab);
+      expectPinned(lab);
+      if (drawn.restartOn ?? drawn.config) await restarts(lab);
+      expectPinned(lab);
     });
     await fc.assert(property, {
       ...runs,

@@ -15,6 +15,7 @@ import {
   RESTART_ON_CHANGE,
   type ConfigSurroundings,
 } from './config-restart/config-restart.js';
+import { PINNED_CONFIG_POLICY } from './config-restart/pinned-config.js';
 import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
 import { DEGRADED_POLICY, DEGRADED_SETTINGS } from './degraded/degraded.js';
 import { EVICTIONS } from './evictions/on-eviction.js';
@@ -24,8 +25,11 @@ import { FAILURE_SETTINGS } from './failure/settings.js';
 import { HISTORY } from './history/history.js';
 import { HISTORY_SETTINGS } from './history/settings.js';
 import { NOTIFY_SETTINGS } from './notify/settings.js';
+import { HOLD_UNTIL_PINNED } from './pinning/hold-until-pinned.js';
 import { POD_REPLACEMENT_POLICY } from './pod-replacement/pod-replacement.js';
 import { POD_REPLACEMENT_SETTINGS } from './pod-replacement/settings.js';
+import { RELABEL_IN_PLACE } from './relabel/relabel-in-place.js';
+import { RELABEL_SETTINGS } from './relabel/settings.js';
 import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
 import { CARRY_OUT_REQUESTS, REQUESTS } from './requests/requests.js';
 import type { LivePods } from './resize/live-pods.js';
@@ -70,6 +74,7 @@ const SETTINGS = [
   FAST_TRACK_SETTINGS,
   EVICTION_SETTINGS,
   RESIZE_SETTINGS,
+  RELABEL_SETTINGS,
   REMOVE_PODS_SETTINGS,
   FAILED_PODS_SETTINGS,
   DEGRADED_SETTINGS,
@@ -84,10 +89,12 @@ const VERSION_RULES: readonly VersionRule<RolloutPass>[] = [
   GO_BACK,
   CARRY_OUT_REQUESTS,
   RESTART_ON_CHANGE,
+  HOLD_UNTIL_PINNED,
   HOLD_START,
   TAKE_TURNS,
   STAY_IN_PLACE,
   RESIZE_IN_PLACE,
+  RELABEL_IN_PLACE,
   ROLL_OUT,
 ];
 
@@ -102,6 +109,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   POD_REPLACEMENT_POLICY,
   RELEASED_SERVICES,
   CONFIG_RESTART,
+  PINNED_CONFIG_POLICY,
   EVICTIONS,
   BUDGETS,
   SURGE,

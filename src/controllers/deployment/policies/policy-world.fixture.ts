@@ -16,7 +16,8 @@ import type { AttemptedWrite } from '../../../testing/in-memory/in-memory-api.js
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Node, Service } from '../../../runtime/index.js';
-import { POD_TEMPLATE_HASH, scaledValue } from '../../shared/index.js';
+import { POD_TEMPLATE_HASH, pinnedConfigOf, readConfigCopies, scaledValue } from '../../shared/index.js';
+import { digestOfSource } from './config-restart/config-digests.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import type { HttpSender } from './checks/http-sender.js';
 import { NoAnswerError } from './checks/http-sender.js';
@@ -46,6 +47,8 @@ import { podTemplateHash } from '../kubernetes/pod-template.js';
  *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  * 12. Pods have the resources that are asked for in the end, whether they were resized or replaced.
  * 13. For a history that lasts, the last noted size of each ReplicaSet is the one that it has in the end, and no number is left out.
+ * 14. Where the configuration is pinned, every pod of a pinned version reads a copy, which has the content that the version was rolled out
+ *    with, also if the original is changed or deleted.
  */
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
@@ -86,6 +89,7 @@ export const scenario = fc.record({
   zones: fc.constantFrom(undefined, 'one-by-one'),
   resize: fc.constantFrom(undefined, 'in-place'),
   autoscaling: fc.constantFrom(undefined, undefined, 'hold', 'floor'),
+  config: fc.constantFrom(undefined, undefined, 'pinned'),
   /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
   isMarked: fc.boolean(),
 });
@@ -122,6 +126,7 @@ const CHECKS = Object.fromEntries(
 );
 const WATCHING = createDeploymentController({
   restartOnConfig: true,
+  pinConfig: true,
   respectDisruptionBudgets: true,
   blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
@@ -194,7 +199,10 @@ export class PolicyWorld {
     const { budgets, deployment, replicaSets } = this.world;
     const { replicas = 1 } = deployment.spec;
     // A Deployment that wants no pods removes them all, in as many writes as that takes.
-    if (replicas === 0 || before.metadata.annotations?.[DESIRED_REPLICAS] !== String(replicas)) return;
+    const wasPartOf = before.metadata.annotations?.[DESIRED_REPLICAS];
+    if (replicas === 0 || wasPartOf !== String(replicas)) return;
+    // Under `autoscaling` another size than that of the spec may begin to count, as it may after a pause.
+    if (written.metadata.annotations?.[DESIRED_REPLICAS] !== wasPartOf) return;
     const others = replicaSets.filter(({ metadata }) => metadata.uid !== before.metadata.uid);
     if (deployment.spec.paused && others.every(({ spec }) => spec.replicas === 0)) return;
     const after = [...others, written];
@@ -243,7 +251,7 @@ export class PolicyWorld {
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
     if (type.resource === Service.resource) return this.judgeMove(write);
-    if (type.resource === Pod.resource) return;
+    if (type.resource === Pod.resource || type.resource === ConfigMap.resource) return;
     if (type !== ReplicaSet) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -307,6 +315,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     'pod-replacement': drawn.podReplacement,
     resize: drawn.resize,
     autoscaling: drawn.autoscaling,
+    config: drawn.config,
     ...(drawn.isMarked && {
       'canary-labels': 'role=canary',
       'stable-labels': 'role=stable',
@@ -397,6 +406,21 @@ export async function live(drawn: Scenario, changes: readonly Change[]): Promise
   }
   lab.refusing = false;
   return lab;
+}
+
+/** Rule 14: what each pod that runs reads, by its ReplicaSet. */
+export function expectPinned({ world }: PolicyWorld): void {
+  for (const set of world.replicaSets) {
+    if (pinnedConfigOf(set.spec.template) === undefined) continue;
+    const copy = readConfigCopies(set.metadata.annotations)?.['configmap/web'];
+    for (const { spec } of world.podsOf(set)) {
+      const name = spec.containers[0]?.envFrom?.[0]?.configMapRef?.name;
+      expect(name, 'rule 14').toBe(copy?.name);
+      const found = world.api.all<ConfigMap>(ConfigMap).find(({ metadata }) => metadata.name === name);
+      expect(found !== undefined, 'rule 14, a copy of what was there').toBe(copy?.digest !== undefined);
+      if (found) expect(digestOfSource('configmap', found as never), 'rule 14').toBe(copy?.digest);
+    }
+  }
 }
 
 /** Rule 8. */

@@ -12,7 +12,7 @@ import { readRevisionEntries } from './history/history.js';
 import { CHANGE, CHANGED_BY, REVISIONS, SCALED_BY, SIZES } from './history/settings.js';
 import { CHECK_RESULTS } from './checks/settings.js';
 import { COMPLETE_SINCE, FAILED, GOOD_SINCE, TOLD } from './common/names.js';
-import { CONFIG } from './config-restart/settings.js';
+import { CONFIG_RECORD } from './config-restart/settings.js';
 import { RESIZE_REFUSED, RESIZING } from './resize/settings.js';
 import { STEP } from './steps/settings.js';
 import { SWITCHED } from './blue-green/settings.js';
@@ -54,7 +54,7 @@ const GENUINE: Readonly<Record<string, unknown>> = {
   [SIZES]: [
     { n: 1, at: AT, from: 0, to: 1, total: 1, most: 2, available: 0, least: 0, policy: 'rollout-held' },
   ],
-  [CONFIG]: {
+  [CONFIG_RECORD]: {
     ...{ template: 'abc', pending: { digest: 'd', atMs: 1, firstMs: 1 } },
     sources: { 'configmap/web': { digest: 'd', keys: { a: 'k' } } },
   },
@@ -154,7 +154,7 @@ describe(`an annotation that anyone may have written (SEED=${runs.seed})`, () =>
       const failures = readFailures(annotations);
       expect(readFailures(withFailures({}, failures))).toEqual(failures);
       const record = readConfigRecord(annotations);
-      if (record) expect(readConfigRecord({ [CONFIG]: renderConfigRecord(record) })).toBeDefined();
+      if (record) expect(readConfigRecord({ [CONFIG_RECORD]: renderConfigRecord(record) })).toBeDefined();
       const results = readResults(annotations);
       if (results)
         expect(readResults({ [REVISION]: '1', [CHECK_RESULTS]: renderResults(results) })?.runs).toHaveLength(

@@ -10,6 +10,7 @@ export interface ReplicaConfig {
   readonly standalone?: boolean;
   readonly 'cluster-identity'?: string;
   readonly 'restart-on-config'?: boolean;
+  readonly 'pin-config'?: boolean;
   readonly 'respect-disruption-budgets'?: boolean;
   readonly 'rollout-checks'?: boolean;
   readonly 'check-secrets'?: boolean;
@@ -41,7 +42,8 @@ export function installationOf(
     deploymentGroups: apis.map((api) => api.split('/')[0] ?? api),
     namespaces: config?.scope?.namespaces ?? [],
     hasClusterIdentity: (config?.['cluster-identity'] ?? '') !== '',
-    restartOnConfig: config?.['restart-on-config'] === true,
+    restartOnConfig: config?.['restart-on-config'] === true || config?.['pin-config'] === true,
+    pinConfig: config?.['pin-config'] === true,
     respectDisruptionBudgets: config?.['respect-disruption-budgets'] === true,
     rolloutChecks: config?.['rollout-checks'] === true,
     checkSecrets: config?.['rollout-checks'] === true && config['check-secrets'] === true,

@@ -20,6 +20,7 @@ export interface Installation {
   /** Whether the keys in Redis are guarded by a word of the operator, so that kube-system is not read. */
   readonly hasClusterIdentity: boolean;
   readonly restartOnConfig: boolean;
+  readonly pinConfig: boolean;
   readonly respectDisruptionBudgets: boolean;
   readonly rolloutChecks: boolean;
   readonly checkSecrets: boolean;
@@ -191,6 +192,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
           ...rights('update', 'policy', 'poddisruptionbudgets/status'),
         ]
       : []),
+    ...(installation.pinConfig ? rights('get create', '', 'configmaps secrets') : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
     ...(installation.checkSecrets || installation.notifications ? rights('get', '', 'secrets') : []),
     ...(blueGreen || traffic ? rights('get patch', '', 'services') : []),

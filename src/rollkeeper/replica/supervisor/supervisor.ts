@@ -314,6 +314,7 @@ export class Supervisor {
       'controller',
       '--standalone',
       '--restart-on-config',
+      '--pin-config',
       '--respect-disruption-budgets',
       ...['--max-rollouts', '0'],
       '--rollout-checks',

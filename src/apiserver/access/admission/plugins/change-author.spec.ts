@@ -52,6 +52,15 @@ describe('the author of a change', () => {
     expect(authorAfter('ben', deployment('app:2', { ...on, [CHANGED_BY]: 'carol' }), old)).toBe('ben');
   });
 
+  it('stays that of the change to which the controller adds the digest of the configuration', () => {
+    const old = deployment('app:1', { ...on, [CHANGED_BY]: 'anna' });
+    const pinned = deployment('app:1', { ...on, [CHANGED_BY]: 'anna' });
+    const [container] = [{ name: 'app', image: 'app:1' }];
+    const metadata = { annotations: { 'rollkeeper.dev/pinned-config': '0123456789abcdef' } };
+    pinned['spec'] = { template: { metadata, spec: { containers: [container] } } };
+    expect(authorAfter('rollkeeper', pinned, old)).toBe('anna');
+  });
+
   it('is named where the Namespace asks for it, and not where neither does', () => {
     expect(authorAfter('anna', deployment('app:1', {}), undefined, on)).toBe('anna');
     expect(authorAfter('anna', deployment('app:1', {}))).toBeUndefined();

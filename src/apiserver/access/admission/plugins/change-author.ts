@@ -10,6 +10,9 @@ export const CHANGED_BY = 'rollkeeper.dev/changed-by';
 /** The user that last changed `spec.replicas`, the new value, and the generation of the change. */
 export const SCALED_BY = 'rollkeeper.dev/scaled-by';
 
+/** On a pod template: the configuration that its pods read copies of (docs/ROLLOUTS.md). */
+const PINNED_CONFIG = 'rollkeeper.dev/pinned-config';
+
 const NOT_ASKED: ReadonlySet<string> = new Set(['', 'off']);
 
 /**
@@ -80,6 +83,9 @@ function sizeOf(object: Readonly<WriteAttributes['object']>): unknown {
   return objectOfKind<DecodedObject<Deployment>>(object).spec?.replicas;
 }
 
+/** Without the digest that the controller adds to the change of a user. */
 function templateOf(object: Readonly<WriteAttributes['object']>): unknown {
-  return objectOfKind<DecodedObject<Deployment>>(object).spec?.template;
+  const template = objectOfKind<DecodedObject<Deployment>>(object).spec?.template;
+  const { [PINNED_CONFIG]: _digest, ...annotations } = template?.metadata?.annotations ?? {};
+  return { ...template, metadata: { ...template?.metadata, annotations } };
 }

@@ -1,4 +1,5 @@
 import type { Pod, Service } from '@rollkeeper/machinery/kubernetes';
+import type { ConfigCopy } from './config-copy.js';
 import type { RouteWrite } from './route-write.js';
 import type { ServiceWrite } from './service-write.js';
 
@@ -9,6 +10,8 @@ export interface PolicyWrites {
   /** Services that do not exist yet. */
   readonly madeServices: Service[];
   readonly routes: RouteWrite[];
+  /** Copies of ConfigMaps and Secrets that do not exist yet. */
+  readonly copies: ConfigCopy[];
   /** Pods that are resized in place, in their new form. */
   readonly pods: Pod[];
 }

@@ -18,6 +18,7 @@ export {
   WAITING_FOR_APPROVAL,
   WAITING_FOR_BUDGET,
   WAITING_FOR_CHECK,
+  WAITING_FOR_CONFIGURATION,
   WAITING_FOR_TERMINATION,
   WAITING_FOR_TRAFFIC,
   WAITING_FOR_TURN,
@@ -41,6 +42,8 @@ export const INVALID_ANNOTATION = 'InvalidAnnotation';
  * for it.
  */
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
+/** A reason of the same condition, and an Event: versions do not read copies of their configuration, although it is asked for. */
+export const CONFIGURATION_NOT_PINNED = 'ConfigurationNotPinned';
 /** A reason of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
 export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
 /** A reason of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
@@ -130,6 +133,7 @@ export interface Problem {
   readonly reason:
     | typeof INVALID_ANNOTATION
     | typeof CONFIGURATION_NOT_WATCHED
+    | typeof CONFIGURATION_NOT_PINNED
     | typeof BUDGETS_NOT_WATCHED
     | typeof ROLLOUTS_NOT_LIMITED
     | typeof SERVICE_NOT_USABLE

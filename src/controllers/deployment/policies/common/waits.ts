@@ -16,6 +16,8 @@ export const RESIZING_PODS = 'ResizingPods';
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
 /** Progressing: the requests of a rollout by weights are not where they must be before it goes on. */
 export const WAITING_FOR_TRAFFIC = 'WaitingForTraffic';
+/** Progressing, and an Event: the version has not begun, because its configuration cannot be pinned yet. */
+export const WAITING_FOR_CONFIGURATION = 'WaitingForConfiguration';
 /** Progressing, and an Event: a failed template is about to be retried. */
 export const ROLLOUT_RETRIED = 'RolloutRetried';
 
@@ -32,6 +34,7 @@ export const WAITS = {
   [WAITING_FOR_TURN]: { phase: 'held', code: 'waits-for-turn' },
   [WAITING_FOR_CHECK]: { phase: 'waiting-for-check', code: 'waits-for-check' },
   [WAITING_FOR_TRAFFIC]: { phase: 'waiting-in-step', code: 'waits-for-traffic' },
+  [WAITING_FOR_CONFIGURATION]: { phase: 'held', code: 'waits-for-configuration' },
   [RESIZING_PODS]: { phase: 'progressing', code: 'resizes-pods' },
   [ROLLOUT_RETRIED]: { phase: 'progressing' },
 } as const;

@@ -5,8 +5,9 @@ import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/mac
 import { setField } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { RELOADER_IGNORE, RELOADER_MATCH, parseRestartOn, readReloader } from './config-selection.js';
-import type { SourceKind, SourceName } from './config-sources.js';
-import { configReferences, parseSource, sourceName } from './config-sources.js';
+import type { SourceKind, SourceName } from '../../../shared/index.js';
+import { BOOTSTRAP_TOKEN, SERVICE_ACCOUNT_TOKEN, parseSource, sourceName } from '../../../shared/index.js';
+import { configReferences } from './config-sources.js';
 import { annotationOf } from '../common/names.js';
 
 /** A digest of the content of a ConfigMap or Secret: nothing from which it could be read or guessed. */
@@ -19,6 +20,8 @@ export interface ContentDigest {
 /** A ConfigMap or Secret as it is cached: whose it is, the digests of its content, and Reloader's marks. */
 export interface DigestedObject extends KubernetesObject {
   readonly content: ContentDigest;
+  /** A Secret that another controller fills with a token. */
+  readonly isToken?: true;
 }
 
 /** The contents that the caches know. */
@@ -27,6 +30,8 @@ export interface ConfigContents {
   find(namespace: string, source: SourceName): DeepReadonly<DigestedObject> | undefined;
   /** `starting`: the first lists are under way. `refused`: the server does not give them. */
   readonly availability: 'known' | 'starting' | 'refused';
+  /** Whether the controller may make copies of them. */
+  readonly mayCopy: boolean;
 }
 
 /** `off`: the replica does not watch them. */
@@ -37,7 +42,10 @@ const CONFIG_INDEX = 'config-sources';
 const DIGEST_CHARS = 16;
 const KEY_DIGEST_CHARS = 8;
 
+const TOKEN_TYPES: ReadonlySet<string> = new Set([SERVICE_ACCOUNT_TOKEN, BOOTSTRAP_TOKEN]);
+
 interface WithContent extends KubernetesObject {
+  readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
 }
@@ -58,12 +66,16 @@ const DIGESTS: Readonly<Record<SourceKind, PartialKind<DigestedObject>>> = {
 };
 
 /** If they may not be listed, Deployments are looked after without them, and say so. */
-export function configContents(informers: Pick<InformerSource, 'partialInformerFor'>): ConfigContents {
+export function configContents(
+  informers: Pick<InformerSource, 'partialInformerFor'>,
+  mayCopy = false,
+): ConfigContents {
   const informerOf = (kind: SourceKind) =>
     informers.partialInformerFor<DigestedObject>(DIGESTS[kind], { optional: true });
   const caches = { configmap: informerOf('configmap'), secret: informerOf('secret') };
   const all = Object.values(caches);
   return {
+    mayCopy,
     find: (namespace, source) => {
       const { kind, name } = parseSource(source);
       return caches[kind].lister.get(`${namespace}/${name}`);
@@ -147,7 +159,13 @@ function digested(object: WithContent, salt: string): DigestedObject {
     kind,
     metadata: { name, namespace, uid, resourceVersion, ...kept },
     content: digestOf(object, salt),
+    ...(TOKEN_TYPES.has(object.type ?? '') && { isToken: true }),
   };
+}
+
+/** The digest of a whole object, as the caches have it. */
+export function digestOfSource(kind: SourceKind, object: WithContent): string {
+  return digestOf(object, kind === 'secret' ? (object.metadata.uid ?? '') : '').digest;
 }
 
 /** Independent of the order of keys. The key goes into the digest of its value, so that equal values do not show. */

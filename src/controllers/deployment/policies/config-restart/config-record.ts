@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import type { SourceName } from './config-sources.js';
-import { CONFIG } from './settings.js';
+import { CONFIG_RECORD, FORMER_CONFIG_RECORD } from './settings.js';
+import type { SourceName } from '../../../shared/index.js';
 import { isShortText, readJson } from '../../../shared/index.js';
 
 /** The digest of what is not there. */
@@ -38,8 +38,22 @@ export const MOST_SOURCES = 100;
 
 /** `undefined` where there is none, or none that can be read: then the present becomes the record. */
 export function readConfigRecord(annotations: Annotations): ConfigRecord | undefined {
-  const read = readJson(annotations[CONFIG]);
+  const read = readJson(annotations[CONFIG_RECORD] ?? annotations[FORMER_CONFIG_RECORD]);
   return isRecord(read) ? read : undefined;
+}
+
+/** The annotations with this record, or without any, in its one place. */
+export function withConfigRecord(
+  annotations: Annotations,
+  record: ConfigRecord | undefined,
+): Record<string, string> {
+  const { [CONFIG_RECORD]: _record, [FORMER_CONFIG_RECORD]: former, ...others } = annotations;
+  const isSetting = former !== undefined && !former.startsWith('{');
+  return {
+    ...others,
+    ...(isSetting && { [FORMER_CONFIG_RECORD]: former }),
+    ...(record && { [CONFIG_RECORD]: renderConfigRecord(record) }),
+  };
 }
 
 /** The same text for the same record. */

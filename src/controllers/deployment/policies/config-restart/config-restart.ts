@@ -1,17 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { ConfigContents, Configuration } from './config-digests.js';
 import { isIgnored, isMarked } from './config-digests.js';
 import type { ConfigRecord, PendingChange, RecordedSource } from './config-record.js';
-import { MISSING, MOST_SOURCES, readConfigRecord, renderConfigRecord } from './config-record.js';
+import {
+  MISSING,
+  MOST_SOURCES,
+  readConfigRecord,
+  renderConfigRecord,
+  withConfigRecord,
+} from './config-record.js';
 import type { ConfigSelection } from './config-selection.js';
-import type { SourceName } from './config-sources.js';
-import { configReferences, parseSource } from './config-sources.js';
+import { configReferences } from './config-sources.js';
 import { CONFIGURATION_CAUSE, withNotedChange } from '../history/history.js';
-import { CONFIG, CONFIG_DIGEST } from './settings.js';
+import type { Pin } from './pin-config.js';
+import { withPin } from './pin-config.js';
+import { beginPinned, pinNow, pinnedTemplate } from './pinned-config.js';
+import { CONFIG_DIGEST } from './settings.js';
 import { OURS, RETRY, annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { HistoryFields } from '../history/settings.js';
@@ -21,7 +29,8 @@ import type { Pass, Policy } from '../common/pass.js';
 import type { VersionRule } from '../common/version-rule.js';
 import { hashOf } from '../common/revisions.js';
 import { CONFIGURATION_NOT_WATCHED, normal, tellEvent } from '../common/tell.js';
-import { shortenedTo } from '../../../shared/index.js';
+import type { SourceName } from '../../../shared/index.js';
+import { parseSource, shortenedTo } from '../../../shared/index.js';
 import { CHANGE_CAUSE } from '../../kubernetes/annotations.js';
 
 /** A change waits this long for more of them. */
@@ -56,7 +65,7 @@ export const RESTART_ON_CHANGE: VersionRule<ConfigPass> = {
 /** Why a Deployment cannot be restarted on its configuration. */
 function configurationTrouble({ configuration, draft, policy }: ConfigPass): Problem | undefined {
   const { restartOn: selection } = policy;
-  if (!selection || configuration === undefined) return undefined;
+  if (!selection || policy.pinnedExcept || configuration === undefined) return undefined;
   const reason = CONFIGURATION_NOT_WATCHED;
   const name = annotationOf('restart-on');
   if (configuration === 'off') {
@@ -73,9 +82,8 @@ function configurationTrouble({ configuration, draft, policy }: ConfigPass): Pro
 
 /** Nothing asks for the record any more; one that is asked for later begins with what is there then. */
 function forgetConfiguration(draft: RolloutDraft): void {
-  if (draft.annotations[CONFIG] === undefined) return;
-  const { [CONFIG]: _record, ...others } = draft.annotations;
-  draft.replaceMetadata(others);
+  if (readConfigRecord(draft.annotations) === undefined) return;
+  draft.replaceMetadata(withConfigRecord(draft.annotations, undefined));
 }
 
 /**
@@ -99,6 +107,12 @@ function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | undefined):
   const recorded = readConfigRecord(draft.annotations);
   const template = hashOf(draft);
   const seen = look(draft, restartOn, configuration, recorded);
+  const pin = pinNow(pass);
+  const pinned = pinnedTemplate(pass, pin, latest);
+  if (pinned) {
+    beginPinned(pass, pinned, { latest, sources: foundOf(seen) });
+    return true;
+  }
   if (!latest || recorded?.template !== template) return begin(draft, { template, sources: foundOf(seen) });
   const compared = compare(recorded, seen);
   if (compared.changes.length === 0) {
@@ -107,14 +121,16 @@ function restartOnChange(pass: ConfigPass, latest: ReplicaSetDraft | undefined):
   }
   const pending = pendingOf(compared.changes, recorded.pending, draft.nowMs);
   const dueMs = Math.min(pending.atMs + DEBOUNCE_MS, pending.firstMs + LONGEST_DEBOUNCE_MS);
-  const isStartable = seen.every(({ found, isRequired }) => !isRequired || found.digest !== MISSING);
+  const isWhole = pin === undefined || pin.missing.length === 0;
+  const isStartable =
+    isWhole && seen.every(({ found, isRequired }) => !isRequired || found.digest !== MISSING);
   if (draft.nowMs < dueMs || !isStartable) {
     note(draft, { template, sources: compared.sources, pending });
     // A source that is missing wakes the Deployment when it comes.
     if (isStartable) lookAgainAfter(outcome, dueMs - draft.nowMs);
     return false;
   }
-  rollOut(draft, seen);
+  if (!rollOut(draft, { seen, pin, changes: compared.changes })) return false;
   const what = compared.changes.map(({ words }) => words).join('; ');
   const cause = shortenedTo(LONGEST_CAUSE, `${CONFIGURATION_CAUSE}${what}`);
   const change = { template: hashOf(draft), trigger: 'configuration', by: OURS, why: what } as const;
@@ -221,17 +237,39 @@ function begin(draft: RolloutDraft, record: ConfigRecord): boolean {
 }
 
 function note(draft: RolloutDraft, record: ConfigRecord): void {
-  draft.setAnnotation(CONFIG, renderConfigRecord(record));
+  const noted = withConfigRecord(draft.annotations, record);
+  if (!sameJson(noted, draft.annotations)) draft.replaceMetadata(noted);
 }
 
-/** Makes the template another one. */
-function rollOut(draft: RolloutDraft, seen: readonly Seen[]): void {
-  const digest = digestOf(seen.map(({ found, source }) => `${source}=${found.digest}`));
+interface ChangedConfig {
+  readonly seen: readonly Seen[];
+  /** @default the pods read the originals */
+  readonly pin?: Pin;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Makes the template another one.
+ * @returns false if its pods read copies that have the content which has come back
+ */
+function rollOut(draft: RolloutDraft, { changes, pin, seen }: ChangedConfig): boolean {
   const { template } = draft.spec;
-  const restarted = withDigest(template, digest);
+  const restarted =
+    pin && changes.every(({ source }) => pin.sources.has(source))
+      ? withPin(template, pin.digest)
+      : withDigest(pin ? withPin(template, pin.digest) : template, digestOfSeen(seen));
   const record = { template: hashOf(draft, restarted), sources: foundOf(seen) };
-  draft.replaceMetadata({ ...draft.annotations, [CONFIG]: renderConfigRecord(record) }, restarted);
+  if (record.template === hashOf(draft)) {
+    note(draft, record);
+    return false;
+  }
+  draft.replaceMetadata(withConfigRecord(draft.annotations, record), restarted);
   draft.setStatus(draft.observed.status ?? {});
+  return true;
+}
+
+function digestOfSeen(seen: readonly Seen[]): string {
+  return digestOf(seen.map(({ found, source }) => `${source}=${found.digest}`));
 }
 
 type Template = DeepReadonly<PodTemplateSpec>;

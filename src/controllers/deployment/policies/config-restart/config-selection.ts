@@ -1,6 +1,6 @@
 import type { Annotations } from '../../kubernetes/annotations.js';
-import type { SourceKind, SourceName } from './config-sources.js';
-import { SOURCE_KINDS, sourceName } from './config-sources.js';
+import type { SourceKind, SourceName } from '../../../shared/index.js';
+import { SOURCE_KINDS, sourceName } from '../../../shared/index.js';
 
 /** The ConfigMaps and Secrets on which a Deployment restarts. */
 export interface ConfigSelection {
@@ -43,6 +43,19 @@ export function parseRestartOn(text: string): ConfigSelection | string {
   }
   if (referred.size + named.size === 0) return 'names nothing';
   return { referred, marked: false, named, excluded: new Set() };
+}
+
+const PINNED = /^pinned(?: except (.+))?$/;
+
+/** `pinned`, or `pinned except configmap/a, secret/b`: the sources that are left out; a text says what is wrong. */
+export function parsePinned(text: string): ReadonlySet<SourceName> | string {
+  const [whole, except] = PINNED.exec(text) ?? [];
+  if (whole === undefined) return 'is neither "pinned" nor "pinned except" with a list such as "secret/tls"';
+  if (except === undefined) return new Set();
+  const parsed = parseRestartOn(except);
+  if (typeof parsed === 'string' || parsed.referred.size > 0)
+    return `has after "except" no list such as "configmap/a, secret/tls": "${except}"`;
+  return parsed.named;
 }
 
 /**

@@ -1,14 +1,26 @@
+import { CONFIG_COPIES, type SourceName } from '../../../shared/index.js';
 import { PREFIX } from '../common/names.js';
 import type { PolicySettings } from '../common/settings.js';
-import { joinSelections, parseRestartOn, readReloader, type ConfigSelection } from './config-selection.js';
+import {
+  joinSelections,
+  parsePinned,
+  parseRestartOn,
+  readReloader,
+  type ConfigSelection,
+} from './config-selection.js';
 
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
-export const CONFIG = `${PREFIX}config`;
+export const CONFIG_RECORD = `${PREFIX}config-record`;
+/** The annotation in which earlier versions kept the record: its JSON is read there, and moved. */
+export const FORMER_CONFIG_RECORD = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
+
 export interface ConfigRestartFields {
   /** The ConfigMaps and Secrets on which it restarts. @default none */
   readonly restartOn?: ConfigSelection;
+  /** The sources that are left out of the copies that its versions read. @default versions read the originals */
+  readonly pinnedExcept?: ReadonlySet<SourceName>;
 }
 
 export const CONFIG_RESTART_SETTINGS: PolicySettings<ConfigRestartFields> = {
@@ -20,16 +32,32 @@ export const CONFIG_RESTART_SETTINGS: PolicySettings<ConfigRestartFields> = {
       fields.restartOn = parsed;
       return undefined;
     },
+    config: (text, fields) => {
+      // The record of an earlier version.
+      if (text.startsWith('{')) return undefined;
+      const except = parsePinned(text);
+      if (typeof except === 'string') return except;
+      fields.pinnedExcept = except;
+      return undefined;
+    },
   },
-  combine: ({ restartOn: own }, { annotations, shape }) => {
-    if (!shape.readsReloader) return {};
-    const { problems, selection } = readReloader(annotations);
-    if (!selection) return { problems };
+  combine: ({ pinnedExcept, restartOn: own }, { annotations, shape }) => {
+    const { problems = [], selection } = shape.readsReloader
+      ? readReloader(annotations)
+      : { selection: undefined };
+    const pinned = pinnedExcept && selectionOfPins(pinnedExcept);
+    const selections = [own, selection, pinned].filter((each) => each !== undefined);
+    if (selections.length === 0) return { problems };
     return {
-      fields: { restartOn: own ? joinSelections(own, selection) : selection },
+      fields: { restartOn: selections.reduce(joinSelections) },
       problems,
-      isAsked: true,
+      isAsked: selection !== undefined,
     };
   },
-  keeps: [CONFIG],
+  keeps: [CONFIG_RECORD, CONFIG_COPIES],
 };
+
+/** A change of what a version reads copies of is another version. */
+function selectionOfPins(except: ReadonlySet<SourceName>): ConfigSelection {
+  return { referred: new Set(['configmap', 'secret']), marked: false, named: new Set(), excluded: except };
+}

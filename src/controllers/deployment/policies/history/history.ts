@@ -103,6 +103,17 @@ export function withNotedChange(annotations: Annotations, change: NotedChange): 
   return { ...annotations, [CHANGE]: stringifyJson({ ...change, ...(why !== undefined && { why }) }) };
 }
 
+/** The annotations of a Deployment whose template is written once more by the controller: what is known of the change stays. */
+export function movedNote(
+  annotations: Annotations,
+  { from, to }: { readonly from: string; readonly to: string },
+): Record<string, string> {
+  const noted = readNotedChange(annotations);
+  return noted?.template === from
+    ? withNotedChange(annotations, { ...noted, template: to })
+    : { ...annotations };
+}
+
 /**
  * Takes the cause of the change before away, once the template is another one: a reason that was given for an undo or a restart says
  * nothing of what comes after it. A cause that a person sets with `kubectl annotate` stays, as in Kubernetes.

@@ -1,22 +1,17 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
-import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
-import { REVISION } from '../../kubernetes/annotations.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
-import { byCreation, isObserved } from '../../kubernetes/replica-set-draft.js';
+import { isObserved } from '../../kubernetes/replica-set-draft.js';
 import { isRollingUpdate, minAvailable } from '../../kubernetes/limits.js';
-import { equalIgnoringHash, withoutHash } from '../../kubernetes/pod-template.js';
-import { CHECK_RESULTS } from '../checks/settings.js';
-import { COMPLETE_SINCE, GOOD_SINCE, TOLD } from '../common/names.js';
+import { giveAskedTemplate, keepRevision, servedInPlace } from '../in-place/in-place.js';
 import { RESIZE_REFUSED, RESIZING } from './settings.js';
-import { REVISIONS, SIZES } from '../history/settings.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { ResizeFields } from './settings.js';
 import type { LivePods } from './live-pods.js';
 import type { Pass, PolicyDecision } from '../common/pass.js';
 import type { VersionRule } from '../common/version-rule.js';
-import { hashOf, revisionInForce } from '../common/revisions.js';
+import { hashOf } from '../common/revisions.js';
 import {
   RESIZING_PODS,
   asClause,
@@ -54,9 +49,6 @@ export const RESIZE_IN_PLACE: VersionRule<ResizePass> = {
 const LOOK_AGAIN_MS = 1000;
 /** The number of pods that one pass resizes. */
 const MOST_AT_ONCE = 100;
-/** The annotations that a ReplicaSet keeps of the revision that it had. */
-const OF_REVISION = [GOOD_SINCE, COMPLETE_SINCE, CHECK_RESULTS, TOLD, REVISIONS];
-
 /** The pods of a ReplicaSet whose template differs from what is asked for in cpu and memory alone. */
 interface Resize {
   readonly served: ReplicaSetDraft;
@@ -143,13 +135,9 @@ function finishResize(pass: ResizePass, latest: ReplicaSetDraft | undefined): vo
 type Sought = Omit<Resize, 'pods'> & Partial<Pick<Resize, 'pods'>>;
 
 function resizeOf({ draft, livePods }: ResizePass, before: ReplicaSetDraft | undefined): Sought | undefined {
-  const served = revisionInForce(draft);
-  if (!served || served === before || served.replicas === 0) return undefined;
-  // A way back: the oldest ReplicaSet of a template counts.
-  const isFree =
-    !before || (before.replicas === 0 && !before.status.replicas && byCreation(served, before) < 0);
-  const changes = isFree ? resourceChanges(served.template, draft.spec.template) : undefined;
-  if (!changes) return undefined;
+  const served = servedInPlace(draft, before);
+  const changes = served && resourceChanges(served.template, draft.spec.template);
+  if (!served || !changes) return undefined;
   if (livePods?.of !== served.name) return { served, changes };
   const pods = livePods.pods.filter(isPodActive);
   return { served, changes, pods: pods.map((pod) => [pod, resizeStateOf(pod, changes)] as const) };
@@ -219,49 +207,8 @@ function roomFor(draft: RolloutDraft, { changes, pods }: Resize): number {
   return Math.max(0, settled.length - minAvailable(draft.spec));
 }
 
-/**
- * The revision that the ReplicaSet had is kept in one without pods, so that there is a way back to it. First of all: the process may die
- * before the next write.
- * @returns whether it is there
- */
-function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
-  if (draft.spec.revisionHistoryLimit === 0) return true;
-  const isKept = draft.living.some(
-    (set) => set !== served && equalIgnoringHash(set.template, served.template),
-  );
-  if (isKept) return true;
-  const hash = `${served.labels[POD_TEMPLATE_HASH]}-${served.annotations[REVISION]}`;
-  const labels = { ...served.labels, [POD_TEMPLATE_HASH]: hash };
-  const { [RESIZING]: _since, [SIZES]: _sizes, ...annotations } = served.annotations;
-  const { selector, template } = served;
-  draft.add({
-    ...served,
-    name: `${served.name}-${served.annotations[REVISION]}`,
-    observed: undefined,
-    labels,
-    selector: { ...selector, matchLabels: { ...selector.matchLabels, [POD_TEMPLATE_HASH]: hash } },
-    template: {
-      ...template,
-      metadata: {
-        ...template.metadata,
-        labels: { ...template.metadata?.labels, [POD_TEMPLATE_HASH]: hash },
-      },
-    },
-    annotations,
-    status: {},
-    replicas: 0,
-  });
-  return false;
-}
-
-/** From here on Kubernetes' controller finds a ReplicaSet of what is asked for, with all of its pods. */
 function moveAlong({ draft, outcome }: ResizePass, { pods, served }: Resize): void {
-  const hash = served.template.metadata?.labels?.[POD_TEMPLATE_HASH];
-  const template = withoutHash(draft.spec.template);
-  const labels = { ...template.metadata?.labels, ...(hash !== undefined && { [POD_TEMPLATE_HASH]: hash }) };
-  const annotations = { ...served.annotations };
-  for (const name of OF_REVISION) delete annotations[name];
-  draft.giveTemplate(served, { ...template, metadata: { ...template.metadata, labels } }, annotations);
+  giveAskedTemplate(draft, served);
   const message = `Resized ${pods.length} pods of ${served.name} in place`;
   tellEvent(draft, outcome, normal('ResizedInPlace', message));
 }
