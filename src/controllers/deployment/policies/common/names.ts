@@ -18,6 +18,9 @@ export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 /** On a ReplicaSet: which receivers of events know what became of its revision. */
 export const TOLD = `${PREFIX}told`;
 
+/** On a ReplicaSet: since when its pods have been given other resources than they were started with, until all of them have those of its template. */
+export const RESIZING = `${PREFIX}resizing`;
+
 /** @param setting the name of a setting, without the prefix */
 export function annotationOf(setting: string): string {
   return PREFIX + setting;

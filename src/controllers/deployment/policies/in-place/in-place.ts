@@ -5,10 +5,9 @@ import { equalIgnoringHash, withoutHash } from '../../kubernetes/pod-template.js
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { byCreation } from '../../kubernetes/replica-set-draft.js';
 import { CHECK_RESULTS } from '../checks/settings.js';
-import { COMPLETE_SINCE, GOOD_SINCE, TOLD } from '../common/names.js';
+import { COMPLETE_SINCE, GOOD_SINCE, RESIZING, TOLD } from '../common/names.js';
 import { revisionInForce } from '../common/revisions.js';
 import { REVISIONS, SIZES } from '../history/settings.js';
-import { RESIZING } from '../resize/settings.js';
 
 /** The annotations that a ReplicaSet keeps of the revision that it had. */
 const OF_REVISION = [GOOD_SINCE, COMPLETE_SINCE, CHECK_RESULTS, TOLD, REVISIONS];

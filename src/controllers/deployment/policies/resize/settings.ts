@@ -1,8 +1,6 @@
-import { PREFIX } from '../common/names.js';
+import { PREFIX, RESIZING } from '../common/names.js';
 import type { PolicySettings } from '../common/settings.js';
 
-/** On a ReplicaSet: since when its pods have been given other resources than they were started with, until all of them have those of its template. */
-export const RESIZING = `${PREFIX}resizing`;
 /** On a Deployment: the hash of a template whose resources the API did not let its pods have, a colon, and why. */
 export const RESIZE_REFUSED = `${PREFIX}resize-refused`;
 export interface ResizeFields {
