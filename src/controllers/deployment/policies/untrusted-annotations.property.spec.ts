@@ -13,7 +13,8 @@ import { CHANGE, CHANGED_BY, REVISIONS, SCALED_BY, SIZES } from './history/setti
 import { CHECK_RESULTS } from './checks/settings.js';
 import { COMPLETE_SINCE, FAILED, GOOD_SINCE, TOLD } from './common/names.js';
 import { CONFIG_RECORD } from './config-restart/settings.js';
-import { RESIZE_REFUSED, RESIZING } from './resize/settings.js';
+import { RESIZE_REFUSED } from './resize/settings.js';
+import { RESIZING } from './common/names.js';
 import { STEP } from './steps/settings.js';
 import { SWITCHED } from './blue-green/settings.js';
 import { TURN } from './turns/settings.js';
