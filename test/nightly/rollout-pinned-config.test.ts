@@ -32,7 +32,7 @@ describe.skipIf(!anyKubectl())('a configuration that belongs to its version', ()
     return stdout;
   };
 
-  /** What the pods read, sorted. */
+  /** The content that the pods read, sorted. */
   const colours = async (): Promise<readonly string[]> => {
     const pods = (await lab.pods()).filter((pod) => !isTerminating(pod));
     return (await Promise.all(pods.map(colourOf))).toSorted();

@@ -2,6 +2,8 @@ import type { DeepReadonly, LabelMatcher } from '@rollkeeper/machinery/kubernete
 import {
   LabelSelectorSyntaxError,
   Pod,
+  ReplicaSet,
+  keyOf,
   parseLabelSelector,
   sameJson,
 } from '@rollkeeper/machinery/kubernetes';
@@ -15,7 +17,7 @@ import {
   updateStatus,
   HorizontalPodAutoscaler,
 } from '@rollkeeper/runtime';
-import { WHOLE_PODS, clusterController, parseTimeMs } from '../shared/index.js';
+import { WHOLE_PODS, clusterController, parseTimeMs, servingPods } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';
 import type { CustomReading, Where } from './custom-metric.js';
@@ -63,7 +65,7 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
         selectors.clear();
       },
       predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
-      reads: [Pod],
+      reads: [Pod, ReplicaSet],
       async reconcile({ key }, sync) {
         const { object: autoscaler } = sync;
         if (!autoscaler) {
@@ -261,7 +263,7 @@ class Look {
         .lister<Pod>(Pod)
         .byIndex(NAMESPACE_INDEX, this.autoscaler.metadata.namespace ?? '');
       const selected = matches ? pods.filter(({ metadata }) => matches(metadata.labels)) : pods;
-      return this.isAlone(selector, matches, selected) ? selected : undefined;
+      return this.isAlone(selector, matches, selected) ? this.servingOf(selected) : undefined;
     } catch (error) {
       if (!(error instanceof LabelSelectorSyntaxError)) throw error;
       const message = `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
@@ -269,6 +271,13 @@ class Look {
       this.set('ScalingActive', 'False', 'InvalidSelector', message);
       return undefined;
     }
+  }
+
+  /** The pods of the version that serves, where two of them run whole. */
+  private servingOf(pods: readonly DeepReadonly<Pod>[]): readonly DeepReadonly<Pod>[] {
+    const { namespace } = this.autoscaler.metadata;
+    const replicaSets = this.sync.lister<ReplicaSet>(ReplicaSet);
+    return servingPods(pods, (name) => replicaSets.get(keyOf({ namespace, name })));
   }
 
   /** Pods that two autoscalers count would be scaled by both. */

@@ -49,6 +49,7 @@ export {
 export type { ConfigCopies, ConfigCopyNote } from './pods/config-copies.js';
 export { SOURCE_KINDS, configReferencesOf, parseSource, sourceName } from './pods/config-references.js';
 export type { ConfigReference, SourceKind, SourceName } from './pods/config-references.js';
+export { NO_REQUESTS, REQUESTS_OF_VERSION, servingPods } from './pods/request-mark.js';
 export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.js';
 export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';

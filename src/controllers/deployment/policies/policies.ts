@@ -38,6 +38,7 @@ import { RESIZE_SETTINGS } from './resize/settings.js';
 import { SCALE_DOWN } from './scale-down/scale-down.js';
 import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
 import { HOLD_START } from './start/hold-start.js';
+import { SERVING, SERVING_SETTINGS } from './serving/serving.js';
 import { START_SETTINGS } from './start/settings.js';
 import { FAST_TRACK_SETTINGS, STEP_SETTINGS } from './steps/settings.js';
 import { SURGE_SETTINGS } from './surge/settings.js';
@@ -81,6 +82,7 @@ const SETTINGS = [
   SURGE_SETTINGS,
   VERSION_LABEL_SETTINGS,
   AUTOSCALING_SETTINGS,
+  SERVING_SETTINGS,
   NOTIFY_SETTINGS,
 ] as const;
 
@@ -122,6 +124,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   SCALE_DOWN,
   FAILED_PODS_POLICY,
   DEGRADED_POLICY,
+  SERVING,
   VERSION_LABELS,
 ];
 
