@@ -23,7 +23,7 @@ export const DEFAULT_CAUGHT_UP_TIMEOUT_MS = 5000;
 
 /**
  * After this time, milliseconds, a cache shows a write or its replica knows that the watch has failed: by default, a
- * watch that has fallen silent is noticed after 25 s at most. Versions that a sync must have seen are not needed longer.
+ * single watch that has fallen silent is noticed after 45 s at most, and all of them together after 25 s. Versions that a sync must have seen are not needed longer.
  */
 export const CACHES_SHOW_WITHIN_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { InformerSource } from '../../runtime/controller/controller-definition.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
-import { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { Deployment, Node, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeListWatch } from '../../testing/fake-list-watch.js';
 import { InformerFactory } from './informer-factory.js';
@@ -35,6 +35,39 @@ describe('InformerFactory', () => {
     expect(factory.informerFor(Pod)).toBe(factory.informerFor(Pod));
     expect(factory.informerFor(Pod)).not.toBe(factory.informerFor(ReplicaSet));
     expect(factory.all()).toHaveLength(2);
+  });
+
+  it('lets one watch at a time end soon, and the others live twice as long', async () => {
+    const { clock, server, factory, stopper } = make();
+    for (const type of [Pod, ReplicaSet, Deployment, Node]) factory.informerFor(type);
+    const running = factory.run(stopper.signal);
+    await factory.waitForSync(stopper.signal);
+    const watches = (): number => server.requests.filter((request) => request.startsWith('watch')).length;
+    await clock.advance(1000);
+    expect(watches()).toBe(4);
+    await clock.advance(59_000);
+    // By itself, each would have begun four times: it ends after 15 to 20 s.
+    expect(watches()).toBeGreaterThanOrEqual(9);
+    expect(watches()).toBeLessThanOrEqual(11);
+    await clock.advance(240_000);
+    expect(watches()).toBeLessThan(50);
+    stopper.abort();
+    await running;
+  });
+
+  it('begins all watches again once the one that should have ended is dead', async () => {
+    const { clock, server, factory, stopper } = make();
+    const informers = [Pod, ReplicaSet, Deployment, Node].map((type) => factory.informerFor<Pod>(type));
+    const running = factory.run(stopper.signal);
+    await factory.waitForSync(stopper.signal);
+    await clock.advance(1000);
+    server.silenceWatches();
+    server.put('a', 'x');
+    // By itself, none of the others would notice earlier than after 35 s.
+    await clock.advance(26_000);
+    for (const { lister } of informers) expect(lister.get('a/x')).toBeDefined();
+    stopper.abort();
+    await running;
   });
 
   it('refuses a second version of a type', () => {

@@ -12,6 +12,7 @@ import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 import { StreamingLists } from './streaming-lists.js';
+import { WatchPatrol } from './watch-patrol.js';
 import type { ContentTrim, Trim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
@@ -78,6 +79,7 @@ export class InformerFactory {
   private readonly running: Promise<void>[] = [];
   private readonly metadataClient: ListWatcher;
   private readonly streamingLists: StreamingLists;
+  private readonly patrol = new WatchPatrol();
   private signal?: AbortSignal;
 
   constructor(private readonly options: InformerFactoryOptions) {
@@ -196,13 +198,13 @@ export class InformerFactory {
 
   private make(type: WholeType | PartialType): SharedInformer<KubernetesObject> {
     const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
-    const { streamingLists } = this;
+    const { patrol, streamingLists } = this;
     return new SharedInformer({
       ...shared,
       ...selections[qualifiedResource(type)],
       type,
       trim: type.part?.keep ?? trimFor(type, trims),
-      streamingLists,
+      ...{ patrol, streamingLists },
     });
   }
 }

@@ -3,7 +3,7 @@ import { ApiStatusError, isNotFound } from '../api-client/index.js';
 import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { BackoffLimits } from './backoff.js';
@@ -16,6 +16,7 @@ import type { ListWatcher } from './list-everything.js';
 import { NotStreamedError, listEverything } from './list-everything.js';
 import type { StreamingLists } from './streaming-lists.js';
 import type { Reading } from './version-waiters.js';
+import type { WatchPatrol } from './watch-patrol.js';
 
 /** Receives the server's state. Called synchronously; must not throw. */
 export interface ReflectorSink<T> {
@@ -52,10 +53,14 @@ export interface ReflectorDependencies<T> {
   readonly logger: Logger;
   /** Tracks which servers stream lists. @default no streaming */
   readonly streamingLists?: StreamingLists;
+  /** Shared by the watches of one server. @default none: each watch is short */
+  readonly patrol?: WatchPatrol;
 }
 
 /** A watch that ends this much before its timeout ended early. */
 const EARLY_MS = 1_000;
+/** So many times as long are the watches that a scout looks out for; the end of one is a bound of `CACHES_SHOW_WITHIN_MS`. */
+const PATROLLED = 2;
 
 /** The current watch. */
 interface OpenWatch {
@@ -194,12 +199,16 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   private async watch(from: string, signal: AbortSignal): Promise<StepOutcome> {
-    const { type, client, sink, clock, random } = this.deps;
-    const { watchTimeoutSeconds, idleGraceMs } = this.config;
+    const { type, client, patrol, sink, clock, random } = this.deps;
+    const { idleGraceMs } = this.config;
+    const doubted = new AbortController();
+    const patrolled = { doubt: () => doubted.abort(new WatchDoubted('watch')) };
+    const isLong = patrol?.begin(patrolled) === false;
+    const watchTimeoutSeconds = this.config.watchTimeoutSeconds * (isLong ? PATROLLED : 1);
     // Jitter, so that not all watches of all replicas end at the same instant.
     const timeoutSeconds = Math.ceil(watchTimeoutSeconds * (1 + random.next() / 3));
     const beganMs = clock.monotonicNow();
-    const doubted = new AbortController();
+    let isDead = false;
     const either = new LinkedAbort(signal, doubted.signal);
     const open: OpenWatch = {
       doubt: (so) => doubted.abort(new WatchDoubted(so)),
@@ -233,9 +242,11 @@ export class Reflector<T extends KubernetesObject> {
     } catch (error) {
       const reason: unknown = doubted.signal.reason;
       if (reason instanceof WatchDoubted) return { type: 'watch-doubted', so: reason.so, ...life() };
+      isDead = error instanceof TimeoutError;
       return { type: 'watch-failed', failure: this.explain('watch', error, signal), ...life() };
     } finally {
       this.openWatch = undefined;
+      patrol?.end(patrolled, isDead);
       either.close();
     }
   }

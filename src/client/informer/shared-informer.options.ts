@@ -5,6 +5,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ListWatcher } from './list-everything.js';
 import type { ReflectorConfig } from './reflector.js';
+import type { WatchPatrol } from './watch-patrol.js';
 import type { StreamingLists } from './streaming-lists.js';
 import type { Trim } from './trim.js';
 
@@ -36,6 +37,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
    * bounds the time to notice a dead connection, at the price of one request each time. @default 15
    */
   watchTimeoutSeconds?: number;
+  /** Shared by the informers of one server: then one of their watches ends so soon, and the others live twice as long. @default none */
+  patrol?: WatchPatrol;
   /** Additional silence after which a connection counts as dead, milliseconds. @default 5000 */
   idleGraceMs?: number;
   /** After waiting this long for a resourceVersion, ask the server for its current one. Milliseconds. @default 2000 */
