@@ -140,6 +140,10 @@ describe('a queue and actors on one server', () => {
       /^eval/i.test(command) && command.includes(`:actor:test:ns/${name}}`);
     for (const name of ['b', 'c']) expect(sent.filter(ofRun(name))).toHaveLength(1);
     expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 });
+    // An answer with a job and the state of its actor is kept only while no other worker can have the job.
+    const answers = await redis.keys(`{${keyPrefix}:queue:test}:state:answer:*`);
+    const left = await Promise.all(answers.map((key) => redis.pttl(key)));
+    expect(Math.max(...left)).toBeLessThanOrEqual(queue.options.lockDurationMs);
   });
 
   it('a key whose lock was lost before its run ended runs again, and must have seen what that run wrote', async () => {

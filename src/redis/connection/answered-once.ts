@@ -14,8 +14,13 @@ const wrapped = new WeakMap<LuaScript, LuaScript>();
  * lost with its connection, and its caller may repeat it. For scripts that would count, move or remove something twice.
  * An error is not kept: a refused call had no effect.
  * @param answerKey unique to the call, with the hash tag of the call's keys; expires by itself
+ * @param keptMs how long the answer is kept, milliseconds @default 30 000
  */
-export function answeredOnce<Reply>(call: LuaCall<Reply>, answerKey: string): LuaCall<Reply> {
+export function answeredOnce<Reply>(
+  call: LuaCall<Reply>,
+  answerKey: string,
+  keptMs = KEPT_MS,
+): LuaCall<Reply> {
   const { args, keys, script } = call;
   let once = wrapped.get(script);
   if (!once) {
@@ -24,7 +29,7 @@ export function answeredOnce<Reply>(call: LuaCall<Reply>, answerKey: string): Lu
     wrapped.set(script, once);
   }
   // The wrapper returns what the script returns.
-  return (once as LuaScript<Reply>).call([...keys, answerKey], [...args, KEPT_MS]);
+  return (once as LuaScript<Reply>).call([...keys, answerKey], [...args, keptMs]);
 }
 
 /** The last key and the last argument are the wrapper's. */

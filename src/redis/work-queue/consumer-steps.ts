@@ -6,7 +6,7 @@ export class ConsumerSteps<Started extends object> implements RunSteps {
   private readonly begun = new Map<string, BegunRun<Started>>();
   private readonly ends = new Map<string, EndOfRun>();
 
-  constructor(private readonly queue: Pick<BullMqWorkQueue<Started>, 'beginning'>) {}
+  constructor(private readonly queue: Pick<BullMqWorkQueue<Started>, 'beginning' | 'options'>) {}
 
   beginning(): BeginningOfRun {
     const { answerKey, call, read } = this.queue.beginning();
@@ -14,7 +14,7 @@ export class ConsumerSteps<Started extends object> implements RunSteps {
       const run = read(reply);
       if (run) this.begun.set(jobId, run);
     };
-    return { answerKey, call, taken };
+    return { answerKey, answerKeptMs: this.queue.options.lockDurationMs, call, taken };
   }
 
   /** The run that has begun when the job was taken; once. */

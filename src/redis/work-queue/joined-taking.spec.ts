@@ -42,6 +42,7 @@ function aWorker(replies: readonly (Error | unknown[])[]) {
       beginning: () => ({
         call: script.call(['{q}']),
         answerKey: '{q}:answer',
+        answerKeptMs: 1000,
         taken: (jobId) => void done.push(`took ${jobId}`),
       }),
       endOf: (jobId) => ends.get(jobId),
@@ -67,6 +68,15 @@ describe('a worker that completes a job', () => {
     await backend.moveToFinished('7', ['{q}']);
     await backend.moveToFinished('8', ['{q}']);
     expect(done).toEqual(['one step', 'end', 'moveToFinished', 'moveToFinished']);
+  });
+
+  it('does what a refused end leaves to do on such a server as well', async () => {
+    const crossSlot = new Error("CROSSSLOT Keys in request don't hash to the same slot");
+    const { backend, done, ends } = aWorker([crossSlot]);
+    const end = ends.get('7')!;
+    ends.set('7', { ...end, alone: () => Promise.reject(new Error('the lock was lost')) });
+    await backend.moveToFinished('7', ['{q}']);
+    expect(done).toEqual(['one step', 'refused', 'moveToFinished']);
   });
 
   it('completes it after what a refused end leaves to do', async () => {

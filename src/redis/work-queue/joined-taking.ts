@@ -25,6 +25,8 @@ export interface BeginningOfRun {
   readonly call: LuaCall;
   /** Keeps the answer to the whole step, so that a worker that sends it again gets the same job. */
   readonly answerKey: string;
+  /** Later, another worker may have the job, milliseconds. */
+  readonly answerKeptMs: number;
   readonly taken: (jobId: string, reply: unknown) => void;
 }
 
@@ -66,7 +68,8 @@ export function joinTaking(backend: TakingBackend, { connection, scripts, steps 
   };
 
   async function runAlone(client: unknown, name: string, args: LuaArgument[]): Promise<unknown> {
-    await ends.get(args)?.alone();
+    const end = ends.get(args);
+    await end?.alone().catch(() => end.refused());
     ends.delete(args);
     return execCommand(client, name, args);
   }
@@ -74,9 +77,9 @@ export function joinTaking(backend: TakingBackend, { connection, scripts, steps 
   async function runTogether(name: string, args: LuaArgument[]): Promise<unknown> {
     const end = ends.get(args);
     const before = end ? [end.call] : [];
-    const { answerKey, call, taken } = steps.beginning();
+    const { answerKey, answerKeptMs, call, taken } = steps.beginning();
     const ofBullMq = scripts.callOf(`${name}:${backend.version}`, args);
-    const step = answeredOnce(joinedCall([...before, ofBullMq, call]), answerKey);
+    const step = answeredOnce(joinedCall([...before, ofBullMq, call]), answerKey, answerKeptMs);
     const replies = await step.script.run(connection, step.keys, step.args);
     const reply = replies[before.length];
     const jobId: unknown = Array.isArray(reply) && reply[1];
