@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { setImage } from '../../../../testing/deployment-builder.js';
 import { P, PolicyLab } from '../../../../testing/policy-lab.js';
+import { refusal } from '../../../../testing/rollout-world.js';
 
 const total = (lab: PolicyLab): number => Object.values(lab.sizes).reduce((sum, size) => sum + size, 0);
 const asked = (lab: PolicyLab): number | undefined => lab.deployment.spec.replicas;
@@ -59,6 +61,36 @@ describe('a change of replicas in the middle of a rollout', () => {
     await lab.scale(4);
     await lab.image('app:3');
     expect(total(lab)).toBe(10);
+  });
+
+  it.each([1, 2, 3])('has the same floor if the process dies before write %i of that', async (effect) => {
+    const strategy = {
+      type: 'RollingUpdate' as const,
+      rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 },
+    };
+    const lab = await PolicyLab.rolledOut(
+      { autoscaling: 'floor', steps: '1; approve' },
+      { replicas: 2, strategy },
+    );
+    await lab.image('app:2');
+    const { world } = lab;
+    world.change((deployment) => {
+      setImage(deployment, 'app:3');
+      deployment.spec.replicas = 1;
+      deployment.metadata.annotations = { [`${P}autoscaling`]: 'floor' };
+    });
+    let left = effect;
+    world.onEffect = () => {
+      if (--left === 0) throw refusal(500);
+    };
+    await world.sync().catch(() => undefined);
+    world.onEffect = () => undefined;
+    const starts = world.replicaSets.flatMap(
+      ({ metadata }) => metadata.annotations?.[`${P}size-at-start`] ?? [],
+    );
+    expect(new Set(starts), 'it is noted at any moment').toEqual(new Set(['2']));
+    await lab.rest();
+    expect(lab.sizes).toEqual({ 'app:3': 1 });
   });
 
   it('gives an aborted version no pod, however often an autoscaler raises the size', async () => {

@@ -65,14 +65,19 @@ function noted(set: ReplicaSetDraft | undefined): number | undefined {
   return isCount(size) && size > 0 ? size : undefined;
 }
 
-/** Notes the size on the new version with its first write, and takes the note back when its rollout is over. */
+/**
+ * Notes the size on the new version with its first write, and takes the note back when its rollout is over. A version that is replaced in the
+ * middle keeps its note until the next one has it: the process may die between the two writes.
+ */
 function noteStart(draft: RolloutDraft, counted: number | undefined): void {
   const latest = latestOf(draft, draft.living);
   const isUnderWay = activeOf(draft.living).some((set) => set !== latest);
+  const counts = isUnderWay && counted !== undefined && counted > 0;
+  const isHandedOver = latest?.observed?.metadata.annotations?.[SIZE_AT_START] !== undefined;
   for (const set of draft.living) {
     const { [SIZE_AT_START]: before, ...others } = set.annotations;
-    const isSubject = set === latest && isUnderWay && counted !== undefined && counted > 0;
-    const wanted = isSubject ? (before ?? String(counted)) : undefined;
+    const noted = set === latest ? (before ?? String(counted)) : isHandedOver ? undefined : before;
+    const wanted = counts ? noted : undefined;
     if (before === wanted) continue;
     draft.annotate(set, wanted === undefined ? others : { ...others, [SIZE_AT_START]: wanted });
   }
