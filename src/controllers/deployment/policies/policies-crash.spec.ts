@@ -3,7 +3,15 @@ import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import { readCheckResults } from './checks/check-results.js';
 import { BROKEN_IMAGE, refusal } from '../../../testing/rollout-world.js';
 import type { Scenario } from './policy-world.fixture.js';
-import { expectHistory, expectPinned, PolicyWorld, imageOf, cpuOf, rest } from './policy-world.fixture.js';
+import {
+  expectHistory,
+  expectLabels,
+  expectPinned,
+  PolicyWorld,
+  imageOf,
+  cpuOf,
+  rest,
+} from './policy-world.fixture.js';
 
 /** A process that dies before its write of this number, and all that comes after is done by others. */
 async function dyingAt(
@@ -49,6 +57,7 @@ const PLAIN: Scenario = {
     resize: undefined,
     autoscaling: undefined,
     config: undefined,
+    relabel: undefined,
     isMarked: false,
   },
 };
@@ -172,6 +181,22 @@ describe('a process that dies at any of its writes', () => {
         lab.world.breaks = () => false;
         await lab.apply({ minutes: 1 });
         await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of a relabel in place, and of the way back',
+      settings: { relabel: 'in-place', onFailure: 'none' },
+      act: async (lab, go) => {
+        const uids = (): unknown[] => lab.world.allPods.map(({ metadata }) => metadata.uid);
+        const before = uids();
+        for (const team of ['shop', 'sales', undefined]) {
+          await lab.apply({ team });
+          await go();
+          expectLabels(lab);
+        }
+        expect(uids()).toEqual(before);
       },
       image: 'app:1',
       asks: 'app:1',

@@ -9,6 +9,7 @@ import type { Scenario, Change } from './policy-world.fixture.js';
 import {
   annotate,
   expectHistory,
+  expectLabels,
   expectPinned,
   scenario,
   change,
@@ -32,6 +33,7 @@ const NO_SETTINGS = {
   resize: undefined,
   autoscaling: undefined,
   config: undefined,
+  relabel: undefined,
   isMarked: false,
   restartOn: undefined,
   steps: undefined,
@@ -190,6 +192,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       expectNotedSizes(lab.world.replicaSets);
       expectPinned(lab);
+      expectLabels(lab);
       if (drawn.restartOn ?? drawn.config) await restarts(lab);
       expectPinned(lab);
     });

@@ -49,6 +49,7 @@ import { podTemplateHash } from '../kubernetes/pod-template.js';
  * 13. For a history that lasts, the last noted size of each ReplicaSet is the one that it has in the end, and no number is left out.
  * 14. Where the configuration is pinned, every pod of a pinned version reads a copy, which has the content that the version was rolled out
  *    with, also if the original is changed or deleted.
+ * 15. In the end pods have the labels of the template, whether they were relabeled or replaced.
  */
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
@@ -90,6 +91,7 @@ export const scenario = fc.record({
   resize: fc.constantFrom(undefined, 'in-place'),
   autoscaling: fc.constantFrom(undefined, undefined, 'hold', 'floor'),
   config: fc.constantFrom(undefined, undefined, 'pinned'),
+  relabel: fc.constantFrom(undefined, 'in-place'),
   /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
   isMarked: fc.boolean(),
 });
@@ -104,6 +106,7 @@ export const change = fc.oneof(
   fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
   fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
+  fc.record({ team: fc.constantFrom<string | undefined>('shop', 'sales', undefined) }),
 );
 export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -316,6 +319,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     resize: drawn.resize,
     autoscaling: drawn.autoscaling,
     config: drawn.config,
+    relabel: drawn.relabel,
     ...(drawn.isMarked && {
       'canary-labels': 'role=canary',
       'stable-labels': 'role=stable',
@@ -356,9 +360,16 @@ function applyTo(deployment: Deployment, change: Change): void {
   if ('replicas' in change) deployment.spec.replicas = change.replicas;
   const [container] = deployment.spec.template.spec?.containers ?? [];
   if ('cpu' in change && container) container.resources = { requests: { cpu: change.cpu } };
+  if ('team' in change) label(deployment, change.team);
   if ('paused' in change) deployment.spec.paused = change.paused;
   if ('ask' in change) annotate(deployment, change.ask, 'alice');
   if ('freeze' in change) annotate(deployment, 'freeze', change.freeze ? 'for now' : undefined);
+}
+
+/** Changes a label of the template, which no selector looks at. */
+function label({ spec: { template } }: Deployment, team: string | undefined): void {
+  const { team: _before, ...labels } = template.metadata?.labels ?? {};
+  template.metadata = { ...template.metadata, labels: team === undefined ? labels : { ...labels, team } };
 }
 
 export function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
@@ -406,6 +417,12 @@ export async function live(drawn: Scenario, changes: readonly Change[]): Promise
   }
   lab.refusing = false;
   return lab;
+}
+
+/** Rule 15. */
+export function expectLabels({ world }: PolicyWorld): void {
+  const { team } = world.deployment.spec.template.metadata?.labels ?? {};
+  for (const { metadata } of world.allPods) expect(metadata.labels?.['team'], 'rule 15').toBe(team);
 }
 
 /** Rule 14: what each pod that runs reads, by its ReplicaSet. */
