@@ -12,6 +12,7 @@ import type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+import { KnownTexts } from './known-texts.js';
 import { identityProblem } from './stored-identity.js';
 import { UnreadableObjects } from './unreadable-objects.js';
 import type { UnreadableListener } from './unreadable-objects.js';
@@ -25,6 +26,7 @@ export class FollowedResources {
   readonly storage: Storage;
   readonly unreadable: UnreadableObjects;
   private readonly followed = new Map<string, FollowedResource>();
+  private readonly known = new KnownTexts();
 
   constructor(
     private readonly inner: Storage,
@@ -92,13 +94,19 @@ export class FollowedResources {
   /** The resource is not followed, so unreadable objects are noticed, and recorded, when they are read. */
   private readableOf(resource: string, list: StorageList): StorageList {
     const items = list.items.filter((stored) => {
-      const problem = problemOf(stored);
       const { key } = stored;
+      const problem = this.problemOf(stored);
       if (key && problem !== undefined) this.unreadable.add(key, stored.revision, problem);
       else if (key && this.unreadable.hasAny(resource)) this.unreadable.readable(key, stored.revision);
       return problem === undefined;
     });
     return items.length < list.items.length ? { ...list, items } : list;
+  }
+
+  private problemOf(stored: StoredObject): string | undefined {
+    const text = stored.key && wholeText(stored);
+    if (!stored.key || text === undefined) return problemOf(stored);
+    return this.known.problemOf(stored.key, text, () => problemOf(stored));
   }
 
   private async *watch(
@@ -156,6 +164,16 @@ function problemOf(stored: StoredObject): string | undefined {
   } catch (error) {
     if (isStorageUnreadable(error)) return errorMessage(error);
     if (error instanceof SyntaxError) return `what is stored is no JSON: ${error.message}`;
+    throw error;
+  }
+}
+
+/** Undefined without a text, or with one that can only be told as an object, and is none. */
+function wholeText({ json }: StoredObject): string | undefined {
+  try {
+    return json?.whole();
+  } catch (error) {
+    if (isStorageUnreadable(error)) return undefined;
     throw error;
   }
 }
