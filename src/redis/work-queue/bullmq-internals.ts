@@ -10,7 +10,7 @@ import type { QueueStateKeys, WakeUpKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting`, `bound-locks`, `clear-stray`, `look-at-queue`, `place-in-turn`, `rebase-turns`, `waits-since` and the include `wake-ups` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `bound-locks`, `clear-stray`, `look-at-queue`, `place-in-turn`, `rebase-turns`, `waits-since` and the include `wake-ups` belong to this file, and so do `bullmq-scripts.ts`, `joined-taking.ts` (the methods of the backend by which a worker takes and completes jobs) and `begin-run.ts` (the reply with a job). To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
