@@ -81,6 +81,7 @@ const jobTemplate = z
 
 const metrics = {
   prometheus: METRIC_SOURCES.prometheus.optional(),
+  gateway: METRIC_SOURCES.gateway.optional(),
   web: METRIC_SOURCES.web.optional(),
   datadog: METRIC_SOURCES.datadog.optional(),
   'new-relic': METRIC_SOURCES['new-relic'].optional(),

@@ -111,6 +111,10 @@ async function measured(
 
 const condition = '< 0.05';
 const DEFINITIONS = {
+  gateway: {
+    ...{ address: 'http://prometheus:9090', implementation: 'istio', measures: 'success-rate' },
+    condition: '< 0.1',
+  },
   web: {
     url: 'https://metrics.example.com/api/{{namespace}}/errors?app={{name}}',
     headers: { authorization: { secret: 'grafana', key: 'token', prefix: 'Bearer ' }, 'x-team': 'shop' },
@@ -158,6 +162,7 @@ describe('the sources of metrics', () => {
 
   it.each<[keyof typeof DEFINITIONS, readonly string[], number]>([
     ['prometheus', ['prometheus'], 0.02],
+    ['gateway', ['prometheus'], 0.02],
     ['web', ['web'], 0.02],
     ['datadog', ['datadog'], 0.02],
     ['new-relic', ['new-relic'], 0.02],

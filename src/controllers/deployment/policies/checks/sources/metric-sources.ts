@@ -1,5 +1,6 @@
 import { cloudwatch } from './cloudwatch.js';
 import { datadog } from './datadog.js';
+import { gateway } from './gateway.js';
 import { googleCloudMonitoring } from './google-cloud-monitoring.js';
 import { graphite } from './graphite.js';
 import { influxdb } from './influxdb.js';
@@ -10,6 +11,7 @@ import { web } from './web.js';
 /** The sources of a check's numbers, by the field of its definition: one file each, and a line here. */
 export const METRIC_SOURCES = {
   prometheus,
+  gateway,
   web,
   datadog,
   'new-relic': newRelic,

@@ -36,7 +36,8 @@ export function instantQuery(query: string): string {
   return `query?query=${encodeURIComponent(query)}`;
 }
 
-function rangeQuery(query: string, nowMs: number, windowMs: number): string {
+/** The path and the parameters of a range query over the time before now. */
+export function rangeQuery(query: string, nowMs: number, windowMs: number): string {
   const parameters = new URLSearchParams({
     query,
     start: String((nowMs - windowMs) / 1000),
@@ -59,7 +60,7 @@ export function valuesOfPrometheus(answer: IncomingAnswer): readonly number[] {
 }
 
 /** The samples of all series of a range query. */
-function samplesOfPrometheus(answer: IncomingAnswer): readonly number[] {
+export function samplesOfPrometheus(answer: IncomingAnswer): readonly number[] {
   const { result, type } = resultOf(answer);
   if (type !== 'matrix') throw new NoAnswerError('the query has no series over time');
   return listAt(result).flatMap((series) => listAt(series, 'values').map(sampleOf));
