@@ -134,6 +134,27 @@ export interface HTTPRoute extends KubernetesObject {
 }
 export const HTTPRoute = defineKind<HTTPRoute>({ group: GROUP, version: 'v1', kind: 'HTTPRoute' });
 
+/** A gRPC method: a call is a POST to `/SERVICE/METHOD`. */
+export interface MethodMatch {
+  /** @default Exact */
+  readonly type?: 'Exact' | 'RegularExpression';
+  /** @default any */
+  readonly service?: string;
+  /** @default any */
+  readonly method?: string;
+}
+
+export interface GRPCRouteRule extends Omit<RouteRule, 'matches' | 'timeouts'> {
+  readonly matches?: readonly { readonly method?: MethodMatch; readonly headers?: readonly ValueMatch[] }[];
+}
+
+/** Which calls go where. */
+export interface GRPCRoute extends KubernetesObject {
+  readonly spec: Omit<HTTPRoute['spec'], 'rules'> & { readonly rules?: readonly GRPCRouteRule[] };
+  readonly status?: { readonly parents: readonly RouteParentStatus[] };
+}
+export const GRPCRoute = defineKind<GRPCRoute>({ group: GROUP, version: 'v1', kind: 'GRPCRoute' });
+
 /** The addresses of a Service's pods, `discovery.k8s.io/v1`. */
 export interface EndpointSlice extends KubernetesObject {
   readonly ports?: readonly { readonly name?: string; readonly port?: number }[] | null;

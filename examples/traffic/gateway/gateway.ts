@@ -2,7 +2,8 @@ import type { ApiClient, Clock, Informer, KubernetesObject, Logger, Pod, RandomS
 import { InformerFactory, Pod as PodKind, Service, keyOf } from 'rollkeeper';
 import type { Attachment, Problem } from './attach-route.ts';
 import { attach } from './attach-route.ts';
-import { EndpointSlice, Gateway, GatewayClass, HTTPRoute } from './gateway-api.ts';
+import { EndpointSlice, GRPCRoute, Gateway, GatewayClass, HTTPRoute } from './gateway-api.ts';
+import { asHttpRoute } from './grpc-route.ts';
 import type { PodServers } from './pod-servers.ts';
 import { Proxy } from './proxy.ts';
 import type { BackendSources } from './resolve-backends.ts';
@@ -34,12 +35,13 @@ interface Caches {
   readonly classes: Informer<GatewayClass>;
   readonly gateways: Informer<Gateway>;
   readonly routes: Informer<HTTPRoute>;
+  readonly grpcRoutes: Informer<GRPCRoute>;
   readonly services: Informer<Service>;
   readonly slices: Informer<EndpointSlice>;
 }
 
 /**
- * An implementation of the Gateway API, small enough for a laptop and for tests: it follows Gateways, HTTPRoutes,
+ * An implementation of the Gateway API, small enough for a laptop and for tests: it follows Gateways, HTTPRoutes, GRPCRoutes,
  * Services and EndpointSlices by watch, answers HTTP on one port for all Gateways of its classes, and writes their status.
  * It knows weights, matches of paths, headers, query parameters and methods, changes of headers, copies of requests and
  * timeouts. It knows no TLS, no redirects, no rewrites, and no ReferenceGrants.
@@ -103,6 +105,7 @@ export class SmallGateway {
       classes: factory.informerFor<GatewayClass>(GatewayClass),
       gateways: factory.informerFor<Gateway>(Gateway),
       routes: factory.informerFor<HTTPRoute>(HTTPRoute),
+      grpcRoutes: factory.informerFor<GRPCRoute>(GRPCRoute),
       services: factory.informerFor<Service>(Service),
       slices: factory.informerFor<EndpointSlice>(EndpointSlice),
     };
@@ -152,14 +155,22 @@ export class SmallGateway {
     const gateways = all(caches.gateways).filter(({ spec }) => names.has(spec.gatewayClassName));
     const sources = sourcesOf(caches);
     const attached = all(caches.routes).map((route) => this.attach(route, gateways));
+    const calls = all(caches.grpcRoutes).map((route) => ({
+      ...this.attach(asHttpRoute(route), gateways, 'grpc/'),
+      call: route,
+    }));
     this.table = new RouteTable(
-      attached.flatMap(({ inEffect }) => inEffect ?? []),
+      [...attached, ...calls].flatMap(({ inEffect }) => inEffect ?? []),
       sources,
     );
     pods.routedTo(this.table.pods);
     for (const each of classes) this.statuses.write(GatewayClass, each, classStatus(each, writer));
     for (const gateway of gateways) {
-      const state = { address: '127.0.0.1', attached: countOf(attached), problem: this.problem };
+      const state = {
+        address: '127.0.0.1',
+        attached: countOf([...attached, ...calls]),
+        problem: this.problem,
+      };
       this.statuses.write(Gateway, gateway, gatewayStatus(gateway, state, writer));
     }
     for (const { attachments, route } of attached) {
@@ -167,10 +178,15 @@ export class SmallGateway {
       const status = routeStatus(route, attachments, unresolvedOf(route, sources), writer);
       this.statuses.write(HTTPRoute, route, status);
     }
+    for (const { attachments, call, route } of calls)
+      if (attachments.length > 0 || call.status?.parents) {
+        const status = routeStatus(route, attachments, unresolvedOf(route, sources), writer);
+        this.statuses.write(GRPCRoute, call, status);
+      }
   }
 
-  private attach(route: HTTPRoute, gateways: readonly Gateway[]): AttachedRoute {
-    const key = keyOf(route.metadata);
+  private attach(route: HTTPRoute, gateways: readonly Gateway[], prefix = ''): AttachedRoute {
+    const key = `${prefix}${keyOf(route.metadata)}`;
     const problem = this.refusals.get(key);
     const attachments = attach(route, gateways).map((each) => (problem ? { ...each, problem } : each));
     if (!problem && isAttached(attachments)) this.lastAccepted.set(key, route);

@@ -54,7 +54,9 @@ export function gatewayStatus(
     return {
       name,
       attachedRoutes: attached(gateway, name),
-      supportedKinds: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' }],
+      supportedKinds: ['HTTPRoute', 'GRPCRoute'].map((kind) => ({
+        ...{ group: 'gateway.networking.k8s.io', kind },
+      })),
       conditions: conditionsOf(gateway, verdicts, old?.conditions, clock),
     };
   });

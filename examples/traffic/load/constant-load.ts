@@ -112,8 +112,12 @@ export class ConstantLoad {
         response.once('end', () => {
           const { statusCode = 0 } = response;
           const image = response.headers['x-image'];
+          const [cookie] = response.headers['set-cookie'] ?? [];
+          const set = cookie === undefined ? {} : { cookie };
           resolve(
-            statusCode === 200 ? { image: String(image) } : { failure: `${statusCode} ${text.trim()}` },
+            statusCode === 200
+              ? { image: String(image), ...set }
+              : { failure: `${statusCode} ${text.trim()}` },
           );
         });
       })

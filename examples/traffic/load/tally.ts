@@ -4,6 +4,8 @@ export interface Outcome {
   readonly image?: string;
   /** Why it failed: a status of 500 and more, or no answer. */
   readonly failure?: string;
+  /** The cookie that the answer sets. @default none */
+  readonly cookie?: string;
 }
 
 /** Counts the outcomes of requests. */

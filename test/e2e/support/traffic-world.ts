@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EvenSpread } from '../../../examples/traffic/gateway/choose-backend.ts';
 import { Gateway, GatewayClass, HTTPRoute } from '../../../examples/traffic/gateway/gateway-api.ts';
+import { ConstantLoad } from '../../../examples/traffic/load/constant-load.ts';
+import type { RouteRule } from '../../../examples/traffic/gateway/gateway-api.ts';
 import type { Outcome, Tally } from '../../../examples/traffic/load/tally.ts';
 import type { TrafficOptions } from '../../../examples/traffic/traffic.ts';
 import { Traffic } from '../../../examples/traffic/traffic.ts';
-import type { HttpApiClient } from '../../../src/client/api-client/index.js';
+import type { ApiClient } from '../../../src/client/api-client/index.js';
 import { isAlreadyExists, isNotFound } from '../../../src/client/api-client/index.js';
 import { SystemClock } from '../../../src/machinery/clock/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
@@ -15,7 +17,8 @@ import { Deployment, Pod, findCondition } from '../../../src/machinery/kubernete
 import { defineKind, typeMeta } from '../../../src/runtime/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
-const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'examples', 'traffic', 'definitions');
+/** The folder with the kinds of the Gateway API. */
+export const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'examples', 'traffic', 'definitions');
 const Definition = defineKind({
   group: 'apiextensions.k8s.io',
   version: 'v1',
@@ -39,7 +42,7 @@ export class TrafficWorld {
   readonly all: Tally;
 
   private constructor(
-    readonly client: HttpApiClient,
+    readonly client: ApiClient,
     readonly namespace: string,
     readonly traffic: Traffic,
   ) {
@@ -49,16 +52,11 @@ export class TrafficWorld {
 
   /** The namespace has to exist. */
   static async start(
-    client: HttpApiClient,
+    client: ApiClient,
     namespace: string,
     { policies, ratePerSecond = 100, replicas = 3, ...options }: TrafficWorldOptions,
   ): Promise<TrafficWorld> {
-    for (const file of readdirSync(DEFINITIONS))
-      await create(
-        client,
-        Definition,
-        parse(readFileSync(join(DEFINITIONS, file), 'utf8')) as KubernetesObject,
-      );
+    for (const file of readdirSync(DEFINITIONS)) await create(client, Definition, definitionIn(file));
     const spec = { controllerName: 'example.com/small-gateway' };
     await create(client, GatewayClass, { ...typeMeta(GatewayClass), metadata: { name: 'small' }, spec });
     const metadata = { namespace, name: 'web' };
@@ -106,6 +104,17 @@ export class TrafficWorld {
 
   async pods(): Promise<readonly PodObject[]> {
     return (await this.client.list<PodObject>(Pod, { namespace: this.namespace })).items;
+  }
+
+  /** The rules of the route. */
+  async rules(): Promise<readonly RouteRule[]> {
+    return (await this.client.get(HTTPRoute, this.ref)).spec.rules ?? [];
+  }
+
+  /** Clients whose requests have these headers. Each burst of theirs is counted for itself. */
+  clientsWith(headers: Readonly<Record<string, string>>): ConstantLoad {
+    const all = { host: `${this.namespace}.local`, ...headers };
+    return new ConstantLoad({ clock: new SystemClock(), headers: all, port: this.traffic.gateway.port });
   }
 
   setImage(image: string): Promise<Deployment> {
@@ -183,6 +192,10 @@ export class TrafficWorld {
   }
 }
 
+function definitionIn(file: string): KubernetesObject {
+  return parse(readFileSync(join(DEFINITIONS, file), 'utf8')) as KubernetesObject;
+}
+
 function prefixed<T>(policies: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(policies).map(([name, value]) => [PREFIX + name, value]));
 }
@@ -207,7 +220,7 @@ function deploymentOf(
 
 /** Creates an object if there is none of its name. It tries again while the kind is not served yet: its definition may be new. */
 async function create<T extends KubernetesObject>(
-  client: HttpApiClient,
+  client: ApiClient,
   kind: Kind<T>,
   object: T,
 ): Promise<void> {
