@@ -134,6 +134,8 @@ export interface WriteOptions {
   fieldManager?: string;
   /** For a patch of type `apply`: takes over fields of other managers instead of failing with 409. @default false */
   force?: boolean;
+  /** Whether a field that the kind does not know fails the write. @default that of the server, which warns */
+  fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   /** The server validates and answers, but stores nothing. @default false */
   dryRun?: boolean;
   signal?: AbortSignal;

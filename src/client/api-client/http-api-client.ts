@@ -356,8 +356,8 @@ class UndiciApiClient implements HttpApiClient {
   }
 }
 
-function writeQuery({ dryRun, fieldManager, force }: WriteOptions): string {
-  return queryString({ fieldManager, force, ...(dryRun && { dryRun: 'All' }) });
+function writeQuery({ dryRun, fieldManager, fieldValidation, force }: WriteOptions): string {
+  return queryString({ fieldManager, fieldValidation, force, ...(dryRun && { dryRun: 'All' }) });
 }
 
 /**

@@ -23,7 +23,7 @@ import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';
 import { updateReplicaSet } from './update-replica-set.js';
 import { writeCopies } from './policies/config-restart/write-copies.js';
-import { writeRoute } from './policies/traffic/write-route.js';
+import { steerRoute } from './policies/traffic/write-route.js';
 import { writeService } from './policies/blue-green/write-service.js';
 
 interface ApplyContext {
@@ -50,7 +50,7 @@ export async function applyPlan(
   context: ApplyContext,
 ): Promise<ApplyOutcome> {
   const latest = new Map<string, ReplicaSet | undefined>();
-  for (const write of plan.routeWrites) if (write.isFirst) await writeRoute(write, context);
+  for (const write of plan.routeWrites) if (write.isFirst) await steerRoute(deployment, write, context);
   for (const budget of plan.budgetWrites)
     await context.client.update(PodDisruptionBudget, budget, {
       subresource: 'status',
@@ -70,7 +70,7 @@ export async function applyPlan(
   for (const service of plan.madeServices)
     await context.client.create(Service, service, { signal: context.signal });
   for (const write of plan.serviceWrites) await writeService(write, context);
-  for (const write of plan.routeWrites) if (!write.isFirst) await writeRoute(write, context);
+  for (const write of plan.routeWrites) if (!write.isFirst) await steerRoute(deployment, write, context);
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
     const { client, signal } = context;

@@ -50,7 +50,7 @@ function summaryOf(plan: DeploymentPlan, actions: readonly string[]): string {
   const { copies, deployment, madeServices, replicaSetWrites, routeWrites, serviceWrites } = plan;
   const selectors = serviceWrites.map(({ name }) => `write the selector of Service ${name}`);
   const made = madeServices.map(({ metadata }) => `create Service ${metadata.name}`);
-  const weights = routeWrites.map(({ kind, name }) => `write the weights of ${kind}/${name}`);
+  const weights = routeWrites.map(({ kind, name }) => `write ${kind}/${name}`);
   const copied = copies.map(({ name, source }) => `copy ${source} to ${name}`);
   const parts = [
     ...actions,

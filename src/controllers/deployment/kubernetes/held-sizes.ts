@@ -35,7 +35,8 @@ export function sizeHeld(draft: RolloutDraft, sets: CompleteRolloutSets, rules: 
 }
 
 /**
- * Sizes the others where they run whole beside the new one: those that are kept have all of `replicas`, and the rest has nothing.
+ * Sizes the others where they run whole beside the new one: those that are kept have all of `replicas`, or what they need of it, and the
+ * rest has nothing.
  *
  * 10 replicas with a surge of 10, 10 of the active version and 4 of one that was only tried, and then another: 10, 0 and 10.
  *
@@ -53,7 +54,10 @@ export function sizeBeside(
   if (grown.length > 0) return true;
   const { followSize, hasMoved, shrink } = shrinking(draft, all, rules);
   for (const set of active) if (!keptWhole.has(set)) shrink(set, 0);
-  for (const set of kept) followSize(set);
+  for (const set of kept) {
+    followSize(set);
+    shrink(set, keptSizeOf(draft, set));
+  }
   if (latest) followSize(latest);
   return hasMoved();
 }
@@ -64,9 +68,14 @@ export function scaleBeside(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   if (sets.latest && sets.latest.replicas > 0) grow(draft, sets.latest, sets.all);
 }
 
+/** The size of one that is kept; of all others, all of `replicas`. */
+export function keptSizeOf({ limits, replicas }: RolloutDraft, set: ReplicaSetDraft): number {
+  return limits.keptWhole?.has(set) ? Math.min(replicas, limits.keptSize?.(set) ?? replicas) : replicas;
+}
+
 function grow(draft: RolloutDraft, set: ReplicaSetDraft, all: readonly ReplicaSetDraft[]): boolean {
   const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
-  const more = Math.min(draft.replicas - set.replicas, room);
+  const more = Math.min(keptSizeOf(draft, set) - set.replicas, room);
   return more > 0 && draft.scale(set, set.replicas + more);
 }
 

@@ -45,6 +45,8 @@ export interface RolloutLimits {
    * @default pods are replaced one after the other
    */
   readonly keptWhole?: ReadonlySet<ReplicaSetDraft>;
+  /** The size of one of these, where it needs less than all of `replicas`. @default `replicas` */
+  readonly keptSize?: (replicaSet: ReplicaSetDraft) => number;
   /** The version that failed rollouts go back to, which is not deleted with the history. */
   readonly keptForRollback?: ReplicaSetDraft;
   /** The Service that sends its requests to one of the ReplicaSets alone. */

@@ -5,6 +5,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { Service } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
+import { keptSizeOf } from '../../kubernetes/held-sizes.js';
 
 /** The hashes that no Service may select by when ReplicaSets become smaller than all. */
 export interface Unserved {
@@ -12,12 +13,12 @@ export interface Unserved {
   readonly hashes: ReadonlySet<string>;
 }
 
-/** The ReplicaSets that the pass makes smaller than all, where a Service may select one of them alone. */
-export function unservedBy({ limits, living, replicas }: RolloutDraft): Unserved | undefined {
-  const { servedBy } = limits;
+/** The ReplicaSets that the pass makes smaller than all, or than what one that is kept needs, where a Service may select one of them alone. */
+export function unservedBy(draft: RolloutDraft): Unserved | undefined {
+  const { servedBy } = draft.limits;
   if (!servedBy) return undefined;
-  const shrunk = living.filter(
-    (set) => set.replicas < replicas && set.replicas < (set.observed?.spec.replicas ?? 0),
+  const shrunk = draft.living.filter(
+    (set) => set.replicas < keptSizeOf(draft, set) && set.replicas < (set.observed?.spec.replicas ?? 0),
   );
   const hashes = new Set(shrunk.flatMap(({ labels }) => labels[POD_TEMPLATE_HASH] ?? []));
   return hashes.size === 0 ? undefined : { service: servedBy.service, hashes };

@@ -1,17 +1,16 @@
-/** A change of the weights of one route, with the version that it replaces. */
+/** A change of one route, with the version that it replaces. */
 export interface RouteWrite {
   readonly kind: 'httproute' | 'grpcroute';
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The new weights. */
-  readonly weights: readonly {
-    /** In `spec.rules`. */
-    readonly rule: number;
-    /** In `backendRefs`. */
-    readonly backend: number;
-    readonly weight: number;
-  }[];
+  /** The changes of single places, in order. */
+  readonly changes: readonly RouteChange[];
   /** Before any ReplicaSet changes; otherwise after all of them and the Services. */
   readonly isFirst: boolean;
 }
+
+/** An operation of a JSON patch (RFC 6902). */
+export type RouteChange =
+  | { readonly op: 'add'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };

@@ -14,10 +14,12 @@ import { APPROVE } from '../common/names.js';
 import { STEP } from './settings.js';
 import type { Outcome, Standing } from '../common/outcome.js';
 import { lookAgainAfter } from '../common/outcome.js';
-import { resolvePodCount } from '../common/pod-counts.js';
+import type { Share } from '../common/share.js';
+import { isShared } from '../common/share.js';
 import type { FastTrackFields, StepFields } from './settings.js';
 import { byWhom, requesterOf } from '../common/requester.js';
 import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
+import { capAt, isShareStep, shareAt } from './step-shares.js';
 import type { Step } from './steps.js';
 import { MOST_STEPS, renderStep } from './steps.js';
 import {
@@ -69,8 +71,7 @@ export interface StepGates {
 }
 /** Whether the routes give the new version a share of the requests. */
 export interface StepWeights {
-  /** @param percent of the requests */
-  isServed(percent: number): boolean;
+  isServed(share: Share): boolean;
 }
 
 /** The answers that steps need beside pods and time. */
@@ -226,9 +227,10 @@ function advance(walk: Walk, before: Position): Stage {
 function heldAt({ gates, isTail, steps, weights }: Walk, { done }: Position): Wait | undefined {
   if (gates?.blocked) return { for: 'check', gate: gates.blocked };
   // A step that gives another share says itself when it is served.
-  const isGiven = !isTail && done > 0 && steps[done] !== undefined && steps[done].kind !== 'weight';
-  const share = isGiven ? weightAt(steps, done - 1) : 0;
-  return share > 0 && weights?.isServed(share) === false ? { for: 'weight' } : undefined;
+  const step = steps[done];
+  if (isTail || done === 0 || step === undefined || isShareStep(step)) return undefined;
+  const share = shareAt(steps, done - 1);
+  return isShared(share) && weights?.isServed(share) === false ? { for: 'weight' } : undefined;
 }
 
 function waitOf(
@@ -249,7 +251,7 @@ function waitOf(
   const size = capAt(steps, done, draft.replicas);
   if (!latest || latest.replicas < size || !isWhole(latest, size)) return { for: 'pods' };
   if (step.kind === 'size' || isTail) return undefined;
-  return weights?.isServed(step.percent) === false ? { for: 'weight' } : undefined;
+  return weights?.isServed(shareAt(steps, done)) === false ? { for: 'weight' } : undefined;
 }
 
 function endsByApproval(wait: Wait): boolean {
@@ -259,22 +261,6 @@ function endsByApproval(wait: Wait): boolean {
 /** Whether `size` of its pods exist and are available. */
 function isWhole(latest: ReplicaSetDraft, size: number): boolean {
   return size === 0 || (isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= size);
-}
-
-/**
- * The size of the step that it is at, or of the last one before; where none has a size, the share of the requests in pods. After all
- * steps: everything.
- */
-function capAt(steps: readonly Step[], done: number, replicas: number): number {
-  if (done >= steps.length) return replicas;
-  const size = steps.slice(0, done + 1).findLast((step) => step.kind === 'size');
-  return resolvePodCount(size ? size.size : { percent: weightAt(steps, done) }, replicas);
-}
-
-/** The share of the requests at the step that it is at, or at the last one before, percent. After all steps: all. */
-export function weightAt(steps: readonly Step[], done: number): number {
-  if (done >= steps.length) return 100;
-  return steps.slice(0, done + 1).findLast((step) => step.kind === 'weight')?.percent ?? 0;
 }
 
 /** Notes where the rollout is, and reports what it waits for. */
@@ -352,11 +338,20 @@ function standingOf(
   };
 }
 
-/** An approval that nothing waits for must not approve of what comes later. */
-export function dropNeedlessApproval(draft: RolloutDraft, stage: Stage | undefined, outcome: Outcome): void {
+/**
+ * An approval that nothing waits for must not approve of what comes later. One of the step that the rollout is at stays while the routes
+ * do not serve the share of the step before: it is used once they do.
+ */
+export function dropNeedlessApproval(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  stage: Stage | undefined,
+  outcome: Outcome,
+): void {
   const by = requesterOf(draft.annotations, APPROVE);
   const { [APPROVE]: _dropped, ...others } = draft.annotations;
   if (by === undefined || stage?.used) return;
+  if (stage?.wait?.for === 'weight' && steps[stage.position.done]?.kind === 'approve') return;
   draft.replaceMetadata(others);
   // The rest of an approval that was used, and of which only the step was noted.
   if (stage?.position.approvals.at(-1)?.by === by) return;

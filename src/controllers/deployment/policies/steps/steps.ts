@@ -1,6 +1,7 @@
 import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { isCheckName } from '../checks/check-names.js';
 import type { PodCount } from '../common/pod-counts.js';
+import type { NamedValue } from '../common/share.js';
 import { parsePodCount, renderPodCount } from '../common/pod-counts.js';
 
 /** How far a rollout goes, and what it waits for there. */
@@ -8,6 +9,10 @@ export type Step =
   | { readonly kind: 'size'; readonly size: PodCount }
   /** The share of the requests that the new version gets, percent. */
   | { readonly kind: 'weight'; readonly percent: number }
+  /** Requests with this header or cookie are for the new version alone. @default none any more */
+  | { readonly kind: 'header' | 'cookie'; readonly match?: NamedValue }
+  /** The share of the requests of which the new version gets a copy, percent. */
+  | { readonly kind: 'mirror'; readonly percent: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'approve' }
   | { readonly kind: 'check'; readonly check: string };
@@ -17,7 +22,7 @@ export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly probl
 /** The number of steps of one rollout. */
 export const MOST_STEPS = 50;
 
-/** `check pre; 1; weight 5%; wait 5m; 20%; approve; 50%; check slo`: sizes, shares, and what has to happen before the next. */
+/** `check pre; 1; header x-canary=always; weight 5%; wait 5m; 20%; approve; 50%; check slo`: sizes, shares, and what has to happen before the next. */
 export function parseSteps(text: string): ParsedSteps {
   const words = text.split(';').map((word) => word.trim());
   if (words.at(-1) === '') words.pop();
@@ -27,7 +32,7 @@ export function parseSteps(text: string): ParsedSteps {
     const step = parseStep(word);
     if (!step)
       return {
-        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "weight 5%", "wait 5m", "approve" nor "check NAME"`,
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "weight 5%", "header NAME=VALUE", "cookie NAME=VALUE", "mirror 10%", "wait 5m", "approve" nor "check NAME"`,
       };
     // A person who approves twice by mistake must not have approved of what comes after.
     if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
@@ -46,16 +51,50 @@ function parseStep(word: string): Step | undefined {
     const ms = parseDuration(duration);
     return ms === undefined ? undefined : { kind: 'wait', ms };
   }
-  const [, share] = /^weight\s+(\d{1,3})%$/.exec(word) ?? [];
-  if (share !== undefined)
-    return Number(share) > 100 ? undefined : { kind: 'weight', percent: Number(share) };
+  const shared = parseShareStep(word);
+  if (shared) return shared;
   const size = parsePodCount(word);
   return size && { kind: 'size', size };
 }
 
+/** The characters of a header's name (RFC 9110, 5.6.2) and of a cookie's (RFC 6265, 4.1.1). */
+const TOKEN = /^[-\w!#$%&'*+.^`|~]{1,64}$/;
+/** Visible characters, as the value of a header that Gateway API matches. */
+const HEADER_VALUE = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
+/** The characters of a cookie's value (RFC 6265, 4.1.1). */
+const COOKIE_VALUE = /^[!#-+\--:<-[\]-~]{1,256}$/;
+
+function parseShareStep(word: string): Step | undefined {
+  const [, kind, percent] = /^(weight|mirror)\s+(\d{1,3})%$/.exec(word) ?? [];
+  if (kind !== undefined)
+    return Number(percent) > 100
+      ? undefined
+      : { kind: kind === 'mirror' ? kind : 'weight', percent: Number(percent) };
+  const [, matched, text] = /^(header|cookie)\s+(\S.*)$/.exec(word) ?? [];
+  if (matched === undefined || text === undefined) return undefined;
+  const matches = matched === 'cookie' ? matched : 'header';
+  if (text === 'off') return { kind: matches };
+  const [name, value] = [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)];
+  const allowed = matches === 'cookie' ? COOKIE_VALUE : HEADER_VALUE;
+  if (!text.includes('=') || !TOKEN.test(name) || !allowed.test(value)) return undefined;
+  return { kind: matches, match: { name, value } };
+}
+
 export function renderStep(step: Step): string {
-  if (step.kind === 'approve') return 'approve';
-  if (step.kind === 'check') return `check ${step.check}`;
-  if (step.kind === 'weight') return `weight ${step.percent}%`;
-  return step.kind === 'wait' ? `wait ${renderDuration(step.ms)}` : renderPodCount(step.size);
+  switch (step.kind) {
+    case 'approve':
+      return 'approve';
+    case 'check':
+      return `check ${step.check}`;
+    case 'weight':
+    case 'mirror':
+      return `${step.kind} ${step.percent}%`;
+    case 'header':
+    case 'cookie':
+      return `${step.kind} ${step.match ? `${step.match.name}=${step.match.value}` : 'off'}`;
+    case 'wait':
+      return `wait ${renderDuration(step.ms)}`;
+    case 'size':
+      return renderPodCount(step.size);
+  }
 }

@@ -4,11 +4,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 export interface Route extends KubernetesObject {
   readonly spec: {
     readonly parentRefs?: readonly ParentRef[];
-    readonly rules?: readonly {
-      readonly name?: string;
-      readonly backendRefs?: readonly BackendRef[];
-      readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
-    }[];
+    readonly rules?: readonly FullRule[];
   };
   readonly status?: {
     readonly parents?: readonly {
@@ -23,13 +19,46 @@ export interface Route extends KubernetesObject {
   };
 }
 
-interface BackendRef {
+/** A rule as it is in the route, with fields beside those that are read here. */
+export interface FullRule {
+  readonly name?: string;
+  readonly matches?: readonly RouteMatch[];
+  readonly filters?: readonly RouteFilter[];
+  readonly backendRefs?: readonly BackendRef[];
+  readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
+  readonly sessionPersistence?: object;
+}
+
+/** The conditions of a request. A rule without any has those of every request. */
+export interface RouteMatch {
+  readonly path?: { readonly type?: string; readonly value?: string };
+  readonly headers?: readonly HeaderMatch[];
+}
+
+export interface HeaderMatch {
+  readonly type?: 'Exact' | 'RegularExpression';
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface RouteFilter {
+  readonly type: string;
+  readonly requestMirror?: { readonly backendRef: BackendRef; readonly percent?: number };
+  readonly responseHeaderModifier?: {
+    readonly add?: readonly { readonly name: string; readonly value: string }[];
+    readonly set?: readonly object[];
+    readonly remove?: readonly string[];
+  };
+}
+
+export interface BackendRef {
   readonly group?: string;
   readonly kind?: string;
   readonly name: string;
   readonly namespace?: string;
   readonly port?: number;
   readonly weight?: number;
+  readonly filters?: readonly RouteFilter[];
 }
 
 interface ParentRef {
@@ -53,6 +82,10 @@ export interface RouteRule {
   readonly backends: readonly Backend[];
   /** The longest of its timeouts, milliseconds; 0 if it has none. */
   readonly timeoutMs: number;
+  /** The number of its matches, at least 1. */
+  readonly matches: number;
+  /** All of it, where it has several backends or is one that a controller has added. */
+  readonly whole?: FullRule;
 }
 
 export interface Backend {
@@ -62,21 +95,32 @@ export interface Backend {
   readonly weight: number;
 }
 
+/** The name of each rule that a controller adds to a route begins so. */
+export const ADDED_RULE = 'rollkeeper.';
+
 const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
-/** Keeps the weights of a route, and whether its parents serve it: some hundred bytes. */
+/** Keeps the weights of a route, whether its parents serve it, and the rules that may be steered: some hundred bytes. */
 export function keepWeights(route: Route): WeightedRoute {
   const { apiVersion, kind, metadata, spec } = route;
   const { generation, name, namespace, resourceVersion, uid } = metadata;
   const notServed = whyNotServed(route);
-  const rules = (spec.rules ?? []).map(({ backendRefs = [], name: rule, timeouts = {} }): RouteRule => ({
-    ...(rule !== undefined && { name: rule }),
-    backends: backendRefs.map((backend) => keepBackend(backend, namespace)),
-    timeoutMs: Math.max(millisecondsOf(timeouts.request), millisecondsOf(timeouts.backendRequest)),
-  }));
+  const rules = (spec.rules ?? []).map((rule) => keepRule(rule, namespace));
   return {
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, generation }, rules },
     ...(notServed !== undefined && { notServed }),
+  };
+}
+
+function keepRule(rule: FullRule, namespace: string | undefined): RouteRule {
+  const { backendRefs = [], matches = [], name, timeouts = {} } = rule;
+  const isWhole = backendRefs.length > 1 || name?.startsWith(ADDED_RULE) === true;
+  return {
+    ...(name !== undefined && { name }),
+    backends: backendRefs.map((backend) => keepBackend(backend, namespace)),
+    timeoutMs: Math.max(millisecondsOf(timeouts.request), millisecondsOf(timeouts.backendRequest)),
+    matches: Math.max(1, matches.length),
+    ...(isWhole && { whole: rule }),
   };
 }
 

@@ -21,7 +21,11 @@ describe('the settings of a rollout by weights', () => {
   });
 
   it.each([
-    ['weights without a route', { steps: 'weight 5%' }, 'has weights, which need rollkeeper.dev/traffic'],
+    [
+      'weights without a route',
+      { steps: 'weight 5%' },
+      'says which requests the new version gets, which needs rollkeeper.dev/traffic',
+    ],
     ['a drain without a route', { 'traffic-drain': '5s' }, 'needs rollkeeper.dev/traffic'],
   ])('are wrong if there are %s', (_case, policies, why) => {
     const annotations = Object.fromEntries(

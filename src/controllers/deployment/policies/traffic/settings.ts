@@ -11,6 +11,7 @@ import {
   type PolicySettings,
 } from '../common/settings.js';
 import type { StepFields } from '../steps/settings.js';
+import { isShareStep } from '../steps/step-shares.js';
 
 /** The kinds of `gateway.networking.k8s.io/v1` whose rules have weights. */
 export const ROUTE_WORDS = ['httproute', 'grpcroute'] as const;
@@ -29,6 +30,10 @@ export interface Traffic extends GivenServices {
   readonly routes: readonly RouteRef[];
   /** How long a version has had no share before its pods go, milliseconds. @default the longest timeout of its rules */
   readonly drainMs?: number;
+  /** How long users that met the new version stay on it, by a cookie, milliseconds. @default each request is drawn anew */
+  readonly stickyMs?: number;
+  /** Whether the old version has only as many pods as its share needs. @default it stays whole */
+  readonly isStableDynamic?: boolean;
 }
 
 export interface TrafficFields {
@@ -44,12 +49,20 @@ interface TrafficTexts {
   stableService?: string;
   canaryService?: string;
   drainMs?: number;
+  stickyMs?: number;
+  isStableDynamic?: boolean;
 }
 
 /** On a ReplicaSet: which share of the requests its version was given last, and since when it has it. */
 export const WEIGHT = `${PREFIX}weight`;
 
-const DEPENDENT_SETTINGS = ['stable-service', 'canary-service', 'traffic-drain'];
+const DEPENDENT_SETTINGS = [
+  'stable-service',
+  'canary-service',
+  'traffic-drain',
+  'traffic-sticky',
+  'traffic-stable',
+];
 /** The routes of one Deployment. */
 const MOST_ROUTES = 16;
 const ROUTE = /^(httproute|grpcroute)\/([a-z0-9][-.a-z0-9]{0,252})(?:\/([a-z0-9][-.a-z0-9]{0,252}))?$/;
@@ -83,6 +96,17 @@ const READERS: Readonly<Record<string, Read>> = {
     fields.drainMs = ms;
     return undefined;
   },
+  'traffic-sticky': (text, fields) => {
+    const ms = parseDuration(text);
+    if (ms === undefined || ms === 0) return NO_DURATION;
+    fields.stickyMs = ms;
+    return undefined;
+  },
+  'traffic-stable': (text, fields) => {
+    if (text !== 'whole' && text !== 'dynamic') return 'is neither whole nor dynamic';
+    fields.isStableDynamic = text === 'dynamic';
+    return undefined;
+  },
 };
 
 function parseRoute(word: string): RouteRef | undefined {
@@ -108,7 +132,7 @@ export const TRAFFIC_SETTINGS: PolicySettings<TrafficFields, StepFields & BlueGr
   ),
   combine: ({ blueGreenTexts, steps = [], trafficTexts = {} }, given) =>
     combine(trafficTexts, given, {
-      hasWeights: steps.some(({ kind }) => kind === 'weight'),
+      hasWeights: steps.some(isShareStep),
       isBlueGreen: blueGreenTexts?.strategy === 'blue-green',
     }),
   keeps: [WEIGHT],
@@ -130,7 +154,8 @@ function combine(
   if (!has('traffic')) {
     const why = `needs ${annotationOf('traffic')}`;
     for (const setting of DEPENDENT_SETTINGS) if (has(setting)) refuse(setting, why);
-    if (hasWeights) refuse('steps', `has weights, which need ${annotationOf('traffic')}`);
+    if (hasWeights)
+      refuse('steps', `says which requests the new version gets, which needs ${annotationOf('traffic')}`);
     return { problems };
   }
   const { isRollingUpdate, maxSurge } = shape;

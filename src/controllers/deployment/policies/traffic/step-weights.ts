@@ -5,7 +5,11 @@ import type { StepFields } from '../steps/settings.js';
 import type { StepWeights } from '../steps/stages.js';
 import { hashSelectedBy, type WatchedServices } from '../blue-green/selecting-services.js';
 import { hashOfSet } from '../blue-green/blue-green-plan.js';
+import type { Share } from '../common/share.js';
+import { isShared } from '../common/share.js';
+import { shareAt } from '../steps/step-shares.js';
 import { isAt } from './managed-rules.js';
+import { haveParts, partsOf, stickyCookie, type OwnParts } from './own-parts.js';
 import type { WatchedRoutes } from './routes.js';
 import type { TrafficFields } from './settings.js';
 import { findSteering, type FoundSteering } from './traffic-trouble.js';
@@ -17,7 +21,7 @@ export interface SteeredPass extends Pass<TrafficFields & StepFields> {
   readonly services?: WatchedServices;
   /** @default not known */
   readonly routes?: WatchedRoutes;
-  readonly outcome: Pass['outcome'] & { askedWeight?: number };
+  readonly outcome: Pass['outcome'] & { askedShare?: Share };
 }
 
 /** The Services and rules of a Deployment; `undefined` where none is asked for, or where routes are not known at all. */
@@ -29,8 +33,8 @@ export function steeringOf({
 }: SteeredPass): FoundSteering | undefined {
   const { steps, traffic } = policy;
   if (!traffic || routes === undefined) return undefined;
-  const percents = steps.flatMap((step) => (step.kind === 'weight' ? [step.percent] : []));
-  return findSteering(draft, { ...traffic, percents }, { routes, services });
+  const shares = steps.map((_step, done) => shareAt(steps, done));
+  return findSteering(draft, { ...traffic, shares }, { routes, services });
 }
 
 /** Whether the routes give the new version what its steps ask for; `undefined` if no route is steered. */
@@ -44,7 +48,24 @@ export function stepWeights(pass: SteeredPass, latest: ReplicaSetDraft | undefin
   const hash = canary && hashSelectedBy(canary);
   const isSelected = latest !== undefined && hash !== undefined && hash === hashOfSet(latest);
   return {
-    isServed: (percent) =>
-      isSelected && rules.every((rule) => isAt(rule, percent) && rule.route.notServed === undefined),
+    isServed: (share) =>
+      (isSelected || !isShared(share)) &&
+      haveParts(rules, pass.draft.name, ownPartsOf(pass, share, latest)) &&
+      rules.every((rule) => isAt(rule, share.percent) && rule.route.notServed === undefined),
   };
+}
+
+/** The parts of the routes that go with a share of a version. */
+export function ownPartsOf(
+  { draft, policy }: Pick<SteeredPass, 'draft' | 'policy'>,
+  share: Share,
+  version: ReplicaSetDraft | undefined,
+): OwnParts {
+  const { stickyMs } = policy.traffic ?? {};
+  const hash = version && hashOfSet(version);
+  const isSticky = stickyMs !== undefined && hash !== undefined;
+  return partsOf(
+    share,
+    isSticky ? { cookie: stickyCookie(draft.name), hash, maxAgeMs: stickyMs } : undefined,
+  );
 }

@@ -41,7 +41,7 @@ export function tellTrafficWait(
     code: isEdited ? 'waits-for-approval' : 'waits-for-traffic',
     sentence: message,
     unblockedBy: leftMs === undefined ? remediesOf(pass, why) : [renderDuration(leftMs)],
-    endsByItself: why.for === 'drain' || why.for === 'endpoints',
+    endsByItself: why.for === 'drain' || why.for === 'endpoints' || why.for === 'stable-grows',
   };
 }
 
@@ -57,6 +57,8 @@ function sentenceOf(why: Waiting, { canary, stable }: Steering['names']): string
       return `The version behind Service "${why.leaves === 'stable' ? stable : canary}" has no share of the requests any more, and ends those that it has`;
     case 'edit':
       return `Another hand has changed the weights of Services "${stable}" and "${canary}" in a route`;
+    case 'stable-grows':
+      return `The version behind Service "${stable}" gets pods for the requests that come back to it`;
     case 'stable-pods':
       return `No pod behind Service "${stable}" is ready, so the requests stay where they are`;
   }

@@ -25,6 +25,12 @@ export interface TrafficView<V extends Version = Version> {
   readonly notServed?: string;
   /** The share that the wanted version may have now, percent. @default what it has */
   readonly asked?: number;
+  /** Whether the routes have what the wanted version may have beside its weight, or nothing. */
+  readonly has: (parts: Parts) => boolean;
+  /** Why they cannot have it. @default they can */
+  readonly partsProblem?: string;
+  /** The share that the stable version has too few pods for, percent: the canary cannot have less. @default 0 */
+  readonly least?: number;
   /** Whether a Service has endpoints of the version that it selects; `unread`: they must be read first. */
   readonly endpointsOf: (which: Which) => 'ready' | 'none' | 'unread';
   readonly nowMs: number;
@@ -34,6 +40,9 @@ export interface TrafficView<V extends Version = Version> {
 }
 
 export type Which = 'stable' | 'canary';
+
+/** The rules and filters of a route beside its weights: those that are asked for, or none. */
+export type Parts = 'asked' | 'none';
 
 /** The step of a pass; at most one of the writes that lead requests. */
 export type TrafficStep<V extends Version = Version> =
@@ -49,6 +58,8 @@ export type TrafficStep<V extends Version = Version> =
   | {
       readonly kind: 'weigh';
       readonly percent: number;
+      /** @default none */
+      readonly parts?: Parts;
       readonly isFirst: boolean;
       readonly isAlone: boolean;
       readonly noted?: V;
@@ -66,7 +77,8 @@ export type Waiting =
   | { readonly for: 'endpoints'; readonly which: Which }
   | { readonly for: 'drain'; readonly leaves: Which }
   | { readonly for: 'edit' }
-  | { readonly for: 'stable-pods' };
+  | { readonly for: 'stable-pods' }
+  | { readonly for: 'stable-grows' };
 
 /** The next step of a rollout by weights: never a share for a version without ready pods, and the way back before all else. */
 export function planTraffic<V extends Version>(view: TrafficView<V>): TrafficStep<V> {
@@ -74,6 +86,8 @@ export function planTraffic<V extends Version>(view: TrafficView<V>): TrafficSte
   if (!canary) return { kind: 'move', which: 'canary', to: stable };
   if (canary !== stable) return canary === wanted ? goForward(view, canary) : goBack(view, canary);
   if (isTail(stable)) return settle(view);
+  // A process has died, or the annotation was away.
+  if (!view.has('none')) return { kind: 'weigh', percent: 0, isFirst: false, isAlone: false };
   if (!wanted || wanted === stable) return { kind: 'rest' };
   return begin(view, wanted);
 }
@@ -83,10 +97,15 @@ export function isTail({ note }: Version): boolean {
   return (note?.percent ?? 0) > 0;
 }
 
+/** Whether the canary Service gets no request at all. */
+function isBare(view: TrafficView): boolean {
+  return view.isAt(0) && view.has('none');
+}
+
 /** Both Services select the version that has all requests: they go back to the stable one. */
 function settle<V extends Version>(view: TrafficView<V>): TrafficStep<V> {
   const { notServed, stable } = view;
-  if (view.isAt(0))
+  if (isBare(view))
     return notServed === undefined ? { kind: 'note', noted: stable } : waitForRoute(notServed);
   const endpoints = view.endpointsOf('stable');
   if (endpoints === 'unread') return { kind: 'read', which: 'stable' };
@@ -104,10 +123,10 @@ function begin<V extends Version>(view: TrafficView<V>, wanted: V): TrafficStep<
 /** The canary Service selects a version that should not run: it gives up its share, then it goes. */
 function goBack<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep<V> {
   const { stable } = view;
-  if (!view.isAt(0)) {
+  if (!isBare(view)) {
     // With no other pods the wrong version is better than none.
     if (!stable.serves && canary.serves) return { kind: 'wait', why: { for: 'stable-pods' } };
-    return weigh(0, canary, { isFirst: true, isAlone: true });
+    return lower(view, canary, { to: 0, parts: 'none', order: { isFirst: true, isAlone: true } });
   }
   return inForce(view, canary, 0) ?? { kind: 'move', which: 'canary', to: stable, noted: canary };
 }
@@ -115,21 +134,44 @@ function goBack<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep
 function goForward<V extends Version>(view: TrafficView<V>, canary: V): TrafficStep<V> {
   const { stable } = view;
   const { percent, from = percent }: WeightNote = canary.note ?? { percent: 0 };
-  if (!canary.serves && !view.isAt(0) && stable.serves) return weigh(0, canary, ALONE);
+  if (!canary.serves && !isBare(view) && stable.serves) return weigh(0, canary, ALONE);
   const { asked = canary.serves ? percent : 0 } = view;
   const known = canary.note?.since === undefined ? [from, percent, asked] : [percent, asked];
   if (!view.isAmong(known) && !view.isContinued) return { kind: 'wait', why: { for: 'edit' } };
-  if (!view.isAt(asked)) return asked < percent ? weigh(asked, canary, ALONE) : raise(view, canary, asked);
+  if (!view.isAt(asked) || !view.has('asked'))
+    return asked < percent
+      ? lower(view, canary, { to: asked, parts: 'asked', order: ALONE })
+      : raise(view, canary, asked);
   if (asked < 100) return inForce(view, canary, asked, { drains: false }) ?? { kind: 'rest' };
   return inForce(view, canary, 100) ?? { kind: 'move', which: 'stable', to: canary };
 }
 
+interface Lowering {
+  readonly to: number;
+  readonly parts: Parts;
+  readonly order: Order;
+}
+
+/** The canary keeps the share for which the stable version has no pods yet. */
+function lower<V extends Version>(
+  view: TrafficView<V>,
+  canary: V,
+  { order, parts, to }: Lowering,
+): TrafficStep<V> {
+  const before = canary.note?.percent ?? 0;
+  const least = canary.serves ? Math.min(view.least ?? 0, before) : 0;
+  if (least <= to) return weigh(to, canary, order, parts);
+  if (least < before || !view.has(parts)) return weigh(least, canary, order, parts);
+  return { kind: 'wait', why: { for: 'stable-grows' } };
+}
+
 function raise<V extends Version>(view: TrafficView<V>, canary: V, percent: number): TrafficStep<V> {
   if (!canary.serves) return { kind: 'rest' };
-  const endpoints = view.isAt(0) ? view.endpointsOf('canary') : 'ready';
+  if (view.partsProblem !== undefined) return waitForRoute(view.partsProblem);
+  const endpoints = isBare(view) ? view.endpointsOf('canary') : 'ready';
   if (endpoints === 'unread') return { kind: 'read', which: 'canary' };
   if (endpoints === 'none') return { kind: 'wait', why: { for: 'endpoints', which: 'canary' } };
-  return weigh(percent, canary, { isFirst: false, isAlone: false });
+  return weigh(percent, canary, { isFirst: false, isAlone: false }, 'asked');
 }
 
 interface Order {
@@ -139,11 +181,23 @@ interface Order {
 
 const ALONE: Order = { isFirst: false, isAlone: true };
 
-function weigh<V extends Version>(percent: number, noted: V, order: Order): TrafficStep<V> {
+function weigh<V extends Version>(
+  percent: number,
+  noted: V,
+  order: Order,
+  parts: Parts = 'none',
+): TrafficStep<V> {
   const before = noted.note?.percent ?? 0;
   // A process may have died after it wrote one of several routes.
   const from = before === percent ? noted.note?.from : before;
-  return { kind: 'weigh', percent, ...order, noted, note: { percent, ...(from !== undefined && { from }) } };
+  return {
+    kind: 'weigh',
+    percent,
+    parts,
+    ...order,
+    noted,
+    note: { percent, ...(from !== undefined && { from }) },
+  };
 }
 
 /** The steps that are left until the share has been served long enough. */

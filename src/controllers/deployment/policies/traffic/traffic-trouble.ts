@@ -7,7 +7,9 @@ import type { Services, WatchedServices } from '../blue-green/selecting-services
 import type { Problem } from '../common/tell.js';
 import { ROUTES_NOT_WATCHED, ROUTE_NOT_USABLE, SERVICE_NOT_USABLE } from '../common/tell.js';
 import { portsOfMade } from './made-services.js';
-import { divisionProblem, managedRulesOf, type ManagedRule } from './managed-rules.js';
+import type { Share } from '../common/share.js';
+import { divisionProblem, isAt, managedRulesOf, titleOf, type ManagedRule } from './managed-rules.js';
+import { NO_PARTS, haveParts, partsOf, partsProblem, stickyCookie } from './own-parts.js';
 import type { Routes, WatchedRoutes } from './routes.js';
 import { trafficServicesOf, type TrafficServices } from '../common/steered-services.js';
 import type { RouteRef, Traffic } from './settings.js';
@@ -40,7 +42,7 @@ const UNKNOWN: FoundSteering = { kind: 'unknown' };
  */
 export function findSteering(
   draft: RolloutDraft,
-  traffic: Traffic & { readonly percents: readonly number[] },
+  traffic: Traffic & { readonly shares: readonly Share[] },
   { routes, services }: SteeringSources,
 ): FoundSteering {
   if (services === 'off' || routes === 'off')
@@ -62,8 +64,10 @@ export function findSteering(
   const found = findRules(draft, traffic.routes, { routes, names });
   if (found.problems.length > 0) return trouble(ROUTE_NOT_USABLE, found.problems);
   const { rules } = found;
-  const division = divisionTrouble(rules, traffic.percents);
+  const division = divisionTrouble(rules, traffic.shares);
   if (division !== undefined) return trouble(ROUTE_NOT_USABLE, [division]);
+  const unfit = troubleAtRest(draft.name, rules, traffic);
+  if (unfit !== undefined) return trouble(ROUTE_NOT_USABLE, [unfit]);
   const problems = [names.stable, names.canary].flatMap(
     (name) => troubleOfService(draft, name, { services, rules, names }) ?? [],
   );
@@ -117,12 +121,31 @@ function troubleOfService(
 }
 
 /** Why the rules cannot give a share that is asked for, of one that can be known before. */
-function divisionTrouble(rules: readonly ManagedRule[], percents: readonly number[]): string | undefined {
+function divisionTrouble(rules: readonly ManagedRule[], shares: readonly Share[]): string | undefined {
   for (const rule of rules)
-    for (const percent of percents) {
+    for (const { percent } of shares) {
       const problem = divisionProblem(rule, percent);
       if (problem !== undefined) return problem;
     }
+  return undefined;
+}
+
+/** Why no rollout may begin. One that has begun is not held by it, since its way back must stay open. */
+function troubleAtRest(
+  deployment: string,
+  rules: readonly ManagedRule[],
+  { shares, stickyMs }: Traffic & { readonly shares: readonly Share[] },
+): string | undefined {
+  if (!rules.every((rule) => isAt(rule, 0)) || !haveParts(rules, deployment, NO_PARTS)) return undefined;
+  const persistent = rules.find(({ at, route }) => route.rules[at]?.whole?.sessionPersistence !== undefined);
+  if (persistent)
+    return `rule ${persistent.at + 1} of ${titleOf(persistent.route)} has sessionPersistence, which keeps clients on a version although its weight is 0`;
+  const sticky =
+    stickyMs === undefined ? undefined : { cookie: stickyCookie(deployment), hash: '', maxAgeMs: stickyMs };
+  for (const share of shares) {
+    const problem = partsProblem(rules, deployment, partsOf(share, sticky));
+    if (problem !== undefined) return problem;
+  }
   return undefined;
 }
 

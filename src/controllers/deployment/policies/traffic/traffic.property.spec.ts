@@ -14,8 +14,11 @@ import { TrafficLab, bothServices } from './traffic-lab.fixture.js';
  * 1. No version gets a greater share of the requests while it has no ready pod and another has one.
  * 2. No version that has a share, or had one within the drain time, becomes smaller, other than by a change of `replicas`: an abort takes
  *    the share first.
- * 3. The version behind the stable Service stays whole until that Service has left it.
- * 4. A version that a person wants, and that works, has all requests and all pods in the end.
+ * 3. The version behind the stable Service stays whole until that Service has left it; where it may shrink, it keeps what its share
+ *    needs, and gets no greater share than it has ready pods for while the other version serves.
+ * 4. A version that a person wants, and that works, has all requests and all pods in the end, and the route is as it was before.
+ *
+ * A rule that sends requests with a header or a cookie to a version counts as a share of it.
  */
 const runs = propertyRuns({ gate: 25 });
 
@@ -37,6 +40,8 @@ interface Moment {
   readonly size: number;
   readonly ready: number;
   readonly share: number;
+  /** By weight alone. */
+  readonly weight: number;
   readonly isStable: boolean;
 }
 
@@ -44,6 +49,7 @@ interface Moment {
 function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
   const { world } = traffic.lab;
   const [stable = 0, canary = 0] = traffic.weights();
+  const added = (traffic.routes[0]?.spec.rules?.length ?? 1) - 1;
   const selects = (set: ReplicaSet, service: string): boolean =>
     world.podsOf(set).some((pod) => traffic.podsBehind(service).includes(pod)) ||
     set.metadata.labels?.['pod-template-hash'] ===
@@ -51,9 +57,11 @@ function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
   return new Map(
     world.replicaSets.map((set) => {
       const isStable = selects(set, 'web-stable');
-      const share = (isStable ? stable : 0) + (selects(set, 'web-canary') ? canary : 0);
+      const isCanary = selects(set, 'web-canary');
+      const weight = (isStable ? stable : 0) + (isCanary ? canary : 0);
+      const share = weight + (isCanary ? added : 0);
       const ready = world.podsOf(set).filter((pod) => isPodReady(pod) && !isTerminating(pod)).length;
-      return [set.metadata.name, { size: set.spec.replicas ?? 1, ready, share, isStable }];
+      return [set.metadata.name, { size: set.spec.replicas ?? 1, ready, share, weight, isStable }];
     }),
   );
 }
@@ -61,6 +69,7 @@ function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
 const DRAIN_MS = 3000;
 
 interface Times {
+  readonly isDynamic: boolean;
   readonly replicas: number;
   readonly nowMs: number;
   /** When each version had a share last. */
@@ -70,7 +79,7 @@ interface Times {
 function expectAllowed(
   before: ReadonlyMap<string, Moment>,
   after: ReadonlyMap<string, Moment>,
-  { nowMs, replicas, sharedAtMs }: Times,
+  { isDynamic, nowMs, replicas, sharedAtMs }: Times,
 ): void {
   const serving = [...before.values()].some(({ ready }) => ready > 0);
   for (const [name, now] of after) {
@@ -79,7 +88,10 @@ function expectAllowed(
     if (was.share > 0) sharedAtMs.set(name, nowMs);
     if (serving && was.share < now.share && now.share > 0)
       expect(now.ready, `rule 1, ${name}`).toBeGreaterThan(0);
-    if (now.size < was.size && now.size < replicas) {
+    if (isDynamic && was.isStable && now.isStable) {
+      const needed = Math.min(was.size, Math.ceil((replicas * was.weight) / 100));
+      if (now.size < was.size) expect(now.size, `rule 3, ${name}`).toBeGreaterThanOrEqual(needed);
+    } else if (now.size < was.size && now.size < replicas) {
       expect(nowMs - (sharedAtMs.get(name) ?? 0), `rule 2, ${name}`).toBeGreaterThanOrEqual(DRAIN_MS);
       expect(was.isStable, `rule 3, ${name}`).toBe(false);
     }
@@ -92,7 +104,10 @@ class Judge {
   /** Writes until the process dies. */
   private left = Infinity;
 
-  constructor(private readonly traffic: TrafficLab) {
+  constructor(
+    private readonly traffic: TrafficLab,
+    private readonly isDynamic: boolean,
+  ) {
     this.last = look(traffic);
     traffic.lab.world.onEffect = () => {
       this.judge();
@@ -141,7 +156,8 @@ class Judge {
     const now = look(this.traffic);
     const { clock, deployment } = this.traffic.lab;
     const replicas = deployment.spec.replicas ?? 1;
-    expectAllowed(this.last, now, { replicas, nowMs: clock.now(), sharedAtMs: this.sharedAtMs });
+    const { isDynamic } = this;
+    expectAllowed(this.last, now, { isDynamic, replicas, nowMs: clock.now(), sharedAtMs: this.sharedAtMs });
     this.last = now;
   }
 }
@@ -152,15 +168,22 @@ describe(`requests in any circumstances (SEED=${runs.seed})`, () => {
       '1; weight 5%; approve; weight 50%; approve',
       'weight 20%; wait 5s',
       '100%; approve',
+      'header a=b; approve; weight 20%; cookie c=d; approve; header off; weight 60%; approve',
+      'mirror 50%; approve; mirror 0%; weight 50%; wait 5s; weight 10%; approve',
     );
     const property = fc.asyncProperty(
       steps,
       fc.constantFrom('none', 'rollback'),
+      fc.constantFrom('whole', 'dynamic'),
+      fc.boolean(),
       fc.array(action, { minLength: 1, maxLength: 12 }),
-      async (drawn, onFailure, actions) => {
-        const policies = { steps: drawn, 'on-failure': onFailure, 'traffic-drain': '3s' };
+      async (drawn, onFailure, stable, isSticky, actions) => {
+        const policies = {
+          ...{ steps: drawn, 'on-failure': onFailure, 'traffic-drain': '3s', 'traffic-stable': stable },
+          ...(isSticky && { 'traffic-sticky': '1h' }),
+        };
         const traffic = await TrafficLab.rolledOut({ policies, rules: [bothServices()] });
-        const judge = new Judge(traffic);
+        const judge = new Judge(traffic, stable === 'dynamic');
         for (const act of actions) await judge.carryOut(act);
         traffic.isGatewayThere = true;
         traffic.hasEndpoints = true;
@@ -180,7 +203,7 @@ describe(`requests in any circumstances (SEED=${runs.seed})`, () => {
           'app:last',
           'app:last',
         ]);
-        expect(traffic.weights()).toEqual([100, 0]);
+        expect(traffic.routes[0]?.spec.rules).toEqual([bothServices()]);
         expect(world.replicaSets.filter((set) => imageOf(set) === 'app:last')).toHaveLength(1);
       },
     );

@@ -163,6 +163,32 @@ describe('a rollout by the weights of a route', () => {
     expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval/);
   });
 
+  it('keeps an approval that is given while the gateway does not serve the route, and uses it afterwards', async () => {
+    const traffic = await TrafficLab.rolledOut({ policies: STEPS });
+    await traffic.image('app:2');
+    expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval Step 3 of 5/);
+    traffic.isGatewayThere = false;
+    traffic.edit(95, 5);
+    await traffic.annotate('approve', 'me');
+    expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForTraffic/);
+    expect(traffic.lab.annotation('approve')).toBe('me');
+    traffic.isGatewayThere = true;
+    await traffic.rest();
+    expect(traffic.lab.annotation('approve')).toBeUndefined();
+    expect(traffic.weights()).toEqual([50, 50]);
+    expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval Step 5 of 5/);
+  });
+
+  it('begins on no rule that keeps clients on a version although its weight is 0', async () => {
+    const rule = { ...bothServices(), sessionPersistence: { sessionName: 'session' } };
+    const traffic = await TrafficLab.rolledOut({ policies: STEPS, rules: [rule] });
+    await traffic.image('app:2');
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 4 });
+    expect(traffic.lab.condition('RolloutPolicy')).toContain(
+      'RouteNotUsable rule 1 of HTTPRoute "web" has sessionPersistence',
+    );
+  });
+
   it('is held where another hand has changed the weights, until a person lets it continue', async () => {
     const traffic = await TrafficLab.rolledOut({ policies: { steps: '1; weight 5%; wait 10m; weight 50%' } });
     await traffic.image('app:2');

@@ -19,12 +19,17 @@ import { normal, tellEvent } from '../common/tell.js';
 import type { ReadyEndpoints } from './endpoints.js';
 import { madeService, portsOfMade } from './made-services.js';
 import type { WatchedRoutes } from './routes.js';
-import { isAt, longestTimeoutMs, titleOf, weightsAt, type ManagedRule } from './managed-rules.js';
+import type { Share } from '../common/share.js';
+import { WHOLE_SHARE } from '../common/share.js';
+import { isAt, longestTimeoutMs, titleOf, type ManagedRule } from './managed-rules.js';
+import { NO_PARTS, haveParts, partsProblem, type OwnParts } from './own-parts.js';
+import { renderShare, routeWrites } from './route-writes.js';
+import { shareWithoutPods, stableSize } from './stable-size.js';
 import type { Traffic } from './settings.js';
 import { isTail, planTraffic, type TrafficStep, type TrafficView, type Which } from './traffic-plan.js';
 import type { FoundSteering, Steering } from './traffic-trouble.js';
 import { tellTrafficWait, tellUnsteered } from './tell-traffic.js';
-import { steeringOf, type SteeredPass } from './step-weights.js';
+import { ownPartsOf, steeringOf, type SteeredPass } from './step-weights.js';
 import { endpointsOf, isWholeFor, versionsOf, type SetVersion, type Versions } from './versions.js';
 import { noteWeight } from './weight-note.js';
 
@@ -35,8 +40,8 @@ export interface TrafficSurroundings extends ServiceSurroundings {
 
 /** The results of a rollout by weights for others in a pass. */
 export interface TrafficOutcome {
-  /** The share that the steps ask for now, percent. @default none in this pass */
-  askedWeight?: number;
+  /** The share that the steps ask for now. @default none in this pass */
+  askedShare?: Share;
   /** The Services whose endpoints have to be read before the pass can be decided. */
   readsEndpointsOf?: readonly string[];
 }
@@ -85,14 +90,17 @@ function steerKnown(pass: TrafficPass, traffic: Traffic, steering: Steering): Po
   const { template } = draft.spec;
   if (!stable) return claim(pass, steering, versions.claims);
   if (draft.replicas === 0) return {};
-  const limits = limitsOf(versions, stable, steering);
+  const known: Known = { traffic, steering, versions, stable };
+  const asked = versions.wanted && askedShare(pass, stable, versions.wanted);
+  const limits = limitsOf(pass, known, asked);
   if (draft.spec.paused) return { limits };
-  const step = stepOf(pass, viewOf(pass, { traffic, steering, versions, stable }));
+  const parts = asked && ownPartsOf(pass, asked, versions.wanted?.set);
+  const step = stepOf(pass, viewOf(pass, known, { percent: asked?.percent, parts }));
   if (step.kind === 'read') {
     outcome.readsEndpointsOf = [steering.names[step.which]];
     lookAgainAfter(outcome, UNKNOWN_LOOKS_AGAIN_MS);
   }
-  carryOut(pass, steering, step);
+  carryOut(pass, steering, { step, asked, parts });
   const afterwards = (): void => {
     if (step.kind === 'wait' && draft.spec.template === template) tellTrafficWait(pass, step, steering);
   };
@@ -115,19 +123,35 @@ function stepOf(pass: TrafficPass, view: TrafficView<SetVersion>): TrafficStep<S
 }
 
 /** A version that a Service selects keeps its pods; what both have left goes once the routes have said so. */
-function limitsOf({ canary, wanted }: Versions, stable: SetVersion, { names }: Steering) {
+function limitsOf(
+  { draft, outcome }: TrafficPass,
+  { stable, steering: { names, rules }, traffic, versions: { canary, wanted } }: Known,
+  asked: Share | undefined,
+) {
+  const isShrinking = traffic.isStableDynamic === true && canary !== undefined && canary === wanted;
+  const { shrinksAfterMs, size } = isShrinking
+    ? stableSize(draft, { stable, canary, asked, drainMs: drainOf(traffic, rules) })
+    : { size: draft.replicas };
+  lookAgainAfter(outcome, shrinksAfterMs);
+  const isLeaving = canary !== undefined && canary.set !== wanted?.set && canary.set !== stable.set;
   const isSettling = canary?.set === stable.set && isTail(stable);
   return {
     servedBy: { service: names.stable },
+    // The old version takes the room first that it needs for the requests of one that is left.
+    ...(isLeaving && stable.set.replicas < draft.replicas && stable.set !== wanted?.set
+      ? { most: wanted?.set.replicas ?? 0 }
+      : {}),
     keptWhole: new Set(stable.set === wanted?.set ? [] : [stable.set]),
+    ...(isShrinking && {
+      keptSize: (set: ReplicaSetDraft): number => (set === stable.set ? size : draft.replicas),
+    }),
     leastOld: (set: ReplicaSetDraft): number =>
       isSettling || set === canary?.set ? (set.observed?.spec.replicas ?? 0) : 0,
-    ...(canary && canary.set !== wanted?.set && canary.set !== stable.set
-      ? { mayNotGrow: new Set([canary.set]) }
-      : {}),
+    ...(isLeaving ? { mayNotGrow: new Set([canary.set]) } : {}),
   };
 }
 
+/** All that a pass knows of the way of the requests. */
 interface Known {
   readonly traffic: Traffic;
   readonly steering: Steering;
@@ -135,12 +159,22 @@ interface Known {
   readonly stable: SetVersion;
 }
 
-function viewOf(pass: TrafficPass, { steering, stable, traffic, versions }: Known): TrafficView<SetVersion> {
+/** The share that is asked for; each is absent if the version has to keep what it has. */
+interface Asked {
+  readonly percent?: number | undefined;
+  readonly parts?: OwnParts | undefined;
+}
+
+function viewOf(
+  pass: TrafficPass,
+  { steering, stable, traffic, versions }: Known,
+  { parts, percent }: Asked,
+): TrafficView<SetVersion> {
   const { draft, endpoints } = pass;
   const { rules } = steering;
   const { canary, wanted } = versions;
   const notServed = rules.find(({ route }) => route.notServed !== undefined)?.route;
-  const asked = wanted && askedShare(pass, stable, wanted);
+  const partsTrouble = parts && partsProblem(rules, draft.name, parts);
   return {
     stable,
     ...(canary && { canary }),
@@ -148,12 +182,22 @@ function viewOf(pass: TrafficPass, { steering, stable, traffic, versions }: Know
     isAt: (percent) => rules.every((rule) => isAt(rule, percent)),
     isAmong: (percents) => rules.every((rule) => percents.some((percent) => isAt(rule, percent))),
     ...(notServed && { notServed: `${titleOf(notServed)} is not served as it is: ${notServed.notServed}` }),
-    ...(asked !== undefined && { asked }),
+    ...(percent !== undefined && { asked: percent }),
+    has: (which) =>
+      which === 'none'
+        ? haveParts(rules, draft.name, NO_PARTS)
+        : parts === undefined || haveParts(rules, draft.name, parts),
+    ...(partsTrouble !== undefined && { partsProblem: partsTrouble }),
+    least: traffic.isStableDynamic === true ? shareWithoutPods(draft, stable, rules) : 0,
     endpointsOf: endpointsOf(pass, steering, { endpoints, versions }),
     nowMs: draft.nowMs,
-    drainMs: traffic.drainMs ?? (longestTimeoutMs(rules) || DEFAULT_DRAIN_MS),
+    drainMs: drainOf(traffic, rules),
     isContinued: false,
   };
+}
+
+function drainOf({ drainMs }: Traffic, rules: readonly ManagedRule[]): number {
+  return drainMs ?? (longestTimeoutMs(rules) || DEFAULT_DRAIN_MS);
 }
 
 /** The share that the version may have now; `undefined`: no other than it has. */
@@ -161,14 +205,14 @@ function askedShare(
   { draft, outcome, policy }: TrafficPass,
   stable: SetVersion,
   wanted: SetVersion,
-): number | undefined {
+): Share | undefined {
   const { set } = wanted;
   // The way to a good version waits for no step.
-  if (isGood(set)) return isReadyToServe(draft, set, stable.set) ? 100 : undefined;
-  const { askedWeight } = outcome;
-  if (askedWeight === undefined || policy.unclear !== undefined || draft.keepsRevisions) return undefined;
+  if (isGood(set)) return isReadyToServe(draft, set, stable.set) ? WHOLE_SHARE : undefined;
+  const { askedShare: share } = outcome;
+  if (share === undefined || policy.unclear !== undefined || draft.keepsRevisions) return undefined;
   if (outcome.isHeldByCheck) return undefined;
-  return isWholeFor(draft, wanted, askedWeight) ? askedWeight : undefined;
+  return isWholeFor(draft, wanted, share.percent) ? share : undefined;
 }
 
 /** Nothing else happens in this pass: until the Service selects this version alone, it would select the pods of others as well. */
@@ -179,7 +223,13 @@ function claim(pass: TrafficPass, steering: Steering, version: SetVersion | unde
   return { limits: { keptWhole: new Set([version.set]) }, ends: true };
 }
 
-function carryOut(pass: TrafficPass, steering: Steering, step: TrafficStep<SetVersion>): void {
+interface Decided {
+  readonly step: TrafficStep<SetVersion>;
+  readonly asked: Share | undefined;
+  readonly parts: OwnParts | undefined;
+}
+
+function carryOut(pass: TrafficPass, steering: Steering, { asked, parts: wanted, step }: Decided): void {
   const { draft, outcome } = pass;
   if (step.kind === 'move') {
     point(pass, steering, step.which, step.to);
@@ -187,16 +237,15 @@ function carryOut(pass: TrafficPass, steering: Steering, step: TrafficStep<SetVe
   }
   if (step.kind === 'note') noteWeight(draft, step.noted.set, step.note);
   if (step.kind === 'weigh') {
-    for (const write of weightWrites(steering.rules, step.percent, step.isFirst))
+    const { isFirst, percent } = step;
+    const parts = step.parts === 'asked' ? wanted : NO_PARTS;
+    for (const write of routeWrites(steering.rules, { deployment: draft.name, percent, parts, isFirst }))
       pass.writes.routes.push(write);
     if (step.noted) noteWeight(draft, step.noted.set, step.note);
     const of = step.noted ? `the pods of ${step.noted.set.name}` : `Service "${steering.names.canary}"`;
     const routes = [...new Set(steering.rules.map(({ route }) => titleOf(route)))].join(', ');
-    tellEvent(
-      draft,
-      outcome,
-      normal('TrafficWeight', `${routes}: ${step.percent}% of the requests for ${of}`),
-    );
+    const share = renderShare({ ...(step.parts === 'asked' ? asked : undefined), percent });
+    tellEvent(draft, outcome, normal('TrafficWeight', `${routes}: ${share} for ${of}`));
   }
   if (step.kind === 'move' || step.kind === 'note' || step.kind === 'weigh')
     lookAgainAfter(outcome, WRITE_LOOKS_AGAIN_MS);
@@ -221,27 +270,6 @@ function point(pass: TrafficPass, { names, rules, services }: Steering, which: W
   writes.madeServices.push(madeService(draft, { name, hash, ports: made.ports }));
   const message = `Service "${name}" was made, and selects the pods of ${to.set.name}`;
   tellEvent(draft, outcome, normal('ServiceCreated', message));
-}
-
-function weightWrites(rules: readonly ManagedRule[], percent: number, isFirst: boolean) {
-  const byRoute = Map.groupBy(
-    rules.filter((rule) => !isAt(rule, percent)),
-    ({ route }) => route,
-  );
-  return [...byRoute].flatMap(([{ metadata }, own]) => {
-    const weights = own.flatMap((rule) => {
-      const { at, canary, stable } = rule;
-      const wanted = weightsAt(rule, percent);
-      if (!wanted) return [];
-      return [
-        { rule: at, backend: stable.at, weight: wanted.stable },
-        { rule: at, backend: canary.at, weight: wanted.canary },
-      ];
-    });
-    const { name, namespace = '', resourceVersion = '' } = metadata;
-    const kind = own[0]?.kind ?? 'httproute';
-    return weights.length === 0 ? [] : [{ kind, namespace, name, resourceVersion, weights, isFirst }];
-  });
 }
 
 /** Requests cannot be steered, or it is not known how: no version begins, and none goes. */

@@ -16,15 +16,10 @@ import type { FastTrackFields, StepFields } from '../steps/settings.js';
 import type { PolicyDecision } from '../common/pass.js';
 import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
 import type { RolloutInForce, VersionRule } from '../common/version-rule.js';
-import {
-  capInPlace,
-  decideStage,
-  dropNeedlessApproval,
-  leftInSteps,
-  tellStage,
-  weightAt,
-} from '../steps/stages.js';
+import { capInPlace, decideStage, dropNeedlessApproval, leftInSteps, tellStage } from '../steps/stages.js';
+import { shareAt } from '../steps/step-shares.js';
 import { stepWeights, type SteeredPass } from '../traffic/step-weights.js';
+import { WHOLE_SHARE } from '../common/share.js';
 import { progressReason, restartDeadline } from '../common/tell.js';
 
 /** A pass, as the rules of a rollout know it. */
@@ -61,7 +56,7 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
   const gates = openGates(pass, before);
   const weights = stepWeights(pass, before);
   const stage = decideStage(draft, policy, before, { gates, weights });
-  outcome.askedWeight = stage ? weightAt(policy.steps, stage.position.done) : 100;
+  outcome.askedShare = stage ? shareAt(policy.steps, stage.position.done) : WHOLE_SHARE;
   outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
   const most = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
   const afterwards = (): void => {
@@ -69,7 +64,7 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
     const latest = latestOf(draft, draft.living);
     if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
     const isApproved = gates !== undefined && tellGates(pass, gates, { stage, latest });
-    if (!isApproved) dropNeedlessApproval(draft, stage, outcome);
+    if (!isApproved) dropNeedlessApproval(draft, policy.steps, stage, outcome);
     if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
   };
   return { limits: { most, keptForRollback }, afterwards };
