@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { GRPCRoute } from '../../examples/traffic/gateway/gateway-api.ts';
 import { imageOf } from '../../examples/traffic/gateway/pod-servers.ts';
 import { createDeploymentController } from '../../src/controllers/deployment/index.js';
-import { Namespace, Service } from '../../src/runtime/index.js';
+import { Namespace, Service, typeMeta } from '../../src/runtime/index.js';
 import type { DeepReadonly, Pod } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -45,11 +46,16 @@ describe('requests that the rules of a rollout lead', () => {
     response.writeHead(200, { 'x-image': image }).end();
   }
 
-  async function start(policies: TrafficWorldOptions['policies']): Promise<TrafficWorld> {
+  async function createNamespace(): Promise<string> {
     const name = `traffic-${++count}`;
     await cluster.client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    return name;
+  }
+
+  async function start(policies: TrafficWorldOptions['policies'], name?: string): Promise<TrafficWorld> {
+    const namespace = name ?? (await createNamespace());
     const options = { policies: { 'traffic-drain': '1s', ...policies }, ratePerSecond: 50, answer: note };
-    world = await TrafficWorld.start(cluster.client, name, options);
+    world = await TrafficWorld.start(cluster.client, namespace, options);
     await world.settledAt('web:1');
     return world;
   }
@@ -147,6 +153,40 @@ describe('requests that the rules of a rollout lead', () => {
     });
     await shop.annotate({ abort: 'bob' });
     await shop.settledAt('web:1');
+    expect(shop.all.failures).toEqual({});
+  });
+
+  it('are calls of a method as well: those of a GRPCRoute have the share of the step and its header', async () => {
+    const namespace = await createNamespace();
+    const host = `calls.${namespace}.local`;
+    const backendRefs = [
+      { name: 'web-stable', port: 80, weight: 100 },
+      { name: 'web-canary', port: 80, weight: 0 },
+    ];
+    const matches = [{ method: { service: 'shop.Cart', method: 'Add' } }];
+    await cluster.client.create(GRPCRoute, {
+      ...{ ...typeMeta(GRPCRoute), metadata: { namespace, name: 'cart' } },
+      spec: { parentRefs: [{ name: 'web' }], hostnames: [host], rules: [{ matches, backendRefs }] },
+    });
+    const steps = 'header x-canary=always; approve; weight 50%; approve';
+    const shop = await start({ steps, traffic: 'httproute/web, grpcroute/cart' }, namespace);
+    const calls = shop.clientsWith({ host }, '/shop.Cart/Add');
+    const canary = shop.clientsWith({ host, ...CANARY }, '/shop.Cart/Add');
+    const others = shop.clientsWith({ host }, '/shop.Cart/Remove');
+    await shop.setImage('web:2');
+    await shop.says('WaitingForApproval Step 2 of 4');
+    expect((await calls.burst(REQUESTS)).byImage).toEqual({ 'web:1': REQUESTS });
+    expect((await canary.burst(REQUESTS)).byImage).toEqual({ 'web:2': REQUESTS });
+    expect((await others.burst(10)).failures).toEqual({ '404 no route': 10 });
+    await shop.annotate({ approve: 'alice' });
+    await shop.says('WaitingForApproval Step 4 of 4');
+    expect(Math.abs((await calls.burst(REQUESTS)).shareOf('web:2') - 0.5)).toBeLessThan(0.1);
+    await shop.annotate({ abort: 'bob' });
+    await shop.weigh('100/0');
+    await shop.settledAt('web:1');
+    expect((await canary.burst(REQUESTS)).byImage).toEqual({ 'web:1': REQUESTS });
+    const { spec } = await cluster.client.get(GRPCRoute, { namespace, name: 'cart' });
+    expect(spec.rules).toHaveLength(1);
     expect(shop.all.failures).toEqual({});
   });
 

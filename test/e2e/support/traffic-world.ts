@@ -112,9 +112,10 @@ export class TrafficWorld {
   }
 
   /** Clients whose requests have these headers. Each burst of theirs is counted for itself. */
-  clientsWith(headers: Readonly<Record<string, string>>): ConstantLoad {
+  clientsWith(headers: Readonly<Record<string, string>>, path = '/'): ConstantLoad {
     const all = { host: `${this.namespace}.local`, ...headers };
-    return new ConstantLoad({ clock: new SystemClock(), headers: all, port: this.traffic.gateway.port });
+    const { port } = this.traffic.gateway;
+    return new ConstantLoad({ clock: new SystemClock(), headers: all, path, port });
   }
 
   setImage(image: string): Promise<Deployment> {

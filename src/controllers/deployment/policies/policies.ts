@@ -49,6 +49,7 @@ import { versionBy } from './version/choose-version.js';
 import { ROLL_OUT, STAY_IN_PLACE } from './version/roll-out.js';
 import type { VersionRule } from './common/version-rule.js';
 import { GO_BACK } from './failure/go-back.js';
+import { LEFT_PARTS } from './traffic/left-parts.js';
 import { TRAFFIC_SETTINGS } from './traffic/settings.js';
 import { TRAFFIC, type TrafficOutcome, type TrafficSurroundings } from './traffic/traffic.js';
 import type { ReadyEndpoints } from './traffic/endpoints.js';
@@ -109,6 +110,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   REQUESTS,
   HISTORY,
   POD_REPLACEMENT_POLICY,
+  LEFT_PARTS,
   RELEASED_SERVICES,
   CONFIG_RESTART,
   PINNED_CONFIG_POLICY,

@@ -167,7 +167,8 @@ export function backendFiltersOf(
   return [...others, { type: 'ResponseHeaderModifier', responseHeaderModifier: { add } }];
 }
 
-function setsOwnCookie({ responseHeaderModifier }: RouteFilter, deployment: string): boolean {
+/** Whether a filter sets the cookie by which users stay on the canary of a Deployment. */
+export function setsOwnCookie({ responseHeaderModifier }: RouteFilter, deployment: string): boolean {
   const { add = [], remove = [], set = [] } = responseHeaderModifier ?? {};
   const [only] = add;
   if (add.length !== 1 || set.length + remove.length > 0 || !only) return false;

@@ -20,6 +20,8 @@ const PARTS: Readonly<Record<RouteWord, PartialKind<WeightedRoute>>> = {
 /** The routes that the caches know. */
 export interface Routes {
   find(kind: RouteWord, namespace: string, name: string): DeepReadonly<WeightedRoute> | undefined;
+  /** All of one kind in a namespace. */
+  inNamespace(kind: RouteWord, namespace: string): readonly DeepReadonly<WeightedRoute>[];
   /** `starting`: the first list is under way. `refused`: the server does not give it, or has no such kind. */
   availabilityOf(kind: RouteWord): 'known' | 'starting' | 'refused';
 }
@@ -34,6 +36,7 @@ export function weightedRoutes(informers: Pick<InformerSource, 'partialInformerF
   const caches = { httproute: informerOf('httproute'), grpcroute: informerOf('grpcroute') };
   return {
     find: (kind, namespace, name) => caches[kind].lister.get(`${namespace}/${name}`),
+    inNamespace: (kind, namespace) => caches[kind].lister.byIndex(NAMESPACE_INDEX, namespace),
     availabilityOf: (kind) => {
       const { hasSynced, trouble } = caches[kind];
       if (hasSynced) return 'known';

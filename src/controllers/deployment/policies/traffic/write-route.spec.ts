@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ApiClient, EventNote } from '../../../../runtime/index.js';
 import { aDeployment } from '../../../../testing/deployment-builder.js';
 import { refusal } from '../../../../testing/rollout-world.js';
+import type { RouteWrite } from '../common/route-write.js';
 import { steerRoute } from './write-route.js';
 
-const WRITE = {
+const WRITE: RouteWrite = {
   ...{ kind: 'httproute', namespace: 'shop', name: 'web', resourceVersion: '7', isFirst: true },
   changes: [{ op: 'remove', path: '/spec/rules/1' }],
-} as const;
+};
 
 /** The patches that were sent, with their options, and the Events. */
 async function steer(answer?: Error) {
