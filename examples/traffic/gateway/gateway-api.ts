@@ -148,7 +148,7 @@ export interface GRPCRouteRule extends Omit<RouteRule, 'matches' | 'timeouts'> {
   readonly matches?: readonly { readonly method?: MethodMatch; readonly headers?: readonly ValueMatch[] }[];
 }
 
-/** Which calls go where. */
+/** A route of calls to backends. */
 export interface GRPCRoute extends KubernetesObject {
   readonly spec: Omit<HTTPRoute['spec'], 'rules'> & { readonly rules?: readonly GRPCRouteRule[] };
   readonly status?: { readonly parents: readonly RouteParentStatus[] };

@@ -6,13 +6,13 @@ export interface NamedValue {
 
 /** The requests that a new version gets. */
 export interface Share {
-  /** Of all requests, percent. */
+  /** The part of all requests, percent. */
   readonly percent: number;
   /** Requests with this header as well. @default none */
   readonly header?: NamedValue;
   /** Requests with this cookie as well. @default none */
   readonly cookie?: NamedValue;
-  /** Of the requests that are sent by weight, copies of this share, percent. @default 0 */
+  /** The part of the requests that are sent by weight of which it gets copies, percent. @default 0 */
   readonly mirror?: number;
 }
 

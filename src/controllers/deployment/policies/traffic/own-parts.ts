@@ -34,7 +34,7 @@ export interface Sticky {
   readonly maxAgeMs: number;
 }
 
-/** @param sticky absent: each request is drawn anew */
+/** @param sticky absent: each request is drawn for itself */
 export function partsOf(
   { cookie, header, mirror = 0, percent }: Share,
   sticky: Sticky | undefined,
@@ -82,11 +82,11 @@ export function addedRulesOf(route: DeepReadonly<WeightedRoute>, deployment: str
 /** The longest name of a rule. */
 const LONGEST_NAME = 253;
 
-export function prefixOf(deployment: string): string {
+function prefixOf(deployment: string): string {
   return `${ADDED_RULE}${deployment}.`;
 }
 
-export function isNameable(deployment: string): boolean {
+function isNameable(deployment: string): boolean {
   return prefixOf(deployment).length <= LONGEST_NAME - 2;
 }
 
@@ -183,6 +183,7 @@ export function haveParts(rules: readonly ManagedRule[], deployment: string, par
   );
 }
 
+/** Whether a route has exactly the added rules that go with these parts. */
 export function hasRules(
   route: DeepReadonly<WeightedRoute>,
   own: readonly ManagedRule[],
@@ -193,6 +194,7 @@ export function hasRules(
   return semanticEqual(added, neededRules(own, deployment, parts));
 }
 
+/** Whether a managed rule has exactly the filters that go with these parts. */
 export function hasFilters(rule: ManagedRule, deployment: string, parts: OwnParts): boolean {
   const { whole } = rule.route.rules[rule.at] ?? {};
   const given = whole?.backendRefs?.[rule.canary.at]?.filters ?? [];

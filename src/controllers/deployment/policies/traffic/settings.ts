@@ -30,7 +30,7 @@ export interface Traffic extends GivenServices {
   readonly routes: readonly RouteRef[];
   /** How long a version has had no share before its pods go, milliseconds. @default the longest timeout of its rules */
   readonly drainMs?: number;
-  /** How long users that met the new version stay on it, by a cookie, milliseconds. @default each request is drawn anew */
+  /** How long users that met the new version stay on it, by a cookie, milliseconds. @default each request is drawn for itself */
   readonly stickyMs?: number;
   /** Whether the old version has only as many pods as its share needs. @default it stays whole */
   readonly isStableDynamic?: boolean;

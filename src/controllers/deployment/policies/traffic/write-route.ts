@@ -33,7 +33,7 @@ interface RouteWriter {
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
 /**
- * The same for a Deployment, which is told by an Event if the server refuses it: its definition of the kind may be older than the field, or
+ * The same for a Deployment, with an Event if the server refuses it: its definition of the kind may be older than the field, or
  * an admission webhook may forbid the change.
  * @throws ApiStatusError as {@link writeRoute}
  */

@@ -2,7 +2,7 @@
 export interface MeasuredRequests {
   readonly namespace: string;
   readonly service: string;
-  /** Of the Envoy Gateway: the cluster of the backend. */
+  /** The cluster that Envoy Gateway has for the backend. */
   readonly cluster: string;
   /** The time that a rate is taken over, as PromQL writes it. */
   readonly window: string;
