@@ -3,14 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { imageOf } from '../../examples/traffic/gateway/pod-servers.ts';
-import { createDeploymentController } from '../../src/controllers/deployment/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { DeepReadonly, Pod } from '../../src/machinery/kubernetes/index.js';
 import { ConfigMap } from '../../src/machinery/kubernetes/index.js';
-import { Namespace } from '../../src/runtime/index.js';
-import type { TestCluster } from '../../src/testing/cluster/index.js';
-import { startTestCluster } from '../../src/testing/cluster/index.js';
-import { DEFINITIONS, TrafficWorld } from '../e2e/support/traffic-world.js';
+import { TrafficCluster } from '../e2e/support/traffic-cluster.js';
+import type { TrafficWorld } from '../e2e/support/traffic-world.js';
 
 const clock = new SystemClock();
 const SLOW_MS = 60;
@@ -60,27 +57,18 @@ class Measurements {
 
 describe('a rollout by weights under checks', () => {
   const measurements = new Measurements();
-  let cluster: TestCluster;
-  let world: TrafficWorld | undefined;
-  let count = 0;
+  let lab: TrafficCluster;
 
   beforeAll(async () => {
     await measurements.start();
-    const bare = { controllers: [], nodes: 0, scheduler: false } as const;
-    await using defined = await startTestCluster({ ...bare, manifests: [{ file: DEFINITIONS }] });
-    const checks = { hosts: [{ host: '127.0.0.1', isSuffix: false }] };
-    cluster = await startTestCluster({
-      snapshot: await defined.snapshot(),
-      controllers: ['*', '-deployment', createDeploymentController({ traffic: true, checks })],
-    });
+    lab = await TrafficCluster.start({ checks: { hosts: [{ host: '127.0.0.1', isSuffix: false }] } });
   });
   afterEach(async () => {
-    await world?.stop();
-    world = undefined;
+    await lab.rest();
     measurements.forget();
   });
   afterAll(async () => {
-    await cluster?.stop();
+    await lab?.stop();
     await measurements.stop();
   });
 
@@ -98,18 +86,14 @@ describe('a rollout by weights under checks', () => {
   }
 
   async function start(steps: string, check: object): Promise<TrafficWorld> {
-    const namespace = `checked-${++count}`;
-    const { client } = cluster;
-    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    const namespace = await lab.createNamespace();
     const gateway = { address: measurements.address, implementation: 'istio', measures: 'latency', ...check };
-    await client.create(ConfigMap, {
+    await lab.client.create(ConfigMap, {
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'rollkeeper-checks' } },
       data: { latency: JSON.stringify({ gateway, interval: '1s' }) },
     });
-    const policies = { steps, 'on-failure': 'rollback', 'traffic-drain': '1s' };
-    world = await TrafficWorld.start(client, namespace, { policies, answer, ratePerSecond: 200 });
-    await world.settledAt('web:1');
-    return world;
+    const policies = { steps, 'on-failure': 'rollback' };
+    return lab.rolledOut({ policies, answer, ratePerSecond: 200 }, namespace);
   }
 
   it('goes back by itself where the latency is above its limit, and no request fails', async () => {
