@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GRPCRoute } from '../../examples/traffic/gateway/gateway-api.ts';
+import { GRPCRoute, HTTPRoute } from '../../examples/traffic/gateway/gateway-api.ts';
 import { imageOf } from '../../examples/traffic/gateway/pod-servers.ts';
+import { Event } from '../../src/machinery/kubernetes/index.js';
 import { typeMeta } from '../../src/runtime/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { TrafficCluster } from '../e2e/support/traffic-cluster.js';
 import type { TrafficWorld, TrafficWorldOptions } from '../e2e/support/traffic-world.js';
+import { Definition } from '../e2e/support/traffic-world.js';
 
 const REQUESTS = 200;
 const CANARY = { 'x-canary': 'always' };
@@ -93,6 +95,41 @@ describe('requests that a rollout leads for longer', () => {
     expect((await canary.burst(REQUESTS)).byImage).toEqual({ 'web:1': REQUESTS });
     const { spec } = await lab.client.get(GRPCRoute, { namespace, name: 'cart' });
     expect(spec.rules).toHaveLength(1);
+    expect(shop.all.failures).toEqual({});
+  });
+
+  it('are led by no rule where the definition of the kind knows no names of rules, and an Event says so', async () => {
+    const shop = await start({ steps: 'header x-canary=always; approve' });
+    const named =
+      '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/rules/items/properties/name';
+    const body = [{ op: 'remove', path: named }];
+    await lab.client.patch(
+      Definition,
+      { name: 'httproutes.gateway.networking.k8s.io' },
+      { type: 'json', body },
+    );
+    const isOld = async (): Promise<boolean> => {
+      const route = { ...typeMeta(HTTPRoute), metadata: { namespace: shop.namespace, name: 'probe' } };
+      const spec = { rules: [{ name: 'probe' }] };
+      const probe = lab.client.create(
+        HTTPRoute,
+        { ...route, spec },
+        { dryRun: true, fieldValidation: 'Strict' },
+      );
+      return probe.then(
+        () => false,
+        () => true,
+      );
+    };
+    await waitFor(isOld, { what: 'the definition without names to be in force' });
+    await shop.setImage('web:2');
+    const refused = async (): Promise<boolean> => {
+      const { items } = await lab.client.list<Event>(Event, { namespace: shop.namespace });
+      return items.some(({ reason }) => reason === 'RouteRefused');
+    };
+    await waitFor(refused, { what: 'the Event RouteRefused', timeoutMs: 60_000 });
+    expect(await shop.rules()).toHaveLength(1);
+    expect(shop.all.byImage['web:2']).toBeUndefined();
     expect(shop.all.failures).toEqual({});
   });
 });

@@ -19,7 +19,8 @@ import { waitFor } from '../../../src/testing/wait-for.js';
 
 /** The folder with the kinds of the Gateway API. */
 export const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'examples', 'traffic', 'definitions');
-const Definition = defineKind({
+/** The kind of definitions of kinds. */
+export const Definition = defineKind({
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
