@@ -76,6 +76,8 @@ export class RolloutWorld {
   zoneOf: (node: string) => string = () => '';
   /** The answer of a pod's node to a resize: the condition PodResizePending. @default it is carried out at once */
   resizeAnswer: (pod: Pod) => { readonly reason: 'Deferred' | 'Infeasible' } | undefined = () => undefined;
+  /** How many pods the nodes have room for; of others the scheduler says that they do not fit. */
+  room = Infinity;
   /** Pods whose end takes longer than a test. */
   lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
@@ -190,9 +192,13 @@ export class RolloutWorld {
 
   /** A kubelet starts a pod, unless its image is broken. */
   startPod(pod: Pod): void {
-    if (isTerminating(pod) || isPodReady(pod) || this.breaks(pod.spec.containers[0]?.image ?? '')) return;
+    const isUnfit = isUnscheduled(pod);
+    if (isTerminating(pod) || isPodReady(pod) || (isUnfit && this.isFull)) return;
+    const spec = isUnfit ? { ...pod.spec, nodeName: this.nodeOf(this.pods) } : pod.spec;
+    if (this.breaks(pod.spec.containers[0]?.image ?? '')) return;
     this.api.seed(Pod, {
       ...pod,
+      spec,
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     });
   }
@@ -268,6 +274,8 @@ export class RolloutWorld {
   private createPod(replicaSet: ReplicaSet): void {
     const { name, namespace } = replicaSet.metadata;
     const template = structuredClone(replicaSet.spec.template);
+    const { isFull } = this;
+    const now = toRfc3339(this.clock.now());
     const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -275,15 +283,22 @@ export class RolloutWorld {
         name: `${name}-${++this.pods}`,
         namespace,
         uid: `pod-${this.pods}`,
-        creationTimestamp: toRfc3339(this.clock.now()),
+        creationTimestamp: now,
         labels: template?.metadata?.labels,
         ...(template?.metadata?.annotations && { annotations: template.metadata.annotations }),
         ownerReferences: [newControllerRef(replicaSet)],
       },
-      spec: { ...(template?.spec as Pod['spec']), nodeName: this.nodeOf(this.pods) },
-      status: { phase: 'Pending' },
+      spec: {
+        ...(template?.spec as Pod['spec']),
+        ...(!isFull && { nodeName: this.nodeOf(this.pods) }),
+      },
+      status: { phase: 'Pending', ...(isFull && { conditions: [doesNotFit(now)] }) },
     };
     this.api.seed<Pod>(Pod, readingCopies(pod, replicaSet));
+  }
+
+  private get isFull(): boolean {
+    return this.allPods.filter((pod) => !isUnscheduled(pod)).length >= this.room;
   }
 
   /** Applies a merge patch of labels and annotations. */
@@ -309,6 +324,20 @@ export class RolloutWorld {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' };
     this.api.seed(Pod, { ...pod, metadata });
   }
+}
+
+function isUnscheduled({ status }: Pod): boolean {
+  return status?.conditions?.some(({ reason }) => reason === 'Unschedulable') === true;
+}
+
+function doesNotFit(now: string) {
+  return {
+    type: 'PodScheduled',
+    status: 'False' as const,
+    reason: 'Unschedulable',
+    message: '0/3 nodes are available: 3 Insufficient cpu.',
+    lastTransitionTime: now,
+  };
 }
 
 /** Increments generations, as the API server does, and counts every change. */

@@ -4,7 +4,7 @@ import { findDeployment } from '../../src/rollkeeper/cli/live-deployment.js';
 import { withApi } from '../../src/rollkeeper/cli/with-api.js';
 import type { Diagnosis } from '../../src/rollkeeper/cli/doctor/index.js';
 import { examine } from '../../src/rollkeeper/cli/doctor/index.js';
-import { compareRevisions, readTimeline } from '../../src/rollkeeper/insight/rollout/index.js';
+import { compareRevisions, readRelease, readTimeline, renderRelease } from '../../src/rollkeeper/insight/rollout/index.js';
 import { readTopFromApi } from '../../src/rollkeeper/cli/top/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
@@ -165,5 +165,24 @@ describe('a user of one namespace', () => {
       ),
     );
     expect(entries.map(({ kind }) => kind)).toEqual(['created', 'asked', 'asked']);
+  });
+});
+
+describe('a release', () => {
+  it('is shown to the user of one namespace with the Deployments of that namespace alone', async () => {
+    for (const namespace of ['default', 'others']) {
+      const base = deployment('web:2', namespace);
+      const annotations = { 'rollkeeper.dev/release': 'shop-42' };
+      await cluster.apply({ ...base, metadata: { ...base.metadata, annotations } });
+    }
+    await cluster.waitFor(WEB, 'rollout');
+    const read = (namespace: string) =>
+      withApi({ kubeconfig: userKubeconfig }, (client) =>
+        readRelease(client, { release: 'shop-42', namespace, nowMs: clock.now() }),
+      );
+    const report = await read('default');
+    expect(report).toMatchObject({ outcome: 'complete', members: [{ name: 'web', phase: 'complete' }] });
+    expect(report && renderRelease(report)).toMatch(/^release shop-42 in namespace default: complete\n/);
+    await expect(read('others')).rejects.toThrow(/forbidden/);
   });
 });

@@ -53,7 +53,9 @@ import {
 } from './policies/blue-green/selecting-services.js';
 import { ROUTES_OF_POLICY, watchRoutes, weightedRoutes } from './policies/traffic/routes.js';
 import { servicesUsedBy } from './policies/services-used-by.js';
+import { ORDER_INDEX, orderIndex, watchOrder } from './policies/order/order-source.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
+import { orderSource } from './state/rollout-order.js';
 import type { Turns } from './policies/turns/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
@@ -178,6 +180,7 @@ function policySources(
           : ('off' as const),
       routes: traffic ? weightedRoutes(informers) : ('off' as const),
       turns: turnSource(maxRollouts, all),
+      order: orderSource({ deployments: deployments.lister, replicaSets, pods, clock, defaultsOf }),
       nodes: zones ? nodeLabels(informers) : ('off' as const),
     },
     measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
@@ -209,6 +212,7 @@ function watchesOf(
     { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
     { ...watchAskedEvictions(kind), urgency: { onlyIfNeeded: true } },
     watchNamespaceDefaults(kind),
+    ...watchOrder(kind),
     ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
     ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
     ...(blueGreen || traffic ? [watchSelectingServices(kind, defaultsOf)] : []),
@@ -224,6 +228,7 @@ function indexesOf(
 ) {
   return [
     indexBy(kind, TEMPLATE_INDEX, templateIndex),
+    indexBy(kind, ORDER_INDEX, orderIndex),
     ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
     ...(respectDisruptionBudgets || blueGreen || traffic ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
     ...(blueGreen || traffic ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),

@@ -82,6 +82,7 @@ export { readRevisionEntries, whoAsked, withNotedChange } from './policies/histo
 export { shownAgain, shownName, trustInNames } from './policies/common/requester.js';
 export type { NameTrust } from './policies/common/requester.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
+export { releaseOf } from './policies/order/order-source.js';
 export { NAMESPACE_POLICIES } from './state/namespace-defaults.js';
 export type { LivePods } from './policies/resize/live-pods.js';
 export type { Standing, StandingCode } from './policies/common/outcome.js';

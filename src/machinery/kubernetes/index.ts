@@ -79,6 +79,7 @@ export {
 } from './asked-eviction.js';
 export type { Replacement } from './decide-replacement.js';
 export { decideReplacement } from './decide-replacement.js';
+export { REPLACES_PODS_OF, renderReplacedOwners, replacedOwners } from './replaced-pods.js';
 export { POD_DELETION_COST, parseDeletionCost } from './pod-deletion-cost.js';
 export {
   NANOS,

@@ -17,6 +17,7 @@ import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
 import { registerProblemsCommand } from './problems.command.js';
 import { registerQueueCommand } from './queue.command.js';
+import { registerReleaseCommand } from './release.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
 import { registerScaleCommand } from './scale.command.js';
@@ -50,6 +51,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   registerProblemsCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
+  registerReleaseCommand(program);
   registerRolloutRequestCommands(program);
   registerDiffCommand(program);
   registerTimelineCommand(program);

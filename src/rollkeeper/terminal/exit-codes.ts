@@ -79,6 +79,15 @@ export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
     of(ROLLOUT_EXIT_CODES['timed-out'], 'timed out'),
     of(ROLLOUT_EXIT_CODES.progressing, 'under way (status --watch=false)'),
   ],
+  release: [
+    of(0, 'complete: each Deployment of the release is'),
+    of(1, 'no Deployment names the release, or no answer'),
+    of(ROLLOUT_EXIT_CODES.failed, 'a Deployment of it failed'),
+    of(ROLLOUT_EXIT_CODES['rolled-back'], 'rolled back'),
+    of(ROLLOUT_EXIT_CODES['waiting-for-approval'], 'waits for an approval'),
+    of(ROLLOUT_EXIT_CODES.held, 'held'),
+    of(ROLLOUT_EXIT_CODES.progressing, 'under way'),
+  ],
   scale: [
     of(0, 'done'),
     of(SCALE_EXIT_CODES.refused, 'refused: nothing was changed'),

@@ -23,6 +23,7 @@ export const COMMANDS_OF_A_CLUSTER: readonly (readonly string[])[] = [
   ['rollout', 'undo', 'web'],
   ['rollout', 'restart', 'web'],
   ['rollout', 'pause', 'web'],
+  ['release', 'status', 'shop-42'],
   ['promote', 'web'],
   ['abort', 'web'],
   ['retry', 'web'],

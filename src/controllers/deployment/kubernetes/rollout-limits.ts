@@ -74,6 +74,7 @@ export function mergeLimits(limits: RolloutLimits, more: RolloutLimits): Rollout
     ...limits,
     ...(given as RolloutLimits),
     ...bothOf(limits.most, more.most, (a, b) => ({ most: Math.min(a, b) })),
+    ...bothOf(limits.surge, more.surge, (a, b) => ({ surge: Math.max(a, b) })),
     ...bothOf(limits.leastOld, more.leastOld, (a, b) => ({ leastOld: (set) => Math.max(a(set), b(set)) })),
     ...bothOf(limits.mayNotGrow, more.mayNotGrow, (a, b) => ({ mayNotGrow: new Set([...a, ...b]) })),
     ...bothOf(limits.keptWhole, more.keptWhole, (a, b) => ({ keptWhole: new Set([...a, ...b]) })),

@@ -55,7 +55,7 @@ const PLAIN: Scenario = {
     podReplacement: undefined,
     zones: undefined,
     resize: undefined,
-    autoscaling: undefined,
+    autoscaling: undefined, surge: undefined,
     config: undefined,
     relabel: undefined,
     isMarked: false,

@@ -34,6 +34,7 @@ const NO_SETTINGS = {
   autoscaling: undefined,
   config: undefined,
   relabel: undefined,
+  surge: undefined,
   isMarked: false,
   restartOn: undefined,
   steps: undefined,
@@ -171,6 +172,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const lab = await live(drawn, drawnChanges);
       await rest(lab);
       await lab.apply({ freeze: false });
+      await lab.apply({ roomFor: undefined });
       for (const { metadata } of lab.world.budgets) await lab.world.api.delete(PodDisruptionBudget, metadata);
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);

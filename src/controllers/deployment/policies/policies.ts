@@ -26,17 +26,24 @@ import { HISTORY } from './history/history.js';
 import { HISTORY_SETTINGS } from './history/settings.js';
 import { NOTIFY_SETTINGS } from './notify/settings.js';
 import { HOLD_UNTIL_PINNED } from './pinning/hold-until-pinned.js';
+import { FOLLOW_ORDER, ORDER } from './order/follow-order.js';
+import type { OrderSurroundings } from './order/order-source.js';
+import { ORDER_SETTINGS } from './order/settings.js';
 import { POD_REPLACEMENT_POLICY } from './pod-replacement/pod-replacement.js';
 import { POD_REPLACEMENT_SETTINGS } from './pod-replacement/settings.js';
 import { RELABEL_IN_PLACE } from './relabel/relabel-in-place.js';
 import { RELABEL_SETTINGS } from './relabel/settings.js';
 import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
+import { GO_BACK_TOGETHER } from './order/go-back-together.js';
+import { RELEASE_SETTINGS } from './order/release-settings.js';
 import { CARRY_OUT_REQUESTS, REQUESTS } from './requests/requests.js';
 import type { LivePods } from './resize/live-pods.js';
 import { RESIZE_IN_PLACE, type ResizeOutcome } from './resize/resize-in-place.js';
 import { RESIZE_SETTINGS } from './resize/settings.js';
 import { SCALE_DOWN } from './scale-down/scale-down.js';
 import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
+import { REBALANCE, REBALANCE_SETTINGS } from './spread/rebalance.js';
+import { SPREAD, SPREAD_SETTINGS } from './spread/spread.js';
 import { HOLD_START } from './start/hold-start.js';
 import { SERVING, SERVING_SETTINGS } from './serving/serving.js';
 import { START_SETTINGS } from './start/settings.js';
@@ -67,6 +74,8 @@ const SETTINGS = [
   CONFIG_RESTART_SETTINGS,
   BUDGET_SETTINGS,
   TURN_SETTINGS,
+  ORDER_SETTINGS,
+  RELEASE_SETTINGS,
   BLUE_GREEN_SETTINGS,
   TRAFFIC_SETTINGS,
   POD_REPLACEMENT_SETTINGS,
@@ -81,6 +90,8 @@ const SETTINGS = [
   FAILED_PODS_SETTINGS,
   DEGRADED_SETTINGS,
   SURGE_SETTINGS,
+  SPREAD_SETTINGS,
+  REBALANCE_SETTINGS,
   VERSION_LABEL_SETTINGS,
   AUTOSCALING_SETTINGS,
   SERVING_SETTINGS,
@@ -89,10 +100,12 @@ const SETTINGS = [
 
 /** The rules of the version that runs, in their order: the first that chooses one counts. */
 const VERSION_RULES: readonly VersionRule<RolloutPass>[] = [
+  GO_BACK_TOGETHER,
   GO_BACK,
   CARRY_OUT_REQUESTS,
   RESTART_ON_CHANGE,
   HOLD_UNTIL_PINNED,
+  FOLLOW_ORDER,
   HOLD_START,
   TAKE_TURNS,
   STAY_IN_PLACE,
@@ -115,9 +128,11 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   CONFIG_RESTART,
   PINNED_CONFIG_POLICY,
   EVICTIONS,
+  REBALANCE,
   BUDGETS,
   SURGE,
   TURNS,
+  ORDER,
   versionBy<RolloutPass>(VERSION_RULES),
   BLUE_GREEN,
   TRAFFIC,
@@ -127,6 +142,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   FAILED_PODS_POLICY,
   DEGRADED_POLICY,
   SERVING,
+  SPREAD,
   VERSION_LABELS,
 ];
 
@@ -152,7 +168,11 @@ export const NO_POLICY: RolloutPolicy = Object.assign(
 
 /** The surroundings of a Deployment. What is not known, the policies neither ask about nor doubt: the status counts as true. */
 export interface Surroundings
-  extends BudgetSurroundings, ConfigSurroundings, TrafficSurroundings, TurnSurroundings, ZoneSurroundings {}
+  extends
+    BudgetSurroundings,
+    ConfigSurroundings,
+    OrderSurroundings,
+    TrafficSurroundings, TurnSurroundings, ZoneSurroundings {}
 
 /** The effect of the policies on a pass. */
 export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome, TrafficOutcome {}

@@ -92,6 +92,7 @@ export const scenario = fc.record({
   autoscaling: fc.constantFrom(undefined, undefined, 'hold', 'floor'),
   config: fc.constantFrom(undefined, undefined, 'pinned'),
   relabel: fc.constantFrom(undefined, 'in-place'),
+  surge: fc.constantFrom(undefined, 'if-it-fits'),
   /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
   isMarked: fc.boolean(),
 });
@@ -103,6 +104,8 @@ export const change = fc.oneof(
   fc.record({ freeze: fc.boolean() }),
   fc.record({ paused: fc.boolean() }),
   fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
+  /** The nodes have room for what runs and so many more pods, or for any number. */
+  fc.record({ roomFor: fc.constantFrom<number | undefined>(0, 1, undefined) }),
   fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
   fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
@@ -170,11 +173,16 @@ export class PolicyWorld {
 
   async apply(change: Change): Promise<void> {
     if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
+    if ('roomFor' in change) return this.limitRoom(change.roomFor);
     if ('lost' in change) return this.lose(change.lost);
     if ('config' in change) return this.configure(change.config);
     if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
+  }
+
+  private limitRoom(more: number | undefined): void {
+    this.world.room = more === undefined ? Infinity : this.world.allPods.length + more;
   }
 
   /** Pods that were ready are not, and their ReplicaSets have said so: before that no controller could know. */
@@ -320,11 +328,13 @@ function deploymentOf(drawn: Scenario): Deployment {
     autoscaling: drawn.autoscaling,
     config: drawn.config,
     relabel: drawn.relabel,
+    surge: drawn.surge,
     ...(drawn.isMarked && {
       'canary-labels': 'role=canary',
       'stable-labels': 'role=stable',
       'failed-pods': 'keep 3, 1h',
       'progress-after': '5m',
+      spread: 'after-rollout',
     }),
     zones: blueGreen || budget ? undefined : drawn.zones,
     'disruption-budgets': budget && 'respect',

@@ -103,6 +103,16 @@ export const ROLLOUTS: readonly {
     says: 'not its turn',
   },
   {
+    name: 'one before it in the order has not ended well',
+    shape: {
+      reason: 'WaitingForOrder',
+      message: 'The rollout waits for deployment/api, which is not complete',
+      updated: 0,
+    },
+    phase: 'held',
+    says: 'waits for deployment/api',
+  },
+  {
     name: 'a check that has not passed, before the last size',
     shape: { reason: 'WaitingForCheck', message: 'Step 2 of 2 (check slo)', updated: 1 },
     phase: 'waiting-for-check',

@@ -6,6 +6,8 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 export interface NodeLabels {
   /** Undefined where the node or the label is missing. */
   valueOf(node: string, label: string): string | undefined;
+  /** All values of a label, each once. @default not known */
+  valuesOf?(label: string): readonly string[];
   /** `starting`: the first list is under way. `refused`: the server does not give it. */
   readonly availability: 'known' | 'starting' | 'refused';
 }
@@ -24,6 +26,9 @@ export function nodeLabels(informers: Pick<InformerSource, 'partialInformerFor'>
   const informer = informers.partialInformerFor<KubernetesObject>(LABELLED_NODES, { optional: true });
   return {
     valueOf: (node, label) => informer.lister.get(node)?.metadata.labels?.[label],
+    valuesOf: (label) => [
+      ...new Set(informer.lister.list().flatMap(({ metadata }) => metadata.labels?.[label] ?? [])),
+    ],
     get availability() {
       if (informer.hasSynced) return 'known';
       return informer.trouble ? 'refused' : 'starting';

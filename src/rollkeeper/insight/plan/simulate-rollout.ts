@@ -66,6 +66,9 @@ export interface RolloutPlan {
   readonly completes: boolean;
 }
 
+/** The live Deployment waits for these, and the plan cannot know of them. */
+const TAKEN_FOR_GIVEN: ReadonlySet<string> = new Set(['waits-for-budget', 'waits-for-turn', 'waits-for-order']);
+
 /** More steps than any rollout needs: each moves at least one pod. */
 const MAX_STEPS = 20_000;
 
@@ -192,7 +195,7 @@ class PlannedWorld {
     if (standing.code === 'waits-for-approval') {
       const annotations = { ...this.deployment.metadata.annotations, [APPROVE]: 'the plan' };
       this.deployment = { ...this.deployment, metadata: { ...this.deployment.metadata, annotations } };
-    } else if (standing.code === 'waits-for-budget' || standing.code === 'waits-for-turn') {
+    } else if (TAKEN_FOR_GIVEN.has(standing.code)) {
       // Taken for given: the live Deployment said so, and the plan has neither budgets nor other rollouts.
       const conditions = this.deployment.status?.conditions?.filter(({ type }) => type !== 'Progressing');
       this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } };

@@ -7,6 +7,8 @@ export type { RolloutRequest } from './request-of-rollout.js';
 export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
 export type { Print } from './reporters.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
+export { readRelease, renderRelease } from './release-report.js';
+export type { ReleaseMember, ReleaseReport } from './release-report.js';
 export { rolloutTrack } from './rollout-track.js';
 export type { RolloutTrack, TrackedStep } from './rollout-track.js';
 export type { ChangeNote } from './change-note.js';

@@ -22,6 +22,7 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'rollout-held',
   'waits-for-budget',
   'waits-for-turn',
+  'waits-for-order',
   'resizes-pods',
   'failed-template',
   'rolled-back',

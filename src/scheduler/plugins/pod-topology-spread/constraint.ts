@@ -1,6 +1,7 @@
 import {
   compileLabelSelector,
   compileNodeSelection,
+  controllerOf,
   isEmptySelector,
   isTerminating,
   ownField,
@@ -26,6 +27,8 @@ export interface Constraint {
   readonly selectorKey: string;
   /** A selector without requirements selects the pod itself and counts no other. */
   readonly countsNone: boolean;
+  /** UIDs of controllers whose pods are about to be replaced, and do not count. */
+  readonly leaving: readonly string[];
   /** Nodes that the pod does not tolerate do not count. */
   readonly honorsTaints: boolean;
   /** Whether pods on such nodes count, and the nodes' domains. */
@@ -39,16 +42,22 @@ interface ConstraintParts {
   readonly selects: LabelMatcher;
   readonly selectorKey: string;
   readonly countsNone?: boolean;
+  /** @default none */
+  readonly leaving?: readonly string[];
   readonly nodeAffinityPolicy?: string;
   readonly nodeTaintsPolicy?: string;
 }
 
 /** The pod's own constraints of one kind. */
-export function statedConstraints({ pod }: PodInfo, whenUnsatisfiable: string): Constraint[] {
+export function statedConstraints(
+  { pod }: PodInfo,
+  whenUnsatisfiable: string,
+  leaving: readonly string[],
+): Constraint[] {
   const stated = pod.spec.topologySpreadConstraints ?? [];
   return stated
     .filter((constraint) => constraint.whenUnsatisfiable === whenUnsatisfiable)
-    .map((constraint) => compileConstraint({ ...constraint, ...selectorOf(constraint) }, pod));
+    .map((constraint) => compileConstraint({ ...constraint, ...selectorOf(constraint), leaving }, pod));
 }
 
 function selectorOf({
@@ -61,10 +70,12 @@ function selectorOf({
   };
 }
 
+const NONE: readonly string[] = [];
 const NOTHING = compileLabelSelector(undefined);
 
 export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Constraint {
-  const { countsNone = false, maxSkew, minDomains = 1, selectorKey, selects, topologyKey } = parts;
+  const { countsNone = false, leaving = NONE, maxSkew, minDomains = 1, selectorKey, selects } = parts;
+  const { topologyKey } = parts;
   const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = parts;
   const isSelected: NodeMatcher | undefined =
     nodeAffinityPolicy === 'Honor' && hasNodeSelection(pod) ? compileNodeSelection(pod.spec) : undefined;
@@ -76,6 +87,7 @@ export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Con
     selects,
     selectorKey,
     countsNone,
+    leaving,
     honorsTaints,
     includes: (node) =>
       (!isSelected || isSelected(node)) &&
@@ -120,13 +132,19 @@ export function countPodsOnAll(
   );
 }
 
-function keyOf({ selectorKey }: Constraint, namespace: string): string {
-  return `${namespace} ${selectorKey}`;
+function keyOf({ leaving, selectorKey }: Constraint, namespace: string): string {
+  const key = `${namespace} ${selectorKey}`;
+  return leaving.length === 0 ? key : `${key} without ${leaving.join()}`;
 }
 
-function counterOf({ selects }: Constraint, namespace: string): (pod: PodInfo) => boolean {
-  return ({ pod }) =>
-    pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels);
+function counterOf(constraint: Constraint, namespace: string): (pod: PodInfo) => boolean {
+  return ({ pod }) => pod.metadata.namespace === namespace && !isTerminating(pod) && isCounted(constraint, pod);
+}
+
+/** Whether a constraint counts a pod of its namespace. */
+export function isCounted({ leaving, selects }: Constraint, pod: ReadablePod): boolean {
+  if (!selects(pod.metadata.labels)) return false;
+  return leaving.length === 0 || !leaving.includes(controllerOf(pod)?.uid ?? '');
 }
 
 function countAll(pods: readonly PodInfo[], isCounted: (pod: PodInfo) => boolean): number {

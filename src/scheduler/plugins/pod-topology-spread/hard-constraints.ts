@@ -3,7 +3,7 @@ import type { NodeInfo, PodInfo } from '../../framework/node-info.js';
 import type { SchedulingContext, Verdict } from '../../framework/plugin.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
 import type { Constraint } from './constraint.js';
-import { countPodsOnAll, hasAllKeys } from './constraint.js';
+import { countPodsOnAll, hasAllKeys, isCounted } from './constraint.js';
 
 const MISMATCH = "node(s) didn't match pod topology spread constraints";
 const UNEVEN = unschedulable(MISMATCH);
@@ -64,12 +64,12 @@ export function changeDomains(
   { node }: NodeInfo,
   { by, pod }: { readonly by: 1 | -1; readonly pod: PodInfo },
 ): SpreadState {
-  const { labels, namespace } = other.pod.metadata;
+  const { namespace } = other.pod.metadata;
   const constraints = state.map(({ constraint }) => constraint);
   if (namespace !== pod.pod.metadata.namespace || !hasAllKeys(node, constraints)) return state;
   return state.map((domains) => {
     const { constraint } = domains;
-    if (!constraint.selects(labels) || !constraint.includes(node)) return domains;
+    if (!isCounted(constraint, other.pod) || !constraint.includes(node)) return domains;
     const value = node.metadata.labels![constraint.topologyKey]!;
     return { ...domains, changed: { value, count: countIn(domains, value) + by } };
   });

@@ -14,6 +14,7 @@ import {
   compileLabelSelector,
   controllerOf,
   isEmptySelector,
+  replacedOwners,
   tryCompileLabelSelector,
   stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
@@ -82,7 +83,7 @@ export const podTopologySpread: PluginFactory = (args, { view }) => {
   const defaults = areSystemDefaults ? SYSTEM_DEFAULTS : defaultConstraints;
   const constraintsOf = (context: PodInView, whenUnsatisfiable: string): readonly Constraint[] =>
     hasOwnConstraints(context)
-      ? statedConstraints(context.pod, whenUnsatisfiable)
+      ? statedConstraints(context.pod, whenUnsatisfiable, leavingBeside(context))
       : compileDefaults(context, defaults, whenUnsatisfiable);
   const plugin: SchedulerPlugin<SpreadState, SoftSpread> = {
     name: 'PodTopologySpread',
@@ -112,6 +113,20 @@ function hasOwnConstraints({ pod }: PodInView): boolean {
   return (pod.pod.spec.topologySpreadConstraints ?? []).length > 0;
 }
 
+/** The controllers whose pods a rollout replaces by those of this pod's controller. */
+function leavingBeside({
+  pod: { pod },
+  view,
+}: {
+  readonly pod: Pick<PodInView['pod'], 'pod'>;
+  readonly view: ClusterView;
+}): readonly string[] {
+  const owner = controllerOf(pod);
+  if (owner?.kind !== 'ReplicaSet') return [];
+  const { namespace = '' } = pod.metadata;
+  return replacedOwners(view.get<KubernetesObject>('apps/replicasets', { namespace, name: owner.name }));
+}
+
 function compileDefaults(
   { pod: { pod }, view }: PodInView,
   defaults: readonly DefaultConstraint[],
@@ -120,5 +135,6 @@ function compileDefaults(
   const wanted = defaults.filter((each) => each.whenUnsatisfiable === whenUnsatisfiable);
   const selector = wanted.length > 0 ? defaultSelector(pod, view) : undefined;
   if (!selector) return [];
-  return wanted.map((each) => compileConstraint({ ...each, ...selector }, pod));
+  const leaving = leavingBeside({ pod: { pod }, view });
+  return wanted.map((each) => compileConstraint({ ...each, ...selector, leaving }, pod));
 }

@@ -23,6 +23,10 @@ export interface FailedTemplate extends RevisionRef {
   readonly to?: RevisionRef;
   /** It was what an earlier failure went back to: two in a row, so it is left as it is. */
   readonly stopped?: true;
+  /** The release that it was part of. @default none */
+  readonly release?: string;
+  /** It failed with its release, by another Deployment, and only for as long as that one has. */
+  readonly byOther?: true;
 }
 
 /** Older failures are forgotten, so that the annotation stays small. */
@@ -59,10 +63,14 @@ export function addFailure(
 
 function isFailure(value: unknown): value is FailedTemplate {
   if (!isJsonObject(value) || !isRef(value)) return false;
-  const { aborted, at, cause, stopped, to } = value;
+  const { aborted, at, byOther, cause, release, stopped, to } = value;
   const isMark = (mark: unknown): boolean => mark === undefined || mark === true;
   return (
-    isTime(at) && isShortText(cause) && (to === undefined || isRef(to)) && isMark(aborted) && isMark(stopped)
+    isTime(at) &&
+    isShortText(cause) &&
+    (to === undefined || isRef(to)) &&
+    (release === undefined || isShortText(release, LONGEST_NAME)) &&
+    [aborted, stopped, byOther].every(isMark)
   );
 }
 

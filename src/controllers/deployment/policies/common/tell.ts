@@ -19,6 +19,7 @@ export {
   WAITING_FOR_BUDGET,
   WAITING_FOR_CHECK,
   WAITING_FOR_CONFIGURATION,
+  WAITING_FOR_ORDER,
   WAITING_FOR_TERMINATION,
   WAITING_FOR_TRAFFIC,
   WAITING_FOR_TURN,
@@ -61,6 +62,8 @@ export const ROUTE_NOT_USABLE = 'RouteNotUsable';
 export const ROUTES_NOT_WATCHED = 'RoutesNotWatched';
 /** A reason of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
+/** A reason of the same condition, and an Event: Deployments wait for each other. */
+export const ORDER_IN_CIRCLE = 'OrderInCircle';
 /** A reason of the same condition, and an Event: a label of the version would change what the selector looks at. */
 export const LABEL_OF_SELECTOR = 'LabelOfSelector';
 export const POLICY_CONDITION = 'RolloutPolicy';
@@ -142,6 +145,7 @@ export interface Problem {
     | typeof ROUTES_NOT_WATCHED
     | typeof NODES_NOT_WATCHED
     | typeof LABEL_OF_SELECTOR
+    | typeof ORDER_IN_CIRCLE
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;

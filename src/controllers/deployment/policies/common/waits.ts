@@ -10,6 +10,8 @@ export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
 export const WAITING_FOR_TURN = 'WaitingForTurn';
+/** Progressing, and an Event: the rollout has not begun, because those before it have not ended well. */
+export const WAITING_FOR_ORDER = 'WaitingForOrder';
 /** Progressing, and an Event: only cpu and memory have changed, and the pods that run get them. */
 export const RESIZING_PODS = 'ResizingPods';
 /** Progressing: a check has not passed, or holds the rollout. */
@@ -32,6 +34,7 @@ export const WAITS = {
   [WAITING_FOR_TERMINATION]: { phase: 'waiting-in-step', code: 'waits-for-termination' },
   [WAITING_FOR_BUDGET]: { phase: 'held', code: 'waits-for-budget' },
   [WAITING_FOR_TURN]: { phase: 'held', code: 'waits-for-turn' },
+  [WAITING_FOR_ORDER]: { phase: 'held', code: 'waits-for-order' },
   [WAITING_FOR_CHECK]: { phase: 'waiting-for-check', code: 'waits-for-check' },
   [WAITING_FOR_TRAFFIC]: { phase: 'waiting-in-step', code: 'waits-for-traffic' },
   [WAITING_FOR_CONFIGURATION]: { phase: 'held', code: 'waits-for-configuration' },

@@ -24,7 +24,8 @@ export const EVICTION_SETTINGS: PolicySettings<EvictionFields> = {
   keeps: [FIRST_TO_GO],
 };
 
-function surgeProblem({ isRollingUpdate, maxSurge }: PolicyShape): string | undefined {
+/** Why pods cannot come before others go. */
+export function surgeProblem({ isRollingUpdate, maxSurge }: PolicyShape): string | undefined {
   if (!isRollingUpdate) return NEEDS_ROLLING_UPDATE;
   const isNone = maxSurge !== undefined && Number.parseInt(String(maxSurge), 10) === 0;
   return isNone ? 'needs spec.strategy.rollingUpdate.maxSurge above 0' : undefined;

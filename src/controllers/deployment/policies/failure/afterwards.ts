@@ -54,7 +54,12 @@ export function judgeAfterwards(pass: JudgedPass, rolledOut: RolledOut): void {
 
 function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: string): void {
   const { draft, outcome } = pass;
-  const failure = { ...refOf(draft, latest), at: draft.now, cause: why };
+  const { release } = pass.policy;
+  const failure = {
+    ...refOf(draft, latest),
+    ...{ at: draft.now, cause: why },
+    ...(release !== undefined && { release }),
+  };
   const isSecond = failures[0]?.to?.template === current;
   const target = isSecond ? undefined : lastGood(draft, failures, current);
   if (isSecond) {
@@ -69,7 +74,9 @@ function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: s
     if (recorded[0]) tellFailure(pass, recorded[0], target);
     // Its own write brings it back; this covers a watch that misses it.
     lookAgainAfter(outcome, 1000);
-  } else if (isNewlyExceeded(pass)) {
+  } else if (release !== undefined || isNewlyExceeded(pass)) {
+    // The others of the release go back by it.
+    if (release !== undefined) record(pass, addFailure(failures, failure));
     const message = `${failureSentence(failure)}. No revision is known to be good, so it is left as it is`;
     tellEvent(draft, outcome, warning('NothingToRollBackTo', message));
   }

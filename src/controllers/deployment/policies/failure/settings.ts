@@ -1,12 +1,16 @@
 import { parseDuration } from '@rollkeeper/machinery/clock';
 import { MAX_INT32 } from '../../kubernetes/int32.js';
 import { parsePodCount, type PodCount } from '../common/pod-counts.js';
+import { annotationOf } from '../common/names.js';
 import { NO_DURATION, type PolicySettings } from '../common/settings.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses, type FailureCause } from './failure-causes.js';
 
 /** The fate of a rollout that failed. */
 const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
 export type OnFailure = (typeof ON_FAILURE)[number];
+
+/** A name as of a label: it stands in annotations and messages. */
+const RELEASE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 /** The settings of what is a failure, and what follows it. */
 export interface FailureFields {
@@ -20,6 +24,8 @@ export interface FailureFields {
   readonly bakeMs: number;
   /** More restarts of containers in that time are a failure. @default any number */
   readonly maxRestarts?: number;
+  /** The release that its rollouts belong to, whose Deployments go back together. @default none */
+  readonly release?: string;
 }
 
 export const FAILURE_SETTINGS: PolicySettings<FailureFields> = {
@@ -60,5 +66,17 @@ export const FAILURE_SETTINGS: PolicySettings<FailureFields> = {
       fields.maxRestarts = Number(text);
       return undefined;
     },
+    release: (text, fields) => {
+      if (!RELEASE.test(text)) return 'is not a name of at most 63 letters, digits, "-", "_" and "."';
+      fields.release = text;
+      return undefined;
+    },
   },
+  combine: (_, { annotations, has, problemOf }) => {
+    if (has('release') && annotations[annotationOf('release')] === undefined)
+      return { problems: [problemOf('release', 'belongs on the Deployment')] };
+    // The Deployments of a release go back, unless another setting says otherwise.
+    return has('release') && !has('on-failure') ? { fields: { onFailure: 'rollback' } } : {};
+  },
+  ifWrong: { release: { release: undefined } },
 };

@@ -24,7 +24,7 @@ import {
   warning,
 } from '../common/tell.js';
 
-type RequestPass = Pass<HistoryFields>;
+type RequestPass = Pass<HistoryFields & Pick<FailureFields, 'release'>>;
 
 /** A person may request a rollback or a retry without any policy. */
 export const REQUESTS: Policy<RequestPass> = {
@@ -60,7 +60,7 @@ function takeRequests(pass: RequestPass, latest: ReplicaSetDraft | undefined): v
 }
 
 /** The template counts as failed from now on, and what follows is what follows a failure. */
-function abort({ draft, outcome }: RequestPass, latest: ReplicaSetDraft | undefined): void {
+function abort({ draft, outcome, policy }: RequestPass, latest: ReplicaSetDraft | undefined): void {
   const by = requesterOf(draft.annotations, ABORT) ?? '';
   const { [ABORT]: _asked, ...others } = draft.annotations;
   const failures = readFailures(others);
@@ -77,7 +77,11 @@ function abort({ draft, outcome }: RequestPass, latest: ReplicaSetDraft | undefi
   }
   const ref = latest ? refOf(draft, latest) : { template: current, replicaSet: '', revision: '' };
   const cause = `aborted${byWhom(by, draft.names)}`;
-  const failure: FailedTemplate = { ...ref, at: draft.now, cause, aborted: true, to: refOf(draft, target) };
+  const failure: FailedTemplate = {
+    ...ref,
+    ...{ at: draft.now, cause, aborted: true, to: refOf(draft, target) },
+    ...(policy.release !== undefined && { release: policy.release }),
+  };
   draft.replaceMetadata(withFailures(others, addFailure(failures, failure)));
   tellEvent(
     draft,

@@ -1,0 +1,123 @@
+import { OWNER_UID_INDEX, type Lister } from '@rollkeeper/runtime';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { controllerOf, findCondition, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { parseTimeMs } from '../../shared/index.js';
+import type { Annotations } from '../kubernetes/annotations.js';
+import { templateHashOf } from '../kubernetes/deployment-api.js';
+import { replicasOf } from '../kubernetes/limits.js';
+import { NEW_REPLICA_SET_AVAILABLE } from '../kubernetes/reasons.js';
+import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
+import { readFailures, type FailedTemplate } from '../policies/common/failed-templates.js';
+import { completeSinceMs, isGood } from '../policies/common/revisions.js';
+import { WAITING_FOR_ORDER } from '../policies/common/tell.js';
+import {
+  ORDER_INDEX,
+  releaseKey,
+  type OrderedRollout,
+  type OrderSource,
+} from '../policies/order/order-source.js';
+import { latestAmong } from './latest-replica-set.js';
+import { rolloutState } from './rollout-state.js';
+import type { RolloutState } from './rollout-view.js';
+
+interface OrderParts {
+  /** With the index {@link ORDER_INDEX}. */
+  readonly deployments: Lister<Deployment>;
+  readonly replicaSets: Lister<ReplicaSet>;
+  readonly pods: Lister<Pod>;
+  readonly clock: Clock;
+  readonly defaultsOf: (namespace: string) => Annotations | undefined;
+}
+
+/** The other Deployments, as the caches show them. */
+export function orderSource(parts: OrderParts): OrderSource {
+  const { deployments } = parts;
+  return {
+    find: (namespace, name) => {
+      const found = deployments.get(`${namespace}/${name}`);
+      return found && orderedRollout(found, parts);
+    },
+    inRelease: (namespace, release) =>
+      deployments
+        .byIndex(ORDER_INDEX, releaseKey(namespace, release))
+        .map((deployment) => orderedRollout(deployment, parts)),
+  };
+}
+
+function orderedRollout(
+  deployment: DeepReadonly<Deployment>,
+  { clock, defaultsOf, pods, replicaSets }: OrderParts,
+): OrderedRollout {
+  const { annotations = {}, name, namespace = '', uid = '' } = deployment.metadata;
+  const nowMs = clock.now();
+  const owned = replicaSets.byIndex(OWNER_UID_INDEX, uid);
+  const latest = latestAmong(deployment, owned);
+  const own = pods.byIndex(OWNER_UID_INDEX, latest?.observed?.metadata.uid ?? '');
+  const namespaceAnnotations = defaultsOf(namespace);
+  const view = { deployment, replicaSets: owned, pods: own, namespaceAnnotations, nowMs };
+  const told = rolloutState(view);
+  const failure = failureInForce(deployment);
+  const state = failure ? 'failed' : stateOf(deployment, told);
+  const changesAtMs = 'lookAgainAfterMs' in told ? nowMs + told.lookAgainAfterMs : undefined;
+  const sinceMs = state === 'rolling' ? undefined : sinceOf(deployment, latest, own);
+  return {
+    ...{ name, annotations, state },
+    // Counts of pods change too often for a message of another Deployment.
+    words: failure?.cause ?? (told.phase === 'progressing' ? '' : told.message),
+    isOrdered: reasonOf(deployment) === WAITING_FOR_ORDER,
+    isGood: replicasOf(deployment.spec) === 0 || (latest !== undefined && isGood(latest)),
+    ...(sinceMs !== undefined && { completeSinceMs: sinceMs }),
+    ...(changesAtMs !== undefined && { changesAtMs }),
+    ...(failure && { failure }),
+  };
+}
+
+/** The newest failure, where the Deployment asks for what failed, or for what it went back to. */
+function failureInForce(deployment: DeepReadonly<Deployment>): FailedTemplate | undefined {
+  const [newest] = readFailures(deployment.metadata.annotations ?? {});
+  if (!newest) return undefined;
+  const current = templateHashOf(deployment);
+  return newest.template === current || newest.to?.template === current ? newest : undefined;
+}
+
+const FAILED_PHASES: ReadonlySet<RolloutState['phase']> = new Set(['failed', 'rolling-back', 'rolled-back']);
+const BAKING_PHASES: ReadonlySet<RolloutState['phase']> = new Set(['baking', 'waiting-for-check']);
+
+function stateOf(
+  deployment: DeepReadonly<Deployment>,
+  { phase }: RolloutState,
+): OrderedRollout['state'] {
+  if (FAILED_PHASES.has(phase)) return 'failed';
+  if (!hasEnded(deployment)) return 'rolling';
+  return BAKING_PHASES.has(phase) ? 'baking' : 'ended';
+}
+
+/** Whether its rollout is over. Pods that are lost later, or that come by a change of size, begin none. */
+function hasEnded(deployment: DeepReadonly<Deployment>): boolean {
+  const { metadata, spec, status = {} } = deployment;
+  const { availableReplicas = 0, observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = status;
+  if (metadata.deletionTimestamp !== undefined || observedGeneration < (metadata.generation ?? 0)) return false;
+  if (updatedReplicas < replicasOf(spec) || replicas > updatedReplicas) return false;
+  const reason = reasonOf(deployment);
+  // Without a deadline no condition says it.
+  return reason === undefined ? availableReplicas >= updatedReplicas : reason === NEW_REPLICA_SET_AVAILABLE;
+}
+
+function reasonOf({ status }: DeepReadonly<Deployment>): string | undefined {
+  return findCondition(status?.conditions, 'Progressing')?.reason;
+}
+
+/** Since when it is complete; if nothing notes it, since when the last of its pods is ready. */
+function sinceOf(
+  { status = {} }: DeepReadonly<Deployment>,
+  latest: ReplicaSetDraft | undefined,
+  pods: readonly DeepReadonly<Pod>[],
+): number | undefined {
+  const noted = latest && completeSinceMs({ status }, latest);
+  if (noted !== undefined) return noted;
+  const times = pods
+    .filter((pod) => controllerOf(pod)?.uid === latest?.observed?.metadata.uid)
+    .flatMap((pod) => parseTimeMs(readyConditionOf(pod)?.lastTransitionTime) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
