@@ -48,7 +48,11 @@ export class SeveralRollouts {
   }
 
   /** Changes a Deployment as `kubectl apply` does: the image and the policies in one write. No sync follows. */
-  apply(name: string, image: string | undefined, policies: Readonly<Record<string, string | undefined>> = {}): void {
+  apply(
+    name: string,
+    image: string | undefined,
+    policies: Readonly<Record<string, string | undefined>> = {},
+  ): void {
     const deployment = structuredClone(this.find(name));
     const { metadata } = deployment;
     if (image !== undefined) {
@@ -91,7 +95,9 @@ export class SeveralRollouts {
   /** The images that run, by Deployment; those of several versions with `+` between. */
   get running(): Record<string, string> {
     const all = this.world.api.all<Deployment>(Deployment);
-    return Object.fromEntries(all.map(({ metadata }) => [metadata.name, this.imagesOf(metadata.name).join('+')]));
+    return Object.fromEntries(
+      all.map(({ metadata }) => [metadata.name, this.imagesOf(metadata.name).join('+')]),
+    );
   }
 
   condition(name: string, type = 'Progressing'): string {

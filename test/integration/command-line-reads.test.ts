@@ -4,7 +4,12 @@ import { findDeployment } from '../../src/rollkeeper/cli/live-deployment.js';
 import { withApi } from '../../src/rollkeeper/cli/with-api.js';
 import type { Diagnosis } from '../../src/rollkeeper/cli/doctor/index.js';
 import { examine } from '../../src/rollkeeper/cli/doctor/index.js';
-import { compareRevisions, readRelease, readTimeline, renderRelease } from '../../src/rollkeeper/insight/rollout/index.js';
+import {
+  compareRevisions,
+  readRelease,
+  readTimeline,
+  renderRelease,
+} from '../../src/rollkeeper/insight/rollout/index.js';
 import { readTopFromApi } from '../../src/rollkeeper/cli/top/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';

@@ -15,7 +15,11 @@ describe('rollouts in an order', () => {
   });
   afterAll(() => cluster.stop());
 
-  async function apply(name: string, image: string, policies: Readonly<Record<string, string>>): Promise<void> {
+  async function apply(
+    name: string,
+    image: string,
+    policies: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const annotations = Object.fromEntries(Object.entries(policies).map(([key, value]) => [P + key, value]));
     const labels = { app: name };
     await cluster.apply({

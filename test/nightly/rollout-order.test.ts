@@ -36,7 +36,11 @@ describe.skipIf(!binary)('rollouts in an order', () => {
   }
 
   /** `web` after `api`, which is after `db`, applied in the wrong order by one command. */
-  async function apply(namespace: string, release: string, images: Readonly<Record<string, string>>): Promise<void> {
+  async function apply(
+    namespace: string,
+    release: string,
+    images: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const after: Readonly<Record<string, string>> = { web: 'deployment/api', api: 'deployment/db' };
     const items = ['web', 'api', 'db'].map((name): Deployment => {
       const base = aDeployment({ namespace, name, replicas: 2, image: images[name] ?? '' });
@@ -84,7 +88,16 @@ describe.skipIf(!binary)('rollouts in an order', () => {
   /** When the first pod of a Deployment was created. */
   async function firstSetOf(namespace: string, name: string): Promise<string | undefined> {
     const path = 'jsonpath={.items[*].metadata.creationTimestamp}';
-    const { stdout } = await up.kubectl(binary ?? '', ['-n', namespace, 'get', 'pods', '-l', `app=${name}`, '-o', path]);
+    const { stdout } = await up.kubectl(binary ?? '', [
+      '-n',
+      namespace,
+      'get',
+      'pods',
+      '-l',
+      `app=${name}`,
+      '-o',
+      path,
+    ]);
     return stdout.trim().split(' ').toSorted()[0];
   }
 

@@ -172,7 +172,9 @@ export interface Surroundings
     BudgetSurroundings,
     ConfigSurroundings,
     OrderSurroundings,
-    TrafficSurroundings, TurnSurroundings, ZoneSurroundings {}
+    TrafficSurroundings,
+    TurnSurroundings,
+    ZoneSurroundings {}
 
 /** The effect of the policies on a pass. */
 export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome, TrafficOutcome {}

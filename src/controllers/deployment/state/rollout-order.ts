@@ -84,10 +84,7 @@ function failureInForce(deployment: DeepReadonly<Deployment>): FailedTemplate | 
 const FAILED_PHASES: ReadonlySet<RolloutState['phase']> = new Set(['failed', 'rolling-back', 'rolled-back']);
 const BAKING_PHASES: ReadonlySet<RolloutState['phase']> = new Set(['baking', 'waiting-for-check']);
 
-function stateOf(
-  deployment: DeepReadonly<Deployment>,
-  { phase }: RolloutState,
-): OrderedRollout['state'] {
+function stateOf(deployment: DeepReadonly<Deployment>, { phase }: RolloutState): OrderedRollout['state'] {
   if (FAILED_PHASES.has(phase)) return 'failed';
   if (!hasEnded(deployment)) return 'rolling';
   return BAKING_PHASES.has(phase) ? 'baking' : 'ended';
@@ -97,7 +94,8 @@ function stateOf(
 function hasEnded(deployment: DeepReadonly<Deployment>): boolean {
   const { metadata, spec, status = {} } = deployment;
   const { availableReplicas = 0, observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = status;
-  if (metadata.deletionTimestamp !== undefined || observedGeneration < (metadata.generation ?? 0)) return false;
+  if (metadata.deletionTimestamp !== undefined || observedGeneration < (metadata.generation ?? 0))
+    return false;
   if (updatedReplicas < replicasOf(spec) || replicas > updatedReplicas) return false;
   const reason = reasonOf(deployment);
   // Without a deadline no condition says it.

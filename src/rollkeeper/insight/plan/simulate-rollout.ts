@@ -67,7 +67,11 @@ export interface RolloutPlan {
 }
 
 /** The live Deployment waits for these, and the plan cannot know of them. */
-const TAKEN_FOR_GIVEN: ReadonlySet<string> = new Set(['waits-for-budget', 'waits-for-turn', 'waits-for-order']);
+const TAKEN_FOR_GIVEN: ReadonlySet<string> = new Set([
+  'waits-for-budget',
+  'waits-for-turn',
+  'waits-for-order',
+]);
 
 /** More steps than any rollout needs: each moves at least one pod. */
 const MAX_STEPS = 20_000;

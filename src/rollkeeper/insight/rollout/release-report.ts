@@ -30,7 +30,14 @@ export interface ReleaseMember {
 }
 
 /** The outcome of a release is the first of these that one of its Deployments has. */
-const WORST_FIRST = ['failed', 'rolled-back', 'waiting-for-approval', 'progressing', 'held', 'complete'] as const;
+const WORST_FIRST = [
+  'failed',
+  'rolled-back',
+  'waiting-for-approval',
+  'progressing',
+  'held',
+  'complete',
+] as const;
 
 /**
  * Reads the Deployments of a release. Needs `list` of Deployments and ReplicaSets in the namespace, and of the Namespace `get`

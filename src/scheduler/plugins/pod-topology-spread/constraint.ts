@@ -138,7 +138,8 @@ function keyOf({ leaving, selectorKey }: Constraint, namespace: string): string 
 }
 
 function counterOf(constraint: Constraint, namespace: string): (pod: PodInfo) => boolean {
-  return ({ pod }) => pod.metadata.namespace === namespace && !isTerminating(pod) && isCounted(constraint, pod);
+  return ({ pod }) =>
+    pod.metadata.namespace === namespace && !isTerminating(pod) && isCounted(constraint, pod);
 }
 
 /** Whether a constraint counts a pod of its namespace. */

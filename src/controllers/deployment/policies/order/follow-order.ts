@@ -88,7 +88,9 @@ function waitForOrder(pass: OrderPass): WaitForOrder | undefined {
   return {
     message: `The rollout waits for ${[...named, ...(more > 0 ? [`${more} more`] : [])].join('; and for ')}`,
     unblockedBy: [
-      ...decided.unmet.slice(0, MOST_NAMED).map(({ name }) => `a rollout of deployment/${name} that ends well`),
+      ...decided.unmet
+        .slice(0, MOST_NAMED)
+        .map(({ name }) => `a rollout of deployment/${name} that ends well`),
       REMOVE_AFTER,
     ],
     ...(times.length > 0 && { lookAgainAfterMs: Math.max(0, Math.min(...times) - draft.nowMs) }),
@@ -118,17 +120,26 @@ function circleProblem(circle: readonly string[]): Problem {
   return { reason: ORDER_IN_CIRCLE, message: `The rollout is held, because its order is a circle: ${way}` };
 }
 
-function tellWait({ draft, outcome }: OrderPass, { lookAgainAfterMs, message, unblockedBy }: WaitForOrder): void {
+function tellWait(
+  { draft, outcome }: OrderPass,
+  { lookAgainAfterMs, message, unblockedBy }: WaitForOrder,
+): void {
   if (observedProgress(draft)?.message !== message)
     tellEvent(draft, outcome, normal(WAITING_FOR_ORDER, message));
   tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_ORDER, message });
   outcome.isWaiting = true;
-  outcome.standing = { code: 'waits-for-order', sentence: asClause(message), unblockedBy, endsByItself: false };
+  outcome.standing = {
+    code: 'waits-for-order',
+    sentence: asClause(message),
+    unblockedBy,
+    endsByItself: false,
+  };
   lookAgainAfter(outcome, lookAgainAfterMs);
 }
 
 function remember(draft: RolloutDraft, text: string): void {
-  if (draft.annotations[ORDER_SEEN] !== text) draft.replaceMetadata({ ...draft.annotations, [ORDER_SEEN]: text });
+  if (draft.annotations[ORDER_SEEN] !== text)
+    draft.replaceMetadata({ ...draft.annotations, [ORDER_SEEN]: text });
 }
 
 function forget(draft: RolloutDraft): void {

@@ -1,11 +1,6 @@
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
-import {
-  addFailure,
-  readFailures,
-  withFailures,
-  type FailedTemplate,
-} from '../common/failed-templates.js';
+import { addFailure, readFailures, withFailures, type FailedTemplate } from '../common/failed-templates.js';
 import { RETRY } from '../common/names.js';
 import type { Pass } from '../common/pass.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from '../common/revisions.js';

@@ -109,7 +109,9 @@ function partOf({ metadata, spec, status = {} }: DeepReadonly<Deployment>): unkn
   const { annotations = {}, generation } = metadata;
   const { conditions = [], observedGeneration, replicas, updatedReplicas } = status;
   return {
-    told: [annotationOf('after'), annotationOf('release'), FAILED, ORDER_SEEN].map((name) => annotations[name]),
+    told: [annotationOf('after'), annotationOf('release'), FAILED, ORDER_SEEN].map(
+      (name) => annotations[name],
+    ),
     conditions: conditions.filter(({ type }) => type !== 'Available'),
     ...{ generation, observedGeneration, replicas, updatedReplicas, isPaused: spec.paused === true },
   };

@@ -136,13 +136,19 @@ describe('a rollout after others', () => {
 
   it('refuses a circle with its path, which each member tells, until one of them leaves it [rollout-operator#461]', async () => {
     const lab = await SeveralRollouts.rolledOut({ name: 'a' }, { name: 'b' }, { name: 'c' });
-    for (const [name, after] of [['a', 'b'], ['b', 'c'], ['c', 'a']] as const)
+    for (const [name, after] of [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', 'a'],
+    ] as const)
       lab.apply(name, 'app:2', { after: `deployment/${after}` });
     await lab.rest();
     await lab.pass(60 * MINUTE_MS);
     expect(lab.running).toEqual({ a: 'app:1', b: 'app:1', c: 'app:1' });
     const circle = 'its order is a circle: deployment/';
-    expect(lab.condition('a', 'RolloutPolicy')).toContain(`${circle}a after deployment/b after deployment/c after deployment/a`);
+    expect(lab.condition('a', 'RolloutPolicy')).toContain(
+      `${circle}a after deployment/b after deployment/c after deployment/a`,
+    );
     expect(lab.condition('b', 'RolloutPolicy')).toContain(`${circle}b after deployment/c`);
     expect(lab.condition('c', 'RolloutPolicy')).toContain(`${circle}c after deployment/a`);
     expect(lab.condition('a')).toMatch(/^Unknown WaitingForOrder .*circle/);
@@ -223,7 +229,10 @@ describe('the annotation after', () => {
   });
 
   it('belongs on the Deployment, and so does a release', () => {
-    for (const [setting, value] of [['after', 'web'], ['release', 'shop-1']] as const)
+    for (const [setting, value] of [
+      ['after', 'web'],
+      ['release', 'shop-1'],
+    ] as const)
       expect(compilePolicy({}, { [P + setting]: value })).toMatchObject({
         kind: 'invalid',
         problems: [{ why: 'belongs on the Deployment' }],

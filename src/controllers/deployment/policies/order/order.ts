@@ -80,7 +80,11 @@ function reasonToSettle(
   return { why: `may change together with it, which is looked at until ${toRfc3339(endsAtMs)}`, endsAtMs };
 }
 
-function isOfSameChange({ release }: Follower, { name }: OrderedRollout, together: ReadonlySet<string>): boolean {
+function isOfSameChange(
+  { release }: Follower,
+  { name }: OrderedRollout,
+  together: ReadonlySet<string>,
+): boolean {
   return release !== undefined || together.has(name);
 }
 

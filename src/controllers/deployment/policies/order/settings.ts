@@ -77,7 +77,8 @@ function parsePredecessor(text: string): Predecessor | string {
   if (kind === undefined || !KINDS.has(kind)) return 'is not a Deployment';
   if (name === undefined || name.length > LONGEST_NAME || !NAME.test(name))
     return 'is not the name of a Deployment';
-  if (state !== 'good' && state !== 'complete') return `asks for "${state}", which is neither good nor complete`;
+  if (state !== 'good' && state !== 'complete')
+    return `asks for "${state}", which is neither good nor complete`;
   const forMs = duration === undefined ? 0 : parseDuration(duration);
   return forMs === undefined ? NO_DURATION : { name, state, forMs };
 }

@@ -101,9 +101,7 @@ describe('pods that are not spread after a rollout', () => {
     expect(lab.sizes).toEqual({ 'app:2': 4 });
   });
 
-  it.each([
-    [{ rebalance: '2' }, 'is not 1'],
-  ])('refuses %j', async (policies, why) => {
+  it.each([[{ rebalance: '2' }, 'is not 1']])('refuses %j', async (policies, why) => {
     const lab = await inZones(() => 'a', policies, 1);
     expect(lab.condition('RolloutPolicy')).toContain(why);
   });

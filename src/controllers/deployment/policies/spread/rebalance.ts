@@ -18,7 +18,14 @@ import { PREFIX } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
 import type { PolicySettings } from '../common/settings.js';
-import { NODES_NOT_WATCHED, isRolledOut, normal, progressReason, tellEvent, type Problem } from '../common/tell.js';
+import {
+  NODES_NOT_WATCHED,
+  isRolledOut,
+  normal,
+  progressReason,
+  tellEvent,
+  type Problem,
+} from '../common/tell.js';
 import type { ZoneSurroundings } from '../zones/zones.js';
 import { findUneven, newestFirst, ownConstraints, skewOf, type Uneven } from './uneven.js';
 
@@ -158,7 +165,10 @@ function isBetterWithout(
       ),
     );
   const [after, before] = [skews(moved), skews(newest)];
-  return after.some((skew, index) => skew < (before[index] ?? 0)) && after.every((skew, index) => skew <= (before[index] ?? 0));
+  return (
+    after.some((skew, index) => skew < (before[index] ?? 0)) &&
+    after.every((skew, index) => skew <= (before[index] ?? 0))
+  );
 }
 
 function unevenNow({ draft, nodes, podsOf }: RebalancePass, latest: ReplicaSetDraft): Uneven | undefined {

@@ -14,7 +14,9 @@ export interface SpreadConstraint {
 export function ownConstraints(template: DeepReadonly<PodTemplateSpec>): readonly SpreadConstraint[] {
   const stated = template.spec?.topologySpreadConstraints ?? [];
   return stated
-    .filter(({ labelSelector }) => tryCompileLabelSelector(labelSelector)?.(template.metadata?.labels) === true)
+    .filter(
+      ({ labelSelector }) => tryCompileLabelSelector(labelSelector)?.(template.metadata?.labels) === true,
+    )
     .map(({ maxSkew, topologyKey }) => ({ maxSkew, topologyKey }));
 }
 
@@ -32,7 +34,11 @@ function byDomain(
 }
 
 /** The difference between the domains with the most and the fewest pods; 0 if the domains are not known. */
-export function skewOf(constraint: SpreadConstraint, pods: readonly ReadablePod[], nodes: NodeLabels): number {
+export function skewOf(
+  constraint: SpreadConstraint,
+  pods: readonly ReadablePod[],
+  nodes: NodeLabels,
+): number {
   const sizes = [...(byDomain(constraint, pods, nodes)?.values() ?? [])].map(({ length }) => length);
   return sizes.length === 0 ? 0 : Math.max(...sizes) - Math.min(...sizes);
 }
