@@ -42,8 +42,8 @@ export type { ExtendersWord, Found, PodDecisionInput } from './decide/decide-pod
 export type { Chosen, Decision, Failed, Refused, ScoreTable } from './decide/decision.js';
 export { compileProfile } from './framework/compile-profile.js';
 export type { ProfileParts } from './framework/compile-profile.js';
-export { DEFAULT_PLUGINS } from './plugins/default-plugins.js';
-export type { PluginEntry } from './plugins/default-plugins.js';
+export { DEFAULT_PLUGINS } from './run/default-plugins.js';
+export type { PluginEntry } from './run/default-plugins.js';
 export {
   compileConfiguration,
   defaultConfiguration,

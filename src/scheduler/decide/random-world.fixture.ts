@@ -6,7 +6,7 @@ import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
 import { compileProfile } from '../framework/compile-profile.js';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import type { Profile } from '../framework/profile.js';
-import { DEFAULT_PLUGINS } from '../plugins/default-plugins.js';
+import { DEFAULT_PLUGINS } from '../run/default-plugins.js';
 
 /** Draws small clusters and pods that are likely to be in each other's way. */
 export class WorldDraws {

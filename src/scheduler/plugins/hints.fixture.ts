@@ -4,7 +4,7 @@ import { viewOf } from '../decide/random-world.fixture.js';
 import type { EventAction, EventResource } from '../framework/cluster-event.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { ReadablePod } from '../framework/node-info.js';
-import { DEFAULT_PLUGINS } from './default-plugins.js';
+import { DEFAULT_PLUGINS } from '../run/default-plugins.js';
 
 export type Parts = Readonly<Record<string, unknown>>;
 

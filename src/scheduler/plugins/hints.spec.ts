@@ -1,7 +1,7 @@
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { describe, expect, it } from 'vitest';
 import { viewOf } from '../decide/random-world.fixture.js';
-import { DEFAULT_PLUGINS } from './default-plugins.js';
+import { DEFAULT_PLUGINS } from '../run/default-plugins.js';
 import {
   type Case,
   podWith,

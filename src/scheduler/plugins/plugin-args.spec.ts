@@ -8,7 +8,7 @@ import { viewOf } from '../decide/random-world.fixture.js';
 import { compileProfile } from '../framework/compile-profile.js';
 import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
-import { DEFAULT_PLUGINS } from './default-plugins.js';
+import { DEFAULT_PLUGINS } from '../run/default-plugins.js';
 import { podOf } from '../../testing/pod-builder.js';
 
 const handle = { view: viewOf({}), log: silentLogger };

@@ -3,7 +3,7 @@ import { buildProfiles } from '../config/build-profiles.js';
 import type { SchedulerConfiguration } from '../config/compile-configuration.js';
 import type { PluginFactory, PluginHandle } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
-import { DEFAULT_PLUGINS } from '../plugins/default-plugins.js';
+import { DEFAULT_PLUGINS } from './default-plugins.js';
 import type { SchedulerPluginDefinition } from '../framework/define-scheduler-plugin.js';
 
 /** The default plug-ins and those of the user, which are on unless the configuration says otherwise. */

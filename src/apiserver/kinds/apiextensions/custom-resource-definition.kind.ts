@@ -13,7 +13,7 @@ import {
   validateNames,
   validateNewDefinition,
 } from './custom-resource-definition.validation.js';
-import { isSupportedFormat } from '../custom/formats.js';
+import { isSupportedFormat } from '../custom/structural/formats.js';
 
 /** Warns of formats that judge nothing, where a definition did not have them before. */
 export function formatWarnings(

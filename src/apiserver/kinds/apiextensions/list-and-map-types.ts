@@ -1,6 +1,6 @@
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
-import { isSchema } from '../custom/structural-defaults.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';

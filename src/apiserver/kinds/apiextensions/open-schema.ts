@@ -1,6 +1,6 @@
 import type { StructuralSchema } from '../../schema/index.js';
 import { isResourceField } from '../../schema/index.js';
-import { isSchema } from '../custom/structural-defaults.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported } from '../validation/field-errors.js';
 import { validateListsAndMaps } from './list-and-map-types.js';

@@ -1,11 +1,11 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { isResourceField, pruned } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
-import { validateEmbedded } from '../custom/embedded-resources.js';
+import { validateEmbedded } from '../custom/structural/embedded-resources.js';
 import { ruleTreeOf } from '../custom/rules/rule-tree.js';
 import { validateRules } from '../custom/rules/validate-rules.js';
-import { isSchema } from '../custom/structural-defaults.js';
-import { validateStructural } from '../custom/structural-validation.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
+import { validateStructural } from '../custom/structural/structural-validation.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 

@@ -4,7 +4,7 @@ import { compileRule, isRuleProblem } from '../custom/rules/compile-rule.js';
 import { fieldAt } from '../custom/rules/relative-path.js';
 import { ruleTypeOf } from '../custom/rules/rule-types.js';
 import { SchemaSizes } from '../custom/rules/schema-sizes.js';
-import { isSchema } from '../custom/structural-defaults.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { internalForm } from '../validation/internal-form.js';
 import { internalError, invalid, notSupported, required } from '../validation/field-errors.js';

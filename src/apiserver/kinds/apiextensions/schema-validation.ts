@@ -14,7 +14,7 @@ import { validateDefaults } from './schema-defaults.js';
 import { RuleCompiler } from './schema-rules.js';
 import { validateStructuralSchema } from './structural-schema.js';
 import type { Tolerance } from './list-and-map-types.js';
-import { isSchema } from '../custom/structural-defaults.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
 import { validateIdentities, validateSet } from './list-and-map-types.js';
 
 const STRICT: Tolerance = { types: false, sets: false, keys: false };

@@ -1,7 +1,7 @@
 import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
-import { isSchema } from '../custom/structural-defaults.js';
+import { isSchema } from '../custom/structural/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
 

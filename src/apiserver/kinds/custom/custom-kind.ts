@@ -27,15 +27,15 @@ import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
 import { deprecationOf } from './deprecated-version.js';
-import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
+import { applyStructuralDefaults, hasDefaults } from './structural/structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
 import { validateScaleSpec, validateScaleStatus } from './scale-validation.js';
-import { validateStructural } from './structural-validation.js';
+import { validateStructural } from './structural/structural-validation.js';
 import { storageVersionOf } from './storage-version.js';
-import { validateEmbedded } from './embedded-resources.js';
-import { validateUnique } from './unique-items.js';
+import { validateEmbedded } from './structural/embedded-resources.js';
+import { validateUnique } from './structural/unique-items.js';
 
 /** A definition as it is stored: it has been validated. */
 export type Definition = CustomResourceDefinition & UnstructuredObject;

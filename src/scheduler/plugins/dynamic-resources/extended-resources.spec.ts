@@ -9,7 +9,7 @@ import { compileProfile } from '../../framework/compile-profile.js';
 import type { ReadableNode, ReadablePod } from '../../framework/node-info.js';
 import { nodeInfoOf } from '../../node/node-info.js';
 import { podInfoOf } from '../../node/pod-info.js';
-import { DEFAULT_PLUGINS } from '../default-plugins.js';
+import { DEFAULT_PLUGINS } from '../../run/default-plugins.js';
 import { deviceClassOf } from './device-classes.js';
 import { extendedClaimFor } from './extended-claim.js';
 

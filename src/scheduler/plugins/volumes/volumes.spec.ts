@@ -9,7 +9,7 @@ import type { ViewedResource } from '../../framework/cluster-view.js';
 import { compileProfile } from '../../framework/compile-profile.js';
 import type { ReadableNode, ReadablePod } from '../../framework/node-info.js';
 import { podInfoOf } from '../../node/pod-info.js';
-import { DEFAULT_PLUGINS } from '../default-plugins.js';
+import { DEFAULT_PLUGINS } from '../../run/default-plugins.js';
 
 type Parts = Readonly<Record<string, unknown>>;
 

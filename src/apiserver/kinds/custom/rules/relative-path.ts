@@ -1,6 +1,6 @@
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { isSchema } from '../structural-defaults.js';
+import { isSchema } from '../structural/structural-defaults.js';
 
 /** The field at the end of a path. */
 interface FoundField {

@@ -1,6 +1,6 @@
 import type { CelType } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { isSchema } from '../structural-defaults.js';
+import { isSchema } from '../structural/structural-defaults.js';
 import type { CompiledRule, RuleProblem, ValidationRule } from './compile-rule.js';
 import { compileRule } from './compile-rule.js';
 import { ruleTypeOf } from './rule-types.js';

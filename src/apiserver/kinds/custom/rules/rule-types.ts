@@ -1,7 +1,7 @@
 import type { CelField, CelObjectType, CelType } from '../../../cel/index.js';
 import { listOf, mapOf, objectOf } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { isSchema } from '../structural-defaults.js';
+import { isSchema } from '../structural/structural-defaults.js';
 
 /** Words that an expression cannot use as the name of a field. */
 const RESERVED = new Set([

@@ -1,7 +1,7 @@
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { DeclaredSizes } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { isSchema } from '../structural-defaults.js';
+import { isSchema } from '../structural/structural-defaults.js';
 import { escapedName, ruleTypeOf } from './rule-types.js';
 
 /**

@@ -10,7 +10,7 @@ import {
   invalidFor,
   required,
 } from '../../validation/field-errors.js';
-import { correlatedItems } from '../correlated-items.js';
+import { correlatedItems } from '../structural/correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
 import type { RuleNode } from './rule-tree.js';

@@ -1,4 +1,4 @@
-import type { StructuralSchema } from '../../schema/index.js';
+import type { StructuralSchema } from '../../../schema/index.js';
 
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   integer: ['int32', 'int64'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { StructuralSchema } from '../../schema/index.js';
-import type { FieldError } from '../kind-definition.js';
+import type { StructuralSchema } from '../../../schema/index.js';
+import type { FieldError } from '../../kind-definition.js';
 import { validateEmbedded } from './embedded-resources.js';
 import { validateStructural } from './structural-validation.js';
 import { validateUnique } from './unique-items.js';

@@ -1,7 +1,7 @@
 import { checkDns1035Label, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
-import type { StructuralSchema } from '../../schema/index.js';
-import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
+import type { StructuralSchema } from '../../../schema/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { invalid, required } from '../../validation/field-errors.js';
 import { isSchema } from './structural-defaults.js';
 
 /**

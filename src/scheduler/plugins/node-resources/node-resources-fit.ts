@@ -1,18 +1,18 @@
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
-import { subtract } from '../framework/amounts.js';
-import type { ClusterView } from '../framework/cluster-view.js';
-import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../framework/node-info.js';
-import type { PluginFactory, SchedulerPlugin, Verdict } from '../framework/plugin.js';
-import { unresolvable, unschedulable } from '../framework/status.js';
-import { nodeInfoOf } from '../node/node-info.js';
-import { podInfoOf } from '../node/pod-info.js';
-import { isOnNode, isSamePod, onNodes, onObjects, onPods } from './hints.js';
-import { deviceClassOf, isDeviceResource, providesAnew } from './dynamic-resources/device-classes.js';
-import { deviceTotals } from './dynamic-resources/device-totals.js';
-import type { DeviceClass } from './dynamic-resources/resource-api.js';
+import { subtract } from '../../framework/amounts.js';
+import type { ClusterView } from '../../framework/cluster-view.js';
+import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
+import type { PluginFactory, SchedulerPlugin, Verdict } from '../../framework/plugin.js';
+import { unresolvable, unschedulable } from '../../framework/status.js';
+import { nodeInfoOf } from '../../node/node-info.js';
+import { podInfoOf } from '../../node/pod-info.js';
+import { isOnNode, isSamePod, onNodes, onObjects, onPods } from '../hints.js';
+import { deviceClassOf, isDeviceResource, providesAnew } from '../dynamic-resources/device-classes.js';
+import { deviceTotals } from '../dynamic-resources/device-totals.js';
+import type { DeviceClass } from '../dynamic-resources/resource-api.js';
 import type { ScoredRequest } from './allocation.js';
 import { compileStrategy, scoredRequests } from './allocation.js';
-import { compileArgs, nodeResourcesFitArgs } from './plugin-args.js';
+import { compileArgs, nodeResourcesFitArgs } from '../plugin-args.js';
 
 type Requests = readonly RequestedAmount[];
 

@@ -1,5 +1,5 @@
 import { cloneJson, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { StructuralSchema } from '../../schema/index.js';
+import type { StructuralSchema } from '../../../schema/index.js';
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { isJsonObject, isList, ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { StructuralSchema } from '../../schema/index.js';
+import type { StructuralSchema } from '../../../schema/index.js';
 
 /** Only the items of a map list have an identity: the item with the same keys is the old one. */
 export function correlatedItems(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {

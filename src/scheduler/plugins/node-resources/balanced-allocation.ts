@@ -1,12 +1,12 @@
-import { add } from '../framework/amounts.js';
-import type { NodeInfo } from '../framework/node-info.js';
-import { MAX_NODE_SCORE } from '../framework/plugin.js';
-import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
-import { SKIP } from '../framework/status.js';
+import { add } from '../../framework/amounts.js';
+import type { NodeInfo } from '../../framework/node-info.js';
+import { MAX_NODE_SCORE } from '../../framework/plugin.js';
+import type { PluginFactory, SchedulerPlugin } from '../../framework/plugin.js';
+import { SKIP } from '../../framework/status.js';
 import type { ScoredRequest } from './allocation.js';
 import { isScalar, scalarTotals } from './allocation.js';
-import { deviceTotals } from './dynamic-resources/device-totals.js';
-import { balancedAllocationArgs, compileArgs } from './plugin-args.js';
+import { deviceTotals } from '../dynamic-resources/device-totals.js';
+import { balancedAllocationArgs, compileArgs } from '../plugin-args.js';
 
 type Requests = readonly Omit<ScoredRequest, 'weight'>[];
 

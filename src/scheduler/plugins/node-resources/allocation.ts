@@ -1,10 +1,10 @@
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
-import { add, scale, subtract } from '../framework/amounts.js';
-import type { NodeInfo, PodInfo } from '../framework/node-info.js';
-import { MAX_NODE_SCORE } from '../framework/plugin.js';
-import { CPU, MEMORY, scoredRequestsOf } from '../node/pod-requests.js';
-import type { DeviceTotals, DeviceTotalsOn } from './dynamic-resources/device-totals.js';
-import type { ScoringStrategy, UtilizationShape } from './plugin-args.js';
+import { add, scale, subtract } from '../../framework/amounts.js';
+import type { NodeInfo, PodInfo } from '../../framework/node-info.js';
+import { MAX_NODE_SCORE } from '../../framework/plugin.js';
+import { CPU, MEMORY, scoredRequestsOf } from '../../node/pod-requests.js';
+import type { DeviceTotals, DeviceTotalsOn } from '../dynamic-resources/device-totals.js';
+import type { ScoringStrategy, UtilizationShape } from '../plugin-args.js';
 
 /** A resource that is scored, with what the pod asks of it. */
 export interface ScoredRequest {

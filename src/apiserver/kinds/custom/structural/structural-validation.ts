@@ -1,8 +1,8 @@
 import { ownField, sameJson, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import { linearPattern } from '../../schema/index.js';
-import type { StructuralSchema } from '../../schema/index.js';
-import type { FieldError } from '../kind-definition.js';
-import { invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
+import { linearPattern } from '../../../schema/index.js';
+import type { StructuralSchema } from '../../../schema/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { invalid, notSupported, required, tooLong, tooMany } from '../../validation/field-errors.js';
 import { correlatedItems } from './correlated-items.js';
 import { hasFormat, isSupportedFormat } from './formats.js';
 import { rangeProblem } from './number-ranges.js';

@@ -1,7 +1,7 @@
 import { isJsonObject, ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { StructuralSchema } from '../../schema/index.js';
-import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid } from '../validation/field-errors.js';
+import type { StructuralSchema } from '../../../schema/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { duplicate, invalid } from '../../validation/field-errors.js';
 import { keysOf } from './correlated-items.js';
 import { isSchema } from './structural-defaults.js';
 

@@ -1,23 +1,23 @@
 import type { PluginFactory } from '../framework/plugin.js';
-import { balancedAllocation } from './balanced-allocation.js';
-import { defaultPreemption } from './default-preemption/default-preemption.js';
-import { dynamicResources } from './dynamic-resources/dynamic-resources.js';
-import { imageLocality } from './image-locality.js';
-import { interPodAffinity } from './inter-pod-affinity/inter-pod-affinity.js';
-import { nodeAffinity } from './node-affinity.js';
-import { nodeName } from './node-name.js';
-import { nodePorts } from './node-ports.js';
-import { nodeResourcesFit } from './node-resources-fit.js';
-import { nodeUnschedulable } from './node-unschedulable.js';
-import { podTopologySpread } from './pod-topology-spread/pod-topology-spread.js';
-import { prioritySort } from './priority-sort.js';
-import { schedulingGates } from './scheduling-gates.js';
-import { taintToleration } from './taint-toleration.js';
-import { nodeDeclaredFeatures } from './node-declared-features.js';
-import { nodeVolumeLimits } from './volumes/node-volume-limits.js';
-import { volumeBinding } from './volumes/volume-binding.js';
-import { volumeRestrictions } from './volumes/volume-restrictions.js';
-import { volumeZone } from './volumes/volume-zone.js';
+import { balancedAllocation } from '../plugins/node-resources/balanced-allocation.js';
+import { defaultPreemption } from '../plugins/default-preemption/default-preemption.js';
+import { dynamicResources } from '../plugins/dynamic-resources/dynamic-resources.js';
+import { imageLocality } from '../plugins/image-locality.js';
+import { interPodAffinity } from '../plugins/inter-pod-affinity/inter-pod-affinity.js';
+import { nodeAffinity } from '../plugins/node-affinity.js';
+import { nodeName } from '../plugins/node-name.js';
+import { nodePorts } from '../plugins/node-ports.js';
+import { nodeResourcesFit } from '../plugins/node-resources/node-resources-fit.js';
+import { nodeUnschedulable } from '../plugins/node-unschedulable.js';
+import { podTopologySpread } from '../plugins/pod-topology-spread/pod-topology-spread.js';
+import { prioritySort } from '../plugins/priority-sort.js';
+import { schedulingGates } from '../plugins/scheduling-gates.js';
+import { taintToleration } from '../plugins/taint-toleration.js';
+import { nodeDeclaredFeatures } from '../plugins/node-declared-features.js';
+import { nodeVolumeLimits } from '../plugins/volumes/node-volume-limits.js';
+import { volumeBinding } from '../plugins/volumes/volume-binding.js';
+import { volumeRestrictions } from '../plugins/volumes/volume-restrictions.js';
+import { volumeZone } from '../plugins/volumes/volume-zone.js';
 
 export interface PluginEntry {
   /** As in `KubeSchedulerConfiguration`. */
