@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkHandler, WorkQueueOptions } from '../../src/runtime/work-queue/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';
-import { CuttableLink } from './support/cuttable-link.js';
+import { TcpLink } from '../support/tcp-link.js';
 
 const clock = new SystemClock();
 
@@ -144,7 +144,7 @@ describe('the work queue when things go wrong', () => {
   });
 
   it('rejects adds while Redis is away, and goes on by itself afterwards', async () => {
-    const link = await CuttableLink.to(inject('redisUrl'));
+    const link = await TcpLink.to(inject('redisUrl'));
     ends.push(() => link.close());
     const queue = aQueue({}, link.url);
     const keys: string[] = [];
@@ -154,7 +154,7 @@ describe('the work queue when things go wrong', () => {
     link.cut();
     await expect(queue.add('ns/during')).rejects.toThrow();
     await waitFor(() => !consumer.isConsuming);
-    link.mend();
+    link.heal();
     await waitFor(async () =>
       queue.add('ns/after').then(
         () => true,
@@ -165,14 +165,14 @@ describe('the work queue when things go wrong', () => {
   });
 
   it('comes up although Redis is not there yet', async () => {
-    const link = await CuttableLink.to(inject('redisUrl'));
+    const link = await TcpLink.to(inject('redisUrl'));
     ends.push(() => link.close());
     link.cut();
     const queue = aQueue({}, link.url);
     const keys: string[] = [];
     consume(queue, async (item) => void keys.push(item.key));
     await expect(queue.add('ns/a')).rejects.toThrow();
-    link.mend();
+    link.heal();
     await waitFor(async () =>
       queue.add('ns/a').then(
         () => true,
@@ -183,7 +183,7 @@ describe('the work queue when things go wrong', () => {
   });
 
   it('aborts a handler whose lock cannot be renewed, and runs its key again', async () => {
-    const link = await CuttableLink.to(inject('redisUrl'));
+    const link = await TcpLink.to(inject('redisUrl'));
     ends.push(() => link.close());
     const queue = aQueue({ lockDurationMs: 600, stalledIntervalMs: 100 }, link.url);
     const reasons: unknown[] = [];
@@ -199,7 +199,7 @@ describe('the work queue when things go wrong', () => {
     link.cut();
     await waitFor(() => reasons.length === 1);
     expect(reasons[0]).toMatchObject({ code: 'KEY_LOCK_LOST' });
-    link.mend();
+    link.heal();
     await waitFor(() => runs === 2);
     await waitFor(async () => (await aQueue().counts()).active === 0);
   });
@@ -231,7 +231,7 @@ describe('the work queue when things go wrong', () => {
   });
 
   it('stops although Redis is away, and does not come back', async () => {
-    const link = await CuttableLink.to(inject('redisUrl'));
+    const link = await TcpLink.to(inject('redisUrl'));
     ends.push(() => link.close());
     const queue = aQueue({}, link.url);
     const consumer = new BullMqWorkQueueConsumer({ queue });

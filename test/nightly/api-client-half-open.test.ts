@@ -9,21 +9,20 @@ import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import { aDeployment, startApiServer } from '../integration/api-server-harness.js';
-import { SwallowingLink } from '../integration/support/swallowing-link.js';
+import { TcpLink } from '../support/tcp-link.js';
 
 const clock = new SystemClock();
 let server: RunningApiServer;
-let link: SwallowingLink;
+let link: TcpLink;
 let client: HttpApiClient;
 
 beforeEach(async () => {
   server = await startApiServer({ tls: true });
   const connection = await loadKubeconfig({ path: server.kubeconfig, clock });
-  link = await SwallowingLink.to(Number(new URL(connection.serverUrl).port));
-  const serverUrl = `https://127.0.0.1:${link.port}`;
+  link = await TcpLink.to(connection.serverUrl);
   const { credentials, source, tls } = connection;
   client = createHttpApiClient({
-    connection: { serverUrl, tls, credentials, source },
+    connection: { serverUrl: link.url, tls, credentials, source },
     userAgent: 'test',
     clock,
     requestTimeoutMs: 1_000,

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosReplica } from '../set/replica.js';
-import type { Direction, TcpProxy } from '../tcp-proxy.js';
+import type { Direction, TcpLink } from '../../support/tcp-link.js';
 import { anyReplica, theLeader } from './process-faults.js';
 import type { Fault } from './fault.js';
 import { between } from './fault.js';
 
-type Link = (replica: ChaosReplica) => TcpProxy;
+type Link = (replica: ChaosReplica) => TcpLink;
 export const redisLink: Link = (replica) => replica.redisLink;
 export const apiLink: Link = (replica) => replica.apiLink;
 
-function onLink(link: Link, longestMs: number, make: (proxy: TcpProxy, strength: number) => void): Fault {
+function onLink(link: Link, longestMs: number, make: (proxy: TcpLink, strength: number) => void): Fault {
   return async (context) => {
     const replica = await anyReplica(context);
     if (!replica) return;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { askStatus, failingChecks } from '../../../src/rollkeeper/replica/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
-import { TcpProxy } from '../tcp-proxy.js';
+import { TcpLink } from '../../support/tcp-link.js';
 import type { ManagedProcessOptions } from './managed-process.js';
 import { ManagedProcess } from './managed-process.js';
 
@@ -26,8 +26,8 @@ export interface ReplicaPlace {
 /** One controller replica with its own links to Redis and to the API. */
 export class ChaosReplica {
   readonly name: string;
-  readonly redisLink: TcpProxy;
-  readonly apiLink: TcpProxy;
+  readonly redisLink: TcpLink;
+  readonly apiLink: TcpLink;
   readonly apiAnswers: ApiFaultProxy;
   private running: ManagedProcess | undefined;
   /** The address of Redis: direct, or that of its link. */
@@ -36,12 +36,12 @@ export class ChaosReplica {
   constructor(private readonly place: ReplicaPlace) {
     this.name = `controller-${place.index}`;
     // Its port is known when it is one server; others are found by clients themselves, past any proxy.
-    this.redisLink = new TcpProxy({
+    this.redisLink = new TcpLink({
       port: isOneServer(place.redisUrl) ? Number(new URL(place.redisUrl).port) : 0,
     });
     this.apiAnswers = new ApiFaultProxy({ port: place.apiPort }, place.random);
     // Its port is known once the proxy behind it listens.
-    this.apiLink = new TcpProxy({ port: 0 });
+    this.apiLink = new TcpLink({ port: 0 });
   }
 
   get process(): ManagedProcess {

@@ -3,7 +3,7 @@ import { CoreV1Api, Watch, makeInformer } from '@kubernetes/client-node';
 import type { KubeConfig, V1ConfigMap } from '@kubernetes/client-node';
 import { startTestCluster } from '../../../src/testing/cluster/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
-import { CuttableLink } from '../../integration/support/cuttable-link.js';
+import { TcpLink } from '../../support/tcp-link.js';
 import type { ClientCheck } from '../check.js';
 import { PATIENT } from '../check.js';
 import { kubeConfigOf, kubeConfigVia } from './support.js';
@@ -48,7 +48,7 @@ export const WATCH_CHECKS: readonly ClientCheck[] = [
   {
     name: 'has an informer that misses and repeats nothing when its connection is cut',
     async run({ cluster, namespace }) {
-      const link = await CuttableLink.to(cluster.url);
+      const link = await TcpLink.to(cluster.url);
       const informed = new Informed(kubeConfigVia(kubeConfigOf(cluster), link.url), namespace);
       const core = kubeConfigOf(cluster).makeApiClient(CoreV1Api);
       const create = (name: string) =>
@@ -62,7 +62,7 @@ export const WATCH_CHECKS: readonly ClientCheck[] = [
         await informed.isCutOff();
         await create('meanwhile');
         await core.deleteNamespacedConfigMap({ namespace, name: 'before' });
-        link.mend();
+        link.heal();
         await informed.start();
         await informed.shows('delete before');
         await create('after');
@@ -79,7 +79,7 @@ export const WATCH_CHECKS: readonly ClientCheck[] = [
     async run() {
       await using cluster = await startTestCluster({ controllers: [], nodes: 0, watchHistory: FEW });
       const namespace = 'default';
-      const link = await CuttableLink.to(cluster.url);
+      const link = await TcpLink.to(cluster.url);
       const informed = new Informed(kubeConfigVia(kubeConfigOf(cluster), link.url), namespace);
       const core = kubeConfigOf(cluster).makeApiClient(CoreV1Api);
       try {
@@ -94,7 +94,7 @@ export const WATCH_CHECKS: readonly ClientCheck[] = [
           const body = { metadata: { name: `other-${number}` } };
           await core.createNamespacedSecret({ namespace, body });
         }
-        link.mend();
+        link.heal();
         await informed.start();
         await informed.shows('add comes');
         await informed.shows('delete goes');

@@ -46,21 +46,51 @@ interface LinkState {
   shuffleMs: number;
 }
 
-/** A TCP link that can be cut, stalled, slowed down, or made to work in one direction only. */
-export class TcpProxy {
+/** A connection of a client with the one that the link has made for it. */
+interface Pair {
+  readonly sockets: readonly [client: Socket, server: Socket];
+  readonly lanes: readonly [toServer: Lane, toClient: Lane];
+  isSwallowed: boolean;
+}
+
+export interface LinkTarget {
+  readonly port: number;
+  /** @default 127.0.0.1 */
+  readonly host?: string;
+  /** The scheme of {@link TcpLink.url}, with its colon. @default 'tcp:' */
+  readonly protocol?: string;
+}
+
+/** A TCP link that can be cut, stalled, slowed down, made to work in one direction only, or forgotten half open. */
+export class TcpLink {
   private readonly link: LinkState = { held: new Set(), delayMs: 0, refusing: false, shuffleMs: 0 };
-  private readonly pairs = new Set<{ sockets: [Socket, Socket]; lanes: [Lane, Lane] }>();
+  private readonly pairs = new Set<Pair>();
   private readonly server: Server;
+  /** How many connections were made. */
+  connections = 0;
   /** Sees every chunk to the server before it is passed on; one for which it answers `drop` is not. */
   onToServer: ((chunk: Buffer) => 'pass' | 'drop') | undefined;
 
-  constructor(private target: { readonly port: number }) {
+  constructor(private target: LinkTarget) {
     this.server = createServer((client) => this.accept(client));
+  }
+
+  /** Starts a link to the server at `url`. */
+  static async to(url: string): Promise<TcpLink> {
+    const { hostname, port, protocol } = new URL(url);
+    const link = new TcpLink({ port: Number(port), host: hostname, protocol });
+    await link.start();
+    return link;
+  }
+
+  /** The URL of the server that leads over the link. */
+  get url(): string {
+    return `${this.target.protocol ?? 'tcp:'}//127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   /** New connections go there from now on. */
   retarget(port: number): void {
-    this.target = { port };
+    this.target = { ...this.target, port };
   }
 
   async start(): Promise<number> {
@@ -73,15 +103,30 @@ export class TcpProxy {
     this.destroyAll();
   }
 
+  /** Stops, and waits for the end of every connection. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.once('close', resolve));
+    this.stop();
+    await closed;
+  }
+
   /** Breaks every connection; new ones are refused until {@link heal}. */
   cut(): void {
     this.link.refusing = true;
     this.destroyAll();
   }
 
-  /** Breaks every connection; new ones stand at once. */
+  /** Breaks every connection; new ones are made at once. */
   reset(): void {
     this.destroyAll();
+  }
+
+  /**
+   * Makes the connections of now half open, as when a load balancer or a NAT forgets them: they stay, nothing arrives any more
+   * in either direction, and neither side is notified. Connections that are made afterwards work.
+   */
+  swallow(): void {
+    for (const pair of this.pairs) pair.isSwallowed = true;
   }
 
   hold(...directions: Direction[]): void {
@@ -115,25 +160,25 @@ export class TcpProxy {
   }
 
   private join(client: Socket): void {
+    if (this.link.refusing) client.destroy();
     if (client.destroyed) return;
+    this.connections += 1;
     client.setNoDelay(true);
-    const server = connect({ port: this.target.port, host: '127.0.0.1', noDelay: true });
-    const lanes: [Lane, Lane] = [
-      new Lane(server, this.link, 'toServer'),
-      new Lane(client, this.link, 'toClient'),
-    ];
-    const pair = { sockets: [client, server] as [Socket, Socket], lanes };
+    const { host = '127.0.0.1', port } = this.target;
+    const server = connect({ port, host, noDelay: true });
+    const toServer = new Lane(server, this.link, 'toServer');
+    const toClient = new Lane(client, this.link, 'toClient');
+    const pair: Pair = { sockets: [client, server], lanes: [toServer, toClient], isSwallowed: false };
     this.pairs.add(pair);
     const end = (): void => {
-      client.destroy();
-      server.destroy();
-      this.pairs.delete(pair);
+      if (!pair.isSwallowed) for (const socket of pair.sockets) socket.destroy();
+      if (pair.sockets.every(({ destroyed }) => destroyed)) this.pairs.delete(pair);
     };
     for (const socket of pair.sockets) socket.on('error', end).on('close', end);
     client.on('data', (chunk: Buffer) => {
-      if (this.onToServer?.(chunk) !== 'drop') lanes[0].push(chunk);
+      if (!pair.isSwallowed && this.onToServer?.(chunk) !== 'drop') toServer.push(chunk);
     });
-    server.on('data', (chunk: Buffer) => lanes[1].push(chunk));
+    server.on('data', (chunk: Buffer) => void (pair.isSwallowed || toClient.push(chunk)));
     client.resume();
   }
 
