@@ -8,7 +8,6 @@ import type { ContainerPlan } from './decide-container.js';
 import { decideContainer } from './decide-container.js';
 import { stopped } from './container-status.js';
 import { decideProbes } from './decide-probes.js';
-import { nonRootProblem } from './decide-security.js';
 import type { MissingSources } from './decide-sources.js';
 import { NO_PULL, imagePullOf } from './image-pull.js';
 import { hasBegun } from './pod-conditions.js';
@@ -23,6 +22,7 @@ import {
   readyAfterMs,
   sidecarEnd,
 } from './pod-behaviour.js';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 
 type ReadablePod = DeepReadonly<Pod>;
 type Container = DeepReadonly<coreV1.Container>;
@@ -275,4 +275,19 @@ function waitsForInit({ current, image, name }: ContainerFacts): ContainerPlan {
 /** Stops the sidecars when all other containers have ended. */
 export function stopSidecars(statuses: readonly ContainerStatus[], nowMs: number): ContainerStatus[] {
   return statuses.map((status) => (status.state?.running ? stopped(status, nowMs, 0) : status));
+}
+
+/**
+ * Why a container may not run as the user that it asks for. What user an image has is not known here. Source:
+ * verifyRunAsNonRoot in k/k pkg/kubelet/kuberuntime/security_context.go.
+ */
+function nonRootProblem(
+  { metadata, spec }: DeepReadonly<Pod>,
+  { name, securityContext = {} }: DeepReadonly<coreV1.Container>,
+): string | undefined {
+  const { runAsNonRoot = spec.securityContext?.runAsNonRoot } = securityContext;
+  const { runAsUser = spec.securityContext?.runAsUser } = securityContext;
+  if (runAsNonRoot !== true || runAsUser === undefined || Number(runAsUser) !== 0) return undefined;
+  const pod = `${metadata.name}_${metadata.namespace}(${metadata.uid ?? ''})`;
+  return `container's runAsUser breaks non-root policy (pod: "${pod}", container: ${name})`;
 }

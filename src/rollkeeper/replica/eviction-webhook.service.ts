@@ -13,8 +13,8 @@ import { Pod, ReplicaSet, apiVersionOf, controllerOf, keyOf } from '@rollkeeper/
 import { Webhook } from '@rollkeeper/nest';
 import { ControllerManager } from '@rollkeeper/runtime';
 import type { AdmissionRequest, Verdict, WebhookHandlers } from '@rollkeeper/webhooks';
-import type { EvictedPod, Eviction } from './eviction-webhook/index.js';
-import { EVICTION_WEBHOOK_RULES, EvictedPods, holdEviction } from './eviction-webhook/index.js';
+import type { EvictedPod, Eviction } from './eviction-webhook.js';
+import { EVICTION_WEBHOOK_RULES, EvictedPods, holdEviction } from './eviction-webhook.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';

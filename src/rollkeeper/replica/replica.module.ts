@@ -1,8 +1,6 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module, Global } from '@nestjs/common';
 import { AdminModule } from '../admin/server/index.js';
-import { KubernetesApiModule } from './kubernetes-api.module.js';
-import { ObservationModule } from './observation.module.js';
 import { ReplicaAdminOptions } from './replica-admin-options.provider.js';
 import { ReplicaOptionsModule, REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaRunner } from './replica-runner.service.js';
@@ -19,6 +17,35 @@ import { RolloutEventSending } from './rollout-events.service.js';
 import { RolloutNotifications } from './rollout-notifications.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 import { ReplicaBesides } from './besides.service.js';
+import { AdminCredentials } from './admin-credentials.js';
+import { Observation } from './observation.service.js';
+import { KubernetesApi } from './kubernetes-api.service.js';
+
+@Module({
+  providers: [
+    {
+      provide: KubernetesApi,
+      inject: [REPLICA_OPTIONS, ReplicaTelemetry, SystemClock, SystemRandom],
+      useFactory: KubernetesApi.load,
+    },
+  ],
+  exports: [KubernetesApi],
+})
+class KubernetesApiModule {}
+
+/** The content of the admin pages beyond the manager, and access to them. */
+@Module({
+  providers: [
+    Observation,
+    {
+      provide: AdminCredentials,
+      inject: [REPLICA_OPTIONS, ReplicaTelemetry, SystemClock],
+      useFactory: AdminCredentials.load,
+    },
+  ],
+  exports: [Observation, AdminCredentials],
+})
+class ObservationModule {}
 
 /** Problems beside the objects of the cluster. */
 @Module({

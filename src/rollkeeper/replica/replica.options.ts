@@ -33,7 +33,7 @@ import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.ta
 import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
 import { compileScope } from './scope.js';
-import { parseWebhookAddress } from './eviction-webhook/index.js';
+import { parseWebhookAddress } from './eviction-webhook.js';
 
 const OWN_CONFIGURATION = 'rollkeeper-evictions';
 

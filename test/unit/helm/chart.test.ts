@@ -9,10 +9,7 @@ import { parseRedisUrl } from '../../../src/redis/connection/index.js';
 import type { CompiledReplicaOptions } from '../../../src/rollkeeper/replica/replica.options.js';
 import { serviceAccountOf } from '../../../src/rollkeeper/replica/controller-clients.js';
 import { compileReplicaOptions, stopsWithinMs } from '../../../src/rollkeeper/replica/replica.options.js';
-import {
-  EVICTION_WEBHOOK_RULES,
-  EvictedPods,
-} from '../../../src/rollkeeper/replica/eviction-webhook/index.js';
+import { EVICTION_WEBHOOK_RULES, EvictedPods } from '../../../src/rollkeeper/replica/eviction-webhook.js';
 import { defineWebhook } from '../../../src/webhooks/index.js';
 import { validatingWebhooks } from '../../../src/webhooks/webhook-configurations.js';
 import type { Binding } from '../support/chart.js';

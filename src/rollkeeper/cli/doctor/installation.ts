@@ -1,4 +1,4 @@
-import { parseWebhookAddress } from '../../replica/eviction-webhook/index.js';
+import { parseWebhookAddress } from '../../replica/eviction-webhook.js';
 import type { Installation, RightsOwner } from './needed-rights.js';
 import type { SubjectOf } from './read-rights.js';
 
