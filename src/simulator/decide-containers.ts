@@ -22,7 +22,6 @@ import {
   readyAfterMs,
   sidecarEnd,
 } from './pod-behaviour.js';
-import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 
 type ReadablePod = DeepReadonly<Pod>;
 type Container = DeepReadonly<coreV1.Container>;
