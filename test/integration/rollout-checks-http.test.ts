@@ -6,7 +6,7 @@ import { parseCheck } from '../../src/controllers/deployment/policies/checks/che
 import type { WebhookCheck } from '../../src/controllers/deployment/policies/checks/check-definition.js';
 import { hostProblem, parseHostRules } from '../../src/controllers/deployment/policies/checks/check-hosts.js';
 import { newRun } from '../../src/controllers/deployment/policies/checks/add-measurement.js';
-import { UndiciSender } from '../../src/controllers/deployment/policies/checks/http-sender.js';
+import { UndiciSender } from '../../src/controllers/deployment/policies/checks/common/http-sender.js';
 import { NO_SECRETS } from '../../src/controllers/deployment/policies/checks/check-secrets.js';
 import { measureMetric } from '../../src/controllers/deployment/policies/checks/measure-metric.js';
 import { measureWebhook } from '../../src/controllers/deployment/policies/checks/measure-webhook.js';

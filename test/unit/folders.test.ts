@@ -8,7 +8,6 @@ import { ROOT } from '../image/dockerfile.js';
 const CONTRACT_IN_PARENT = [
   'src/apiserver/access/admission',
   'src/apiserver/kinds',
-  'src/controllers/deployment/policies/checks',
   'src/rollkeeper/insight/diagnose',
 ];
 

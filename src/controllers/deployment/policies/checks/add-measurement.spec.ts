@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../../testing/property-runs.js';
-import type { Measured } from './check-verdict.js';
+import type { Measured } from './common/check-verdict.js';
 import { addMeasurement, newRun } from './add-measurement.js';
 import type { CheckDefinition, WebhookCheck } from './check-definition.js';
 import { parseCheck } from './check-definition.js';

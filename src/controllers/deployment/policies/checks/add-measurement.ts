@@ -2,7 +2,7 @@ import { renderDuration, toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { CheckDefinition } from './check-definition.js';
 import type { CheckRun, Measurement } from './check-results.js';
-import type { CheckVerdict, Measured } from './check-verdict.js';
+import type { CheckVerdict, Measured } from './common/check-verdict.js';
 import { MOST_KEPT } from './check-results.js';
 
 /** The longest message in an annotation. Characters. */

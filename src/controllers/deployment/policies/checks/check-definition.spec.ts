@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheck } from './check-definition.js';
 import { parseCheckNames } from './check-names.js';
-import { meets, parseCondition, renderCondition } from './condition.js';
-import { fillQuery } from './query-variables.js';
+import { meets, parseCondition, renderCondition } from './common/condition.js';
+import { fillQuery } from './common/query-variables.js';
 
 const PROMETHEUS = { address: 'http://p:9090/', query: 'up', condition: '>= 99.5' };
 const POD = { spec: { template: { spec: { containers: [] } } } };

@@ -3,7 +3,7 @@ import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { parseShortYaml } from '@rollkeeper/machinery/text';
 import type { JobTemplateSpec } from '@rollkeeper/machinery/types/batch-v1';
-import { durationBetween, httpUrl, timeout } from './definition-fields.js';
+import { durationBetween, httpUrl, timeout } from './common/definition-fields.js';
 import type { Metric } from './sources/metric.js';
 import type { MetricKind } from './sources/metric-sources.js';
 import { METRIC_KINDS, METRIC_SOURCES } from './sources/metric-sources.js';

@@ -3,7 +3,7 @@ import type { CheckDefinition } from './check-definition.js';
 import type { ParsedCheck } from './check-definition.js';
 import type { HostRule } from './check-hosts.js';
 import type { CheckRun } from './check-results.js';
-import type { CheckSubject } from './subject.js';
+import type { CheckSubject } from './common/subject.js';
 
 /** A measurement that is due. */
 export interface DueCheck {

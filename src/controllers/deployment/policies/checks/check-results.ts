@@ -3,8 +3,8 @@ import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { REVISION } from '../../kubernetes/annotations.js';
 import { CHECK_RESULTS } from './settings.js';
-import type { CheckVerdict } from './check-verdict.js';
-import { VERDICTS } from './check-verdict.js';
+import type { CheckVerdict } from './common/check-verdict.js';
+import { VERDICTS } from './common/check-verdict.js';
 import { isCount, isShortText, isTime, readJson } from '../../../shared/index.js';
 
 /** One look at a check. */

@@ -4,7 +4,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import { annotationOf } from '../common/names.js';
 import type { HostRule } from './check-hosts.js';
 import { hostProblem, parseHostRules } from './check-hosts.js';
-import { NoAnswerError } from './no-answer-error.js';
+import { NoAnswerError } from './common/no-answer-error.js';
 
 /** The value of a Secret that a check asks for. */
 export interface AskedSecret {

@@ -13,7 +13,7 @@ import { givenKey } from './check-needs.js';
 import type { CheckRun } from './check-results.js';
 import { findRun, hasVerdict, readResults } from './check-results.js';
 import { newRun } from './add-measurement.js';
-import type { CheckSubject } from './subject.js';
+import type { CheckSubject } from './common/subject.js';
 
 /**
  * How far a check is. `measuring` has no verdict yet, `unknown` has had a measurement without one, and one that is `impossible` cannot

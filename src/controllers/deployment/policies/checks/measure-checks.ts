@@ -3,7 +3,7 @@ import { isConflict, isNotFound } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import type { CheckVerdict, Measured } from './check-verdict.js';
+import type { CheckVerdict, Measured } from './common/check-verdict.js';
 import { addMeasurement } from './add-measurement.js';
 import type { DueCheck } from './check-needs.js';
 import type { CheckResults, CheckRun } from './check-results.js';

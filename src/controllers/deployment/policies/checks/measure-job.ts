@@ -14,10 +14,10 @@ import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
-import type { Measured } from './check-verdict.js';
+import type { Measured } from './common/check-verdict.js';
 import type { JobCheck } from './check-definition.js';
 import type { CheckRun } from './check-results.js';
-import type { CheckSubject } from './subject.js';
+import type { CheckSubject } from './common/subject.js';
 
 /** It runs, and is looked at again. */
 export interface JobRuns {

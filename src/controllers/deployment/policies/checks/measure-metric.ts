@@ -1,12 +1,12 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { Measured } from './check-verdict.js';
+import type { Measured } from './common/check-verdict.js';
 import type { CheckSecrets } from './check-secrets.js';
-import { compareSamples } from './compare-samples.js';
-import { meets, renderCondition } from './condition.js';
-import type { HttpSender } from './http-sender.js';
-import { NoAnswerError } from './no-answer-error.js';
+import { compareSamples } from './common/compare-samples.js';
+import { meets, renderCondition } from './common/condition.js';
+import type { HttpSender } from './common/http-sender.js';
+import { NoAnswerError } from './common/no-answer-error.js';
 import type { Asking, Comparison, Metric, Threshold } from './sources/metric.js';
-import type { CheckSubject } from './subject.js';
+import type { CheckSubject } from './common/subject.js';
 
 export interface MetricParts {
   readonly sender: HttpSender;

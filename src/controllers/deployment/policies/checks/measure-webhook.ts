@@ -1,12 +1,12 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Measured } from './check-verdict.js';
+import type { Measured } from './common/check-verdict.js';
 import type { WebhookCheck } from './check-definition.js';
 import type { CheckRun } from './check-results.js';
-import type { HttpSender } from './http-sender.js';
-import { NoAnswerError } from './http-sender.js';
+import type { HttpSender } from './common/http-sender.js';
+import { NoAnswerError } from './common/http-sender.js';
 import type { RequestSigner } from './signature.js';
-import type { CheckSubject } from './subject.js';
+import type { CheckSubject } from './common/subject.js';
 
 /** Statuses by which a server says that a later try may have another answer. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);

@@ -1,10 +1,10 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { CheckVerdict, Measured } from './check-verdict.js';
+import type { CheckVerdict, Measured } from './common/check-verdict.js';
 import { hostProblem } from './check-hosts.js';
 import { NO_SECRETS, secretsOf } from './check-secrets.js';
 import type { DueCheck } from './check-needs.js';
-import type { HttpSender } from './http-sender.js';
-import { UndiciSender } from './http-sender.js';
+import type { HttpSender } from './common/http-sender.js';
+import { UndiciSender } from './common/http-sender.js';
 import type { CheckMeter, MeterContext } from './measure-checks.js';
 import type { JobRuns } from './measure-job.js';
 import { measureJob } from './measure-job.js';

@@ -1,6 +1,6 @@
 import type { HostRule } from './check-hosts.js';
-import type { CheckVerdict } from './check-verdict.js';
-import type { HttpSender } from './http-sender.js';
+import type { CheckVerdict } from './common/check-verdict.js';
+import type { HttpSender } from './common/http-sender.js';
 
 export interface RolloutChecksOptions {
   /** The hosts to which requests may go. @default nowhere, so that Jobs alone can be checks */

@@ -5,8 +5,8 @@ import { MINUTE_MS, P, PolicyLab } from '../../../../testing/policy-lab.js';
 import { createDeploymentController } from '../../definition.js';
 import { parseHostRules } from '../checks/check-hosts.js';
 import { readCheckResults } from '../checks/check-results.js';
-import type { HttpSender, IncomingAnswer, OutgoingRequest } from '../checks/http-sender.js';
-import { NoAnswerError } from '../checks/http-sender.js';
+import type { HttpSender, IncomingAnswer, OutgoingRequest } from '../checks/common/http-sender.js';
+import { NoAnswerError } from '../checks/common/http-sender.js';
 
 /** A sender with the answers of Prometheus and the webhooks until they are changed. */
 class ScriptedSender implements HttpSender {

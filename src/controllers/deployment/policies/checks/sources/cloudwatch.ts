@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { METRIC_FIELDS, address, secretName, window } from '../definition-fields.js';
-import type { IncomingAnswer } from '../http-sender.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { asWord, fillQuery, unknownVariable } from '../query-variables.js';
-import type { CheckSubject } from '../subject.js';
+import { METRIC_FIELDS, address, secretName, window } from '../common/definition-fields.js';
+import type { IncomingAnswer } from '../common/http-sender.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { asWord, fillQuery, unknownVariable } from '../common/query-variables.js';
+import type { CheckSubject } from '../common/subject.js';
 import type { AwsCredentials } from './aws-signature.js';
 import { signedHeaders } from './aws-signature.js';
 import type { Asking, Metric } from './metric.js';

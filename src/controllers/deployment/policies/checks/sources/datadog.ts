@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { COMPARABLE_FIELDS, address, oneJudgement, query, secretName, window } from '../definition-fields.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { asWord, fillQuery } from '../query-variables.js';
+import {
+  COMPARABLE_FIELDS,
+  address,
+  oneJudgement,
+  query,
+  secretName,
+  window,
+} from '../common/definition-fields.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { asWord, fillQuery } from '../common/query-variables.js';
 import type { Asking, Metric } from './metric.js';
 import { metricOf } from './metric.js';
 import { allOf, newestOf } from './points.js';

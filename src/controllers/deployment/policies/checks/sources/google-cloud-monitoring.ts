@@ -1,9 +1,9 @@
 import { createPrivateKey, createSign } from 'node:crypto';
 import { z } from 'zod';
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { METRIC_FIELDS, address, query, secretName } from '../definition-fields.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { fillQuery } from '../query-variables.js';
+import { METRIC_FIELDS, address, query, secretName } from '../common/definition-fields.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { fillQuery } from '../common/query-variables.js';
 import type { Asking, Metric } from './metric.js';
 import { instantQuery, valuesOfPrometheus } from './prometheus.js';
 import { jsonOf, valueAt } from './read-json.js';

@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { COMPARABLE_FIELDS, address, headers, oneJudgement, query, window } from '../definition-fields.js';
-import { asWord, fillQuery } from '../query-variables.js';
+import {
+  COMPARABLE_FIELDS,
+  address,
+  headers,
+  oneJudgement,
+  query,
+  window,
+} from '../common/definition-fields.js';
+import { asWord, fillQuery } from '../common/query-variables.js';
 import type { Asking, Metric } from './metric.js';
 import { filledHeaders, metricOf } from './metric.js';
 import { allOf, newestOf } from './points.js';

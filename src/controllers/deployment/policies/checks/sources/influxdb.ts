@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { METRIC_FIELDS, address, headers, query } from '../definition-fields.js';
-import type { IncomingAnswer } from '../http-sender.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { asWord, fillQuery } from '../query-variables.js';
+import { METRIC_FIELDS, address, headers, query } from '../common/definition-fields.js';
+import type { IncomingAnswer } from '../common/http-sender.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { asWord, fillQuery } from '../common/query-variables.js';
 import { parseCsv } from './csv.js';
 import type { Asking, Metric } from './metric.js';
 import { filledHeaders } from './metric.js';

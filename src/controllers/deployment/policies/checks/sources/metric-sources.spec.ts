@@ -3,10 +3,10 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { parseCheck } from '../check-definition.js';
-import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
+import type { IncomingAnswer, OutgoingRequest } from '../common/http-sender.js';
 import { measureMetric } from '../measure-metric.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import type { CheckSubject } from '../subject.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import type { CheckSubject } from '../common/subject.js';
 import { METRIC_KINDS } from './metric-sources.js';
 
 const NOW_MS = Date.UTC(2026, 10, 28, 12);

@@ -1,9 +1,9 @@
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { ComparisonRules } from '../compare-samples.js';
-import type { Condition } from '../condition.js';
-import type { HeaderValue } from '../definition-fields.js';
-import type { IncomingAnswer, OutgoingRequest } from '../http-sender.js';
-import type { CheckSubject } from '../subject.js';
+import type { ComparisonRules } from '../common/compare-samples.js';
+import type { Condition } from '../common/condition.js';
+import type { HeaderValue } from '../common/definition-fields.js';
+import type { IncomingAnswer, OutgoingRequest } from '../common/http-sender.js';
+import type { CheckSubject } from '../common/subject.js';
 
 /** The source of a check's numbers, and what is asked of them. */
 export type Metric = Threshold | Comparison;

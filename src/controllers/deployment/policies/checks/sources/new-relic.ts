@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { METRIC_FIELDS, address, query, secretName } from '../definition-fields.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { asWord, fillQuery } from '../query-variables.js';
+import { METRIC_FIELDS, address, query, secretName } from '../common/definition-fields.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { asWord, fillQuery } from '../common/query-variables.js';
 import type { Metric } from './metric.js';
 import { jsonOf, listAt, valueAt } from './read-json.js';
 

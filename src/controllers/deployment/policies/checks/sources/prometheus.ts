@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { COMPARABLE_FIELDS, address, headers, oneJudgement, query } from '../definition-fields.js';
-import type { IncomingAnswer } from '../http-sender.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { fillQuery } from '../query-variables.js';
+import { COMPARABLE_FIELDS, address, headers, oneJudgement, query } from '../common/definition-fields.js';
+import type { IncomingAnswer } from '../common/http-sender.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { fillQuery } from '../common/query-variables.js';
 import type { Asking, Metric } from './metric.js';
 import { filledHeaders, metricOf } from './metric.js';
 import { listAt, parsedAnyway, valueAt, wordOf } from './read-json.js';

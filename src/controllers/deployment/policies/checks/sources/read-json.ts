@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
-import type { IncomingAnswer } from '../http-sender.js';
-import { NoAnswerError } from '../no-answer-error.js';
+import type { IncomingAnswer } from '../common/http-sender.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
 
 /** The JSON of an answer. @throws NoAnswerError if it is no success, or no JSON */
 export function jsonOf({ body, status }: IncomingAnswer): unknown {

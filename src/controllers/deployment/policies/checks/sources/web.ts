@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { compileJsonPath } from '@rollkeeper/machinery/kubernetes';
-import { METRIC_FIELDS, headers, query, urlWithVariables } from '../definition-fields.js';
-import { NoAnswerError } from '../no-answer-error.js';
-import { fillQuery, inJson, inUrl } from '../query-variables.js';
+import { METRIC_FIELDS, headers, query, urlWithVariables } from '../common/definition-fields.js';
+import { NoAnswerError } from '../common/no-answer-error.js';
+import { fillQuery, inJson, inUrl } from '../common/query-variables.js';
 import type { Metric } from './metric.js';
 import { filledHeaders } from './metric.js';
 import { jsonOf, numberOf } from './read-json.js';

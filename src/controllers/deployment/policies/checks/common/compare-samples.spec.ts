@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
-import { propertyRuns } from '../../../../testing/property-runs.js';
+import { propertyRuns } from '../../../../../testing/property-runs.js';
 import type { ComparisonRules } from './compare-samples.js';
 import { CONFIDENCES, compareSamples, shiftBetween } from './compare-samples.js';
 
