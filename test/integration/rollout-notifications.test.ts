@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UndiciSender, hostProblem, parseHostRules } from '../../src/controllers/deployment/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { readChannel } from '../../src/rollkeeper/insight/notifications/channel.js';
+import { readChannel } from '../../src/rollkeeper/insight/notifications/formats/channel.js';
 import { smtpSender } from '../../src/rollkeeper/insight/notifications/mail-sender.js';
 import {
   aChannelSecret,
   aNotification,
-} from '../../src/rollkeeper/insight/notifications/notification.fixture.js';
+} from '../../src/rollkeeper/insight/notifications/formats/notification.fixture.js';
 import { sendNotification } from '../../src/rollkeeper/insight/notifications/send.js';
 
 const clock = new SystemClock();

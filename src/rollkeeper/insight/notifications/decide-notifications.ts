@@ -12,7 +12,7 @@ import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes'
 import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import { decideRolloutEvent } from '../events/decide-rollout-event.js';
 import { rolloutAddress } from '../object-pages/console-addresses.js';
-import type { Notification, NotifiedEvent } from './notification.js';
+import type { Notification, NotifiedEvent } from './formats/notification.js';
 
 /** An older event is not reported: no channel was named then, or everything was tried. */
 export const NOTIFIED_WITHIN_MS = 3_600_000;

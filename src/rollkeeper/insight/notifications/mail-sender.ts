@@ -4,8 +4,8 @@ import { guardedLookup } from '@rollkeeper/controllers/deployment';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorCode } from '@rollkeeper/machinery/errors';
-import type { Channel } from './channel.js';
-import { ChannelError } from './channel.js';
+import type { Channel } from './formats/channel.js';
+import { ChannelError } from './formats/channel.js';
 import type { MailText } from './formats/mail.js';
 
 /** Sends a mail once. Rejects with {@link ChannelError} if no server takes it, with the signal's reason once it aborts. */

@@ -9,7 +9,7 @@ import { silentLogger } from '../../../machinery/logging/index.js';
 import { InMemoryApi } from '../../../testing/in-memory/in-memory-api.js';
 import { refusal } from '../../../testing/rollout-world.js';
 import { waitFor } from '../../../testing/wait-for.js';
-import { aChannelSecret } from './notification.fixture.js';
+import { aChannelSecret } from './formats/notification.fixture.js';
 import type { NotificationResult } from './notifications.js';
 import { Notifications } from './notifications.js';
 

@@ -9,11 +9,11 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import { ReplicaSet, Secret } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isTold, readTold, recordTold } from '../events/told-events.js';
-import type { Channel, ServiceName } from './channel.js';
-import { ChannelError, readChannel } from './channel.js';
+import type { Channel, ServiceName } from './formats/channel.js';
+import { ChannelError, readChannel } from './formats/channel.js';
 import { NOTIFIED_WITHIN_MS, decideNotifications } from './decide-notifications.js';
 import type { MailSender } from './mail-sender.js';
-import type { Notification } from './notification.js';
+import type { Notification } from './formats/notification.js';
 import { sendNotification } from './send.js';
 import { Slots } from './slots.js';
 import type { Slot } from './slots.js';

@@ -1,8 +1,8 @@
 import type { HttpSender } from '@rollkeeper/controllers/deployment';
 import { NoAnswerError, signatureOf } from '@rollkeeper/controllers/deployment';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Channel } from './channel.js';
-import { ChannelError } from './channel.js';
+import type { Channel } from './formats/channel.js';
+import { ChannelError } from './formats/channel.js';
 import { discordBody } from './formats/discord.js';
 import { googleChatBody } from './formats/google-chat.js';
 import { mailText } from './formats/mail.js';
@@ -11,7 +11,7 @@ import { slackBody } from './formats/slack.js';
 import { teamsBody } from './formats/teams.js';
 import { webhookBody } from './formats/webhook.js';
 import type { MailSender } from './mail-sender.js';
-import type { Notification } from './notification.js';
+import type { Notification } from './formats/notification.js';
 
 /** A service that does not answer costs its own slot this long. */
 const TIMEOUT_MS = 10_000;

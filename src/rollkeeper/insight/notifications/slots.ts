@@ -1,4 +1,4 @@
-import type { Notification } from './notification.js';
+import type { Notification } from './formats/notification.js';
 
 /** The notifications of one Deployment for one channel, in their order. */
 export interface Slot {

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { shortenedTo } from '@rollkeeper/controllers/shared';
-import type { Notification, NotifiedEvent } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification, NotifiedEvent } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 /** https://discord.com/developers/docs/resources/message#embed-object-embed-limits, characters. */
 const LONGEST_TITLE = 256;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { linksOf } from '../notification.js';
-import { aNotification } from '../notification.fixture.js';
+import { linksOf } from './notification.js';
+import { aNotification } from './notification.fixture.js';
 import { discordBody } from './discord.js';
 import { googleChatBody } from './google-chat.js';
 import { mailText } from './mail.js';

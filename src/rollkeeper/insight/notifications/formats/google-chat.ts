@@ -1,5 +1,5 @@
-import type { Notification } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 /**
  * The body of an incoming webhook (https://developers.google.com/workspace/chat/quickstart/webhooks): a card

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Notification } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 /** A message without its addresses. */
 export interface MailText {

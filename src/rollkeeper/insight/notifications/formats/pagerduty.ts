@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { shortenedTo } from '@rollkeeper/controllers/shared';
-import type { Notification, NotifiedEvent } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification, NotifiedEvent } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 /** https://developer.pagerduty.com/docs/send-alert-event: characters. */
 const LONGEST_SUMMARY = 1024;

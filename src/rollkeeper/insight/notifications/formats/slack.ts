@@ -1,6 +1,6 @@
 import { shortenedTo } from '@rollkeeper/controllers/shared';
-import type { Notification } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 /** https://docs.slack.dev/reference/block-kit/blocks: the limits of the texts, characters. */
 const LONGEST_HEADER = 150;

@@ -1,5 +1,5 @@
-import type { Notification, NotifiedEvent } from '../notification.js';
-import { factsOf, linksOf } from '../notification.js';
+import type { Notification, NotifiedEvent } from './notification.js';
+import { factsOf, linksOf } from './notification.js';
 
 const COLORS: Partial<Record<NotifiedEvent, string>> = {
   complete: 'good',

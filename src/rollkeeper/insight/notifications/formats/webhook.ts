@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { Channel } from '../channel.js';
-import type { Notification } from '../notification.js';
+import type { Channel } from './channel.js';
+import type { Notification } from './notification.js';
 
 /** The fields of a template, each a text. */
 export function templateFields(notification: Notification): Readonly<Record<string, string>> {

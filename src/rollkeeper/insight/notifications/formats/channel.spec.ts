@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHostRules } from '../../../controllers/deployment/index.js';
+import { parseHostRules } from '../../../../controllers/deployment/index.js';
 import { readChannel } from './channel.js';
 import { aChannelSecret } from './notification.fixture.js';
 

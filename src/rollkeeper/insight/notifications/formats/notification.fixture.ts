@@ -1,5 +1,5 @@
-import { SECRET_HOSTS } from '../../../controllers/deployment/index.js';
-import type { Secret } from '../../../machinery/kubernetes/index.js';
+import { SECRET_HOSTS } from '../../../../controllers/deployment/index.js';
+import type { Secret } from '../../../../machinery/kubernetes/index.js';
 import type { Notification } from './notification.js';
 
 /** A notification of a failure, with texts that a hostile user wrote. */
