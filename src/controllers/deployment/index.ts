@@ -62,7 +62,7 @@ export {
 export { hostProblem, parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
 export { SECRET_HOSTS } from './policies/checks/check-secrets.js';
-export { guardedLookup } from './policies/checks/guarded-lookup.js';
+export { guardedLookup } from './policies/checks/common/guarded-lookup.js';
 export { channelsOf } from './policies/notify/settings.js';
 export { GRPCRoute, HTTPRoute } from './policies/traffic/routes.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
