@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheck } from '../check-definition.js';
-import type { OutgoingRequest } from '../http-sender.js';
+import type { OutgoingRequest } from '../common/http-sender.js';
 import { measureMetric } from '../measure-metric.js';
-import type { CheckSubject } from '../subject.js';
+import type { CheckSubject } from '../common/subject.js';
 
 const SUBJECT: CheckSubject = {
   ...{ check: 'slo', namespace: 'shop', name: 'web', revision: '3', replicaSet: 'web-1', hash: '1' },

@@ -6,10 +6,10 @@ import {
   headers,
   oneJudgement,
   query,
-} from '../definition-fields.js';
-import type { IncomingAnswer } from '../http-sender.js';
-import { asWord, fillQuery } from '../query-variables.js';
-import type { CheckSubject } from '../subject.js';
+} from '../common/definition-fields.js';
+import type { IncomingAnswer } from '../common/http-sender.js';
+import { asWord, fillQuery } from '../common/query-variables.js';
+import type { CheckSubject } from '../common/subject.js';
 import { IMPLEMENTATIONS, latency, successRate } from './gateway-queries.js';
 import type { Asking, Metric } from './metric.js';
 import { filledHeaders, metricOf } from './metric.js';
