@@ -4,7 +4,7 @@ import type { Deployment, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/controllers/deployment';
 import type { WorldOptions } from './rollout-world.js';
-import { RolloutWorld } from './rollout-world.js';
+import { RolloutWorld, isOfExperiment } from './rollout-world.js';
 
 /**
  * A world that checks each size written by the Deployment controller, after any change of size, template, limits, pause
@@ -40,7 +40,7 @@ export class JudgedRollout extends RolloutWorld {
 
   private judge({ object, ref }: AttemptedWrite): void {
     const spec = this.countedSpec;
-    if (!isRollingUpdate(spec)) return;
+    if (!isRollingUpdate(spec) || isOfExperiment(object as ReplicaSet)) return;
     this.judged++;
     const before = this.replicaSets;
     const others = before.filter(({ metadata }) => metadata.name !== ref.name);

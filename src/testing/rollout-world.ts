@@ -12,7 +12,7 @@ import type { AttemptedWrite } from './in-memory/in-memory-api.js';
 import { ReconcilerRun } from './in-memory/run-reconciler.js';
 import { StandingClock } from './in-memory/standing-clock.js';
 import type { ControllerDefinition } from '../runtime/controller/controller-definition.js';
-import { HTTPRoute, deploymentController } from '@rollkeeper/controllers/deployment';
+import { EXPERIMENT, HTTPRoute, deploymentController } from '@rollkeeper/controllers/deployment';
 import { disruptionController } from '../controllers/disruption/disruption-controller.js';
 import { ConfigMap, PodDisruptionBudget, Secret } from '@rollkeeper/runtime';
 import {
@@ -82,6 +82,8 @@ export class RolloutWorld {
   lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
   onEffect: () => void = () => undefined;
+  /** Whether pods of experiments become available whenever all settle. */
+  startsExperiments = false;
   private readonly run: ReconcilerRun;
   private readonly disruption: ReconcilerRun;
   private readonly clock: Clock;
@@ -110,7 +112,22 @@ export class RolloutWorld {
   }
 
   get replicaSets(): ReplicaSet[] {
-    return this.api.all<ReplicaSet>(ReplicaSet);
+    return this.api.all<ReplicaSet>(ReplicaSet).filter((set) => !isOfExperiment(set));
+  }
+
+  /** ReplicaSets of experiments, which the Deployment does not count. */
+  get experimentSets(): ReplicaSet[] {
+    return this.api.all<ReplicaSet>(ReplicaSet).filter(isOfExperiment);
+  }
+
+  /** All pods of experiments are available. */
+  startExperiments(): void {
+    for (const set of this.experimentSets) {
+      const { replicas = 1 } = set.spec;
+      if (set.status?.availableReplicas === replicas) continue;
+      const status = { replicas, readyReplicas: replicas, availableReplicas: replicas };
+      this.api.seed(ReplicaSet, { ...set, status });
+    }
   }
 
   get budgets(): PodDisruptionBudget[] {
@@ -238,6 +255,7 @@ export class RolloutWorld {
       before = this.api.changes;
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
+      if (this.startsExperiments) this.startExperiments();
       for (const pod of this.allPods) this.answerResize(pod);
       for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
       for (const budget of this.budgets) await this.syncBudget(budget);
@@ -338,6 +356,11 @@ function doesNotFit(now: string) {
     message: '0/3 nodes are available: 3 Insufficient cpu.',
     lastTransitionTime: now,
   };
+}
+
+/** Whether a ReplicaSet is one of an experiment, and so in no count of a rollout. */
+export function isOfExperiment({ metadata }: ReplicaSet): boolean {
+  return metadata.labels?.[EXPERIMENT] !== undefined;
 }
 
 /** Increments generations, as the API server does, and counts every change. */

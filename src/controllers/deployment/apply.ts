@@ -21,6 +21,7 @@ import { SIZES } from './policies/history/settings.js';
 import { hasProgressDeadline } from './kubernetes/progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';
+import { writeExperiment } from './policies/experiment/write-experiment.js';
 import { updateReplicaSet } from './update-replica-set.js';
 import { writeCopies } from './policies/config-restart/write-copies.js';
 import { steerRoute } from './policies/traffic/write-route.js';
@@ -81,6 +82,7 @@ export async function applyPlan(
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
   if (plan.podResizes.length > 0) await resizePods(deployment, plan.podResizes, context);
+  for (const write of plan.experimentWrites) await writeExperiment(write, context);
   return 'done';
 }
 

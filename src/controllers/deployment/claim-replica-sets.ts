@@ -1,13 +1,18 @@
 import type { ApiClient, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX, unlessGone } from '@rollkeeper/runtime';
 import { StaleCacheError } from '@rollkeeper/machinery/errors';
+import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
 import { typeOfDeployment } from './kubernetes/deployment-api.js';
+import { EXPERIMENT, isExperimentOf } from './policies/experiment/experiment-sets.js';
 
 /** The ReplicaSets of a pass. */
-export type ReplicaSetClaims = ClaimDecision<DeepReadonly<ReplicaSet>>;
+export interface ReplicaSetClaims extends ClaimDecision<DeepReadonly<ReplicaSet>> {
+  /** Those of its experiments, which it owns and does not control. */
+  readonly experiments: readonly DeepReadonly<ReplicaSet>[];
+}
 
 /**
  * Finds a Deployment's ReplicaSets by its UID, and the orphans of its namespace that it selects; other owners' objects
@@ -23,7 +28,13 @@ export function claimReplicaSets(
     ...replicaSets.byIndex(OWNER_UID_INDEX, uid ?? ''),
     ...replicaSets.byIndex(ORPHAN_INDEX, namespace ?? ''),
   ].filter((candidate) => candidate.metadata.namespace === namespace);
-  return decideClaims({ owner: deployment, selects, candidates });
+  // A selector that is made of expressions may match those of experiments, which have no controller.
+  const marked = candidates.filter(
+    (each) => each.metadata.labels?.[EXPERIMENT] !== undefined && !controllerOf(each),
+  );
+  const others = marked.length === 0 ? candidates : candidates.filter((each) => !marked.includes(each));
+  const experiments = marked.filter((each) => isExperimentOf(each, uid));
+  return { ...decideClaims({ owner: deployment, selects, candidates: others }), experiments };
 }
 
 /**

@@ -84,7 +84,7 @@ export function decidePass(
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
   };
   const nowMs = clock.now();
-  const { adopt: adopted, owned, release } = claims;
+  const { adopt: adopted, experiments, owned, release } = claims;
   const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
   const draft = new RolloutDraft({
     deployment,
@@ -102,6 +102,7 @@ export function decidePass(
     namespaceAnnotations,
     livePods,
     endpoints,
+    experiments,
     checks: checksContext(checkHosts, checks),
   });
   const plan = planPass(draft, release, writes);

@@ -18,16 +18,17 @@ export interface DecisionContext extends PolicyContext {
  */
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   draft.limit({ annotationRules: ANNOTATION_RULES });
-  const decided = mayBeUnderPolicies(draft, context.namespaceAnnotations, context.surroundings)
-    ? decideWithPolicies(draft, context)
-    : decideAlone(draft, context);
+  const isUnder =
+    (context.experiments ?? []).length > 0 ||
+    mayBeUnderPolicies(draft, context.namespaceAnnotations, context.surroundings);
+  const decided = isUnder ? decideWithPolicies(draft, context) : decideAlone(draft, context);
   tellTimeoutCause(draft, context.podsOf);
   return decided;
 }
 
 function decideAlone(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {
   playSyncs(draft, context);
-  return { writes: { services: [], madeServices: [], routes: [], copies: [], pods: [] } };
+  return { writes: { services: [], madeServices: [], routes: [], copies: [], pods: [], experiments: [] } };
 }
 
 function decideWithPolicies(draft: RolloutDraft, context: DecisionContext): DecidedPolicies {

@@ -64,6 +64,7 @@ export type { HostRule } from './policies/checks/check-hosts.js';
 export { SECRET_HOSTS } from './policies/checks/check-secrets.js';
 export { guardedLookup } from './policies/checks/common/guarded-lookup.js';
 export { channelsOf } from './policies/notify/settings.js';
+export { EXPERIMENT } from './policies/experiment/experiment-sets.js';
 export { GRPCRoute, HTTPRoute } from './policies/traffic/routes.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
 export { NoAnswerError, UndiciSender } from './policies/checks/common/http-sender.js';

@@ -3,7 +3,7 @@ import type { PodDisruptionBudget } from '@rollkeeper/runtime';
 import type { RolloutDraft } from './kubernetes/draft.js';
 import { netPlan, type RolloutPlan } from './kubernetes/plan.js';
 import type { ConfigCopy } from './policies/common/config-copy.js';
-import type { PolicyWrites } from './policies/common/policy-writes.js';
+import type { ExperimentWrite, PolicyWrites } from './policies/common/policy-writes.js';
 import type { RouteWrite } from './policies/common/route-write.js';
 import type { ServiceWrite } from './policies/common/service-write.js';
 
@@ -21,13 +21,15 @@ export interface DeploymentPlan extends RolloutPlan {
   readonly copies: readonly ConfigCopy[];
   /** Last of all: pods that are resized in place, in their new form. */
   readonly podResizes: readonly Pod[];
+  /** Behind everything else, so that a quota that refuses them holds nothing up: ReplicaSets of experiments. */
+  readonly experimentWrites: readonly ExperimentWrite[];
 }
 
 /** The writes of a pass: those of the draft, and those of the policies to other objects. */
 export function planPass(
   draft: RolloutDraft,
   released: readonly DeepReadonly<ReplicaSet>[],
-  { copies, madeServices, pods, routes, services }: PolicyWrites,
+  { copies, experiments, madeServices, pods, routes, services }: PolicyWrites,
 ): DeploymentPlan {
   return {
     ...netPlan(draft, released),
@@ -37,13 +39,15 @@ export function planPass(
     copies,
     routeWrites: routes,
     podResizes: pods,
+    experimentWrites: experiments,
   };
 }
 
 /** Whether there is nothing to write and no event to record. */
 export function isEmptyPlan(plan: DeploymentPlan): boolean {
-  const { copies, deployment, notes, podResizes, replicaSetWrites, status } = plan;
-  const writes = replicaSetWrites.length + copies.length + podResizes.length + notes.length;
+  const { copies, deployment, experimentWrites, notes, podResizes, replicaSetWrites, status } = plan;
+  const objects = replicaSetWrites.length + copies.length + podResizes.length + experimentWrites.length;
+  const writes = objects + notes.length;
   return writes === 0 && requestWrites(plan) === 0 && !deployment && !status;
 }
 

@@ -7,6 +7,7 @@ import type { ChecksContext } from './checks/check-needs.js';
 import { newOutcome } from './common/outcome.js';
 import type { PolicyWrites } from './common/policy-writes.js';
 import { isGood } from './common/revisions.js';
+import type { ExperimentSurroundings } from './experiment/experiment.js';
 import { INVALID_ANNOTATION, inKubernetesWords, tellProblem, type Problem } from './common/tell.js';
 import { compilePolicy, renderProblems, type CompiledPolicy } from './compile-policy.js';
 import { NO_POLICY, POLICIES, type PolicyOutcome, type RolloutPass, type Surroundings } from './policies.js';
@@ -31,6 +32,8 @@ export interface PolicyContext {
   readonly livePods?: LivePods;
   /** The endpoints of Services. @default to be read, where they are needed */
   readonly endpoints?: ReadyEndpoints;
+  /** The ReplicaSets of its experiments. @default not known */
+  readonly experiments?: ExperimentSurroundings['experiments'];
 }
 
 /** The decisions of the policies beside the draft. */
@@ -76,14 +79,14 @@ function compile(draft: RolloutDraft, { namespaceAnnotations, surroundings }: Po
 function passOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { checks = BY_RESULTS, endpoints, livePods, podsOf, surroundings }: PolicyContext,
+  { checks = BY_RESULTS, endpoints, experiments, livePods, podsOf, surroundings }: PolicyContext,
 ): RolloutPass {
   const pass: RolloutPass = {
     ...surroundings,
-    ...{ draft, podsOf, checks, livePods, endpoints },
+    ...{ draft, podsOf, checks, livePods, endpoints, experiments },
     policy: compiled.kind === 'none' ? NO_POLICY : compiled.policy,
     outcome: newOutcome(),
-    writes: { services: [], madeServices: [], routes: [], copies: [], pods: [] },
+    writes: { services: [], madeServices: [], routes: [], copies: [], pods: [], experiments: [] },
     isAsked: compiled.kind !== 'none',
     isDeleted: draft.observed.metadata.deletionTimestamp !== undefined,
   };

@@ -20,6 +20,7 @@ import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
 import { DEGRADED_POLICY, DEGRADED_SETTINGS } from './degraded/degraded.js';
 import { EVICTIONS } from './evictions/on-eviction.js';
 import { EVICTION_SETTINGS } from './evictions/settings.js';
+import { EXPERIMENTS, type ExperimentSurroundings } from './experiment/experiment.js';
 import { FAILED_PODS_POLICY, FAILED_PODS_SETTINGS } from './failed-pods/failed-pods.js';
 import { FAILURE_SETTINGS } from './failure/settings.js';
 import { HISTORY } from './history/history.js';
@@ -144,6 +145,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   SERVING,
   SPREAD,
   VERSION_LABELS,
+  EXPERIMENTS,
 ];
 
 type FieldsOf<Settings> = Settings extends { readonly none: infer Fields } ? Fields : never;
@@ -180,7 +182,7 @@ export interface Surroundings
 export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome, TrafficOutcome {}
 
 /** A pass under all policies. */
-export interface RolloutPass extends Pass<PolicyFields>, Surroundings {
+export interface RolloutPass extends Pass<PolicyFields>, Surroundings, ExperimentSurroundings {
   readonly outcome: PolicyOutcome;
   readonly checks: ChecksContext;
   /** @default to be read, where they are needed */

@@ -23,7 +23,7 @@ import type { HttpSender } from './checks/common/http-sender.js';
 import { NoAnswerError } from './checks/common/http-sender.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
-import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+import { BROKEN_IMAGE, WORLD_NOW_MS, refusal, isOfExperiment } from '../../../testing/rollout-world.js';
 import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { podTemplateHash } from '../kubernetes/pod-template.js';
@@ -74,6 +74,7 @@ export const scenario = fc.record({
     'approve; 30%; approve',
     '50%; wait 1m; 80%',
     'check slo; 1; check slo; 50%; approve; 100%; check slo',
+    'experiment 2m: baseline 1, canary 2, check slo; 50%; approve',
   ),
   checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
@@ -160,6 +161,7 @@ export class PolicyWorld {
           throw refusal(write.type === Deployment ? 500 : 409);
       },
     });
+    this.world.startsExperiments = true;
     this.world.nodeOf = (pod) => `node-${pod % 3}`;
     this.world.resizeAnswer = (pod) =>
       pod.spec.nodeName === 'node-0' && cpuOf(pod) === REFUSED_CPU ? { reason: 'Infeasible' } : undefined;
@@ -269,6 +271,8 @@ export class PolicyWorld {
     }
     if (verb !== 'create' && verb !== 'update') return;
     const written = object as ReplicaSet;
+    // A Deployment does not count it.
+    if (isOfExperiment(written)) return;
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
     if (before) this.judgeBudget(written, before);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);

@@ -2,9 +2,8 @@ import { parseTimeMs, POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { REVISION } from '../../kubernetes/annotations.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
-import { activeOf } from '../../kubernetes/replica-set-draft.js';
-import { revisionOf } from '../../kubernetes/revision.js';
 import { isNewest } from '../common/revisions.js';
+import { stableBeside } from '../common/stable-beside.js';
 import { CHECK_NOT_POSSIBLE, POLICY_CONDITION } from '../common/tell.js';
 import type { CheckDefinition } from './check-definition.js';
 import { hostProblem } from './check-hosts.js';
@@ -46,6 +45,14 @@ export interface GateView {
   readonly context: ChecksContext;
   /** The name of the ConfigMap. */
   readonly configMap: string;
+  /** The pods that a step is about, if they are others than those of the two versions. */
+  readonly podsOfStep?: (step: number) => PodsOfStep | undefined;
+}
+
+/** Pods of both versions that only one step is about. */
+export interface PodsOfStep {
+  readonly canary: Pick<CheckSubject, 'replicaSet' | 'hash'>;
+  readonly baseline?: Pick<CheckSubject, 'replicaSet' | 'hash'>;
 }
 
 type Which = Pick<CheckRun, 'check' | 'step'>;
@@ -150,41 +157,37 @@ interface Measurable {
 }
 
 function dueOf(
-  { draft, latest }: GateView,
+  view: GateView,
   { definition, run, which }: Measurable,
 ): Pick<Gate, 'due' | 'lookAgainAfterMs'> {
+  const { draft, latest, podsOfStep } = view;
   if (!isInForce(draft, latest)) return { lookAgainAfterMs: REVISION_COMES_WITHIN_MS };
   const current = run ?? newRun(which, draft.now);
   const leftMs = (parseTimeMs(current.next) ?? 0) - draft.nowMs;
   if (leftMs > 0) return { lookAgainAfterMs: leftMs };
-  return { due: { definition, run: current, subject: subjectOf(draft, latest, which) } };
+  return { due: { definition, run: current, subject: subjectOf(draft, latest, which, podsOfStep) } };
 }
 
-function subjectOf(draft: RolloutDraft, latest: ReplicaSetDraft, { check, step }: Which): CheckSubject {
+function subjectOf(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft,
+  { check, step }: Which,
+  podsOfStep: GateView['podsOfStep'],
+): CheckSubject {
   const { name, namespace = 'default' } = draft.observed.metadata;
   const stable = stableBeside(draft, latest);
+  const pods = step === undefined ? undefined : podsOfStep?.(step);
   return {
     check,
     namespace,
     name,
     ...versionOf(latest),
-    ...(stable && { stable: versionOf(stable) }),
+    ...pods?.canary,
+    ...(stable && { stable: { ...versionOf(stable), ...pods?.baseline } }),
     ...(step !== undefined && { step }),
   };
 }
 
 function versionOf({ annotations, labels, name }: ReplicaSetDraft) {
   return { revision: annotations[REVISION] ?? '', replicaSet: name, hash: labels[POD_TEMPLATE_HASH] ?? '' };
-}
-
-/** The version beside the new one with the most pods, of several the newest. */
-function stableBeside(draft: RolloutDraft, latest: ReplicaSetDraft): ReplicaSetDraft | undefined {
-  return activeOf(draft.living)
-    .filter((set) => set !== latest)
-    .sort(
-      (a, b) =>
-        b.replicas - a.replicas ||
-        Number(revisionOf(b) > revisionOf(a)) - Number(revisionOf(b) < revisionOf(a)),
-    )
-    .at(0);
 }

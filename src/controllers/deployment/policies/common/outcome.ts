@@ -1,3 +1,4 @@
+import type { ExperimentAt } from './experiment.js';
 import type { WaitCode } from './waits.js';
 
 /** Why a rollout does not simply continue, according to its policies: a wait, or a situation that other conditions show. */
@@ -26,6 +27,8 @@ export interface Outcome {
   standing?: Standing;
   /** The progress deadline does not run: nothing is expected to move. */
   isWaiting: boolean;
+  /** The experiment at whose step the rollout is. @default none */
+  experiment?: ExperimentAt;
   /** When to look again, unless something happens before. */
   recheckAfterMs?: number;
 }

@@ -1,4 +1,4 @@
-import type { Pod, Service } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod, ReplicaSet, Service } from '@rollkeeper/machinery/kubernetes';
 import type { ConfigCopy } from './config-copy.js';
 import type { RouteWrite } from './route-write.js';
 import type { ServiceWrite } from './service-write.js';
@@ -14,4 +14,12 @@ export interface PolicyWrites {
   readonly copies: ConfigCopy[];
   /** Pods that are resized in place, in their new form. */
   readonly pods: Pod[];
+  /** ReplicaSets of experiments, which the Deployment does not control. */
+  readonly experiments: ExperimentWrite[];
+}
+
+/** A ReplicaSet of an experiment comes or goes. */
+export interface ExperimentWrite {
+  readonly verb: 'create' | 'delete';
+  readonly object: DeepReadonly<ReplicaSet>;
 }

@@ -58,6 +58,50 @@ describe('checks of a rollout', () => {
     world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
   }
 
+  const COMPARE = {
+    slo: 'prometheus: { address: "http://prometheus.test:9090", query: "x{{{hash}}}y{{{stable-hash}}}", condition: "< 1" }\ninterval: 1m',
+  };
+
+  it('are about the pods of an experiment at its step, from when they are available, and end it when one fails', async () => {
+    const steps = 'experiment 10m: baseline 1, canary 1, check slo; 100%';
+    const lab = await rolledOut({ steps, 'on-failure': 'rollback' }, {}, COMPARE);
+    await lab.image('app:2');
+    expect(sender.sent, 'before there are pods').toEqual([]);
+    lab.world.startExperiments();
+    await lab.pass(2000);
+    const [hash, stable] = ['canary', 'baseline'].map(
+      (side) =>
+        lab.world.experimentSets.find(({ metadata }) => metadata.labels?.[`${P}experiment-side`] === side)
+          ?.spec.template?.metadata?.labels?.['pod-template-hash'],
+    );
+    expect(new URL(sender.sent[0]?.url ?? '').searchParams.get('query')).toBe(`x{${hash}}y{${stable}}`);
+    expect(lab.condition()).toContain('runs an experiment until');
+    expect(lab.eventsOf('CheckPassed')).toEqual(['Normal CheckPassed Check slo of step 1 has passed']);
+    await lab.annotate('abort', 'anna');
+    await lab.image('app:3');
+    lab.world.startExperiments();
+    sender.value = '5';
+    await lab.pass(2000);
+    expect(lab.world.experimentSets).toEqual([]);
+    expect(lab.imageAsked).toBe('app:1');
+    expect(lab.condition()).toContain('RolledBack');
+  });
+
+  it('have to pass after the time of an experiment, and a person may go on without one that is unknown', async () => {
+    sender.value = undefined;
+    const steps = 'experiment 2m: baseline 1, canary 1, check slo; 100%';
+    const lab = await rolledOut({ steps }, {}, COMPARE);
+    await lab.image('app:2');
+    lab.world.startExperiments();
+    await lab.pass(2000);
+    await lab.pass(2 * MINUTE_MS);
+    expect(lab.condition()).toContain('unknown: ');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    expect(lab.world.experimentSets, 'its time is over').toEqual([]);
+    await lab.annotate('approve', 'anna');
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+  });
+
   it('hold a rollout before its first pod, between two sizes and after the last', async () => {
     sender.status = 503;
     const lab = await rolledOut({ steps: 'check pre; 1; check slo; 100%; check smoke' });

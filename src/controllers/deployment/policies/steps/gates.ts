@@ -19,7 +19,8 @@ import { newRun } from '../checks/add-measurement.js';
 import type { CheckPass, ChecksContext } from '../checks/check-needs.js';
 import type { CheckRun } from '../checks/check-results.js';
 import { findRun, putRun, readResults, withResults } from '../checks/check-results.js';
-import type { Gate, GateView } from '../checks/gate.js';
+import type { Gate, GateView, PodsOfStep } from '../checks/gate.js';
+import { sideName } from '../experiment/experiment-sets.js';
 import { gateOf, isInForce, isOverridable, stateOf } from '../checks/gate.js';
 
 type GatePass = CheckPass<CheckFields & StepFields & FastTrackFields>;
@@ -35,9 +36,12 @@ export interface Gates extends StepGates {
 /** `undefined` where there are no checks, or nothing that they are about: the first version, or one that is good. */
 export function openGates(pass: GatePass, latest: ReplicaSetDraft | undefined): Gates | undefined {
   const { checks: context, draft, policy } = pass;
-  const hasChecks = policy.checks.length > 0 || policy.steps.some(({ kind }) => kind === 'check');
+  const hasChecks = policy.checks.length > 0 || policy.steps.some((step) => checksOfStep(step).length > 0);
   if (!hasChecks || !isUnderChecks(draft, policy, latest)) return undefined;
-  const view: GateView = { draft, latest, context, configMap: policy.checksFrom };
+  const view: GateView = {
+    ...{ draft, latest, context, configMap: policy.checksFrom },
+    podsOfStep: (step) => podsOfStep(draft, latest, policy.steps, step),
+  };
   const asked = new Map<string, Gate>();
   const ask = (check: string, step?: number): Gate => {
     const gate = gateOf(view, { check, step });
@@ -62,6 +66,27 @@ export function openGates(pass: GatePass, latest: ReplicaSetDraft | undefined): 
     isPending,
     takesApproval,
     at: ask,
+  };
+}
+
+/** The checks that are measured at a step. */
+function checksOfStep(step: Step): readonly string[] {
+  if (step.kind === 'experiment') return step.checks;
+  return step.kind === 'check' ? [step.check] : [];
+}
+
+/** The checks of an experiment are about its own pods. */
+function podsOfStep(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft | undefined,
+  steps: readonly Step[],
+  step: number,
+): PodsOfStep | undefined {
+  const found = steps[step - 1];
+  if (!latest || found?.kind !== 'experiment') return undefined;
+  return {
+    canary: sideName(draft, latest, step, 'canary'),
+    ...(found.baseline > 0 && { baseline: sideName(draft, latest, step, 'baseline') }),
   };
 }
 
@@ -127,8 +152,9 @@ function override(
 ): boolean {
   const { used } = stage ?? {};
   const step = used && policy.steps[used.step - 1];
-  if (used && step?.kind === 'check')
-    noteOverride(draft, latest, { check: step.check, step: used.step, by: used.by });
+  if (used && step)
+    for (const check of checksOfStep(step))
+      noteOverride(draft, latest, { check, step: used.step, by: used.by });
   const by = requesterOf(draft.annotations, APPROVE) ?? '';
   const { [APPROVE]: _used, ...others } = draft.annotations;
   if (!takesApproval) return false;

@@ -19,6 +19,8 @@ import { isShared } from '../common/share.js';
 import type { FastTrackFields, StepFields } from './settings.js';
 import { byWhom, requesterOf } from '../common/requester.js';
 import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
+import type { ExperimentWait, StepExperiments } from './experiment-step.js';
+import { waitOfExperiment, withExperimentEnd } from './experiment-step.js';
 import { capAt, isShareStep, shareAt } from './step-shares.js';
 import type { Step } from './steps.js';
 import { MOST_STEPS, renderStep } from './steps.js';
@@ -47,12 +49,15 @@ export interface Position {
   /** When the last of them was over, RFC 3339. */
   readonly since: string;
   readonly approvals: readonly Approval[];
+  /** The end of the experiment at this step, RFC 3339. @default it has not begun */
+  readonly until?: string;
 }
 
 /** The wait that holds a rollout at its step. */
 type Wait =
   | { readonly for: 'time'; readonly untilMs: number }
   | { readonly for: 'approval' }
+  | ExperimentWait
   | { readonly for: 'check'; readonly gate: Gate }
   /** The rollout by weights says why. */
   | { readonly for: 'weight' }
@@ -79,6 +84,8 @@ export interface StepNeeds {
   readonly gates?: StepGates;
   /** @default shares are not known, and count as served */
   readonly weights?: StepWeights;
+  /** @default the pods of experiments count as available */
+  readonly experiments?: StepExperiments;
 }
 
 /** The part of a policy that says where a rollout waits. */
@@ -106,13 +113,14 @@ export function decideStage(
   draft: RolloutDraft,
   policy: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
-  { gates, weights }: StepNeeds = {},
+  { experiments, gates, weights }: StepNeeds = {},
 ): Stage | undefined {
   const { steps } = policy;
   const position = positionOf(draft, policy, latest);
-  if (position) return advance({ draft, steps, latest, gates, weights, isTail: false }, position);
+  const needs = { gates, weights, experiments };
+  if (position) return advance({ draft, steps, latest, ...needs, isTail: false }, position);
   const tail = tailOf(draft, steps, latest);
-  return tail && advance({ draft, steps, latest, gates, weights, isTail: true }, tail);
+  return tail && advance({ draft, steps, latest, ...needs, isTail: true }, tail);
 }
 
 /** How large the new ReplicaSet may be while the rollout stays where it is. */
@@ -199,6 +207,7 @@ interface Walk {
   readonly latest: ReplicaSetDraft | undefined;
   readonly gates: StepGates | undefined;
   readonly weights: StepWeights | undefined;
+  readonly experiments: StepExperiments | undefined;
   readonly isTail: boolean;
 }
 
@@ -208,6 +217,8 @@ function advance(walk: Walk, before: Position): Stage {
   let wait: Wait | undefined = heldAt(walk, before);
   let used: Approval | undefined;
   for (let step = wait ? undefined : steps[position.done]; step; step = steps[position.done]) {
+    if (step.kind === 'experiment' && !isTail)
+      position = withExperimentEnd(step, position, { ...walk, nowMs: draft.nowMs });
     const isTaken: boolean = used !== undefined || gates?.takesApproval === true;
     const by = isTaken ? undefined : requesterOf(draft.annotations, APPROVE);
     wait = waitOf(walk, step, position);
@@ -220,7 +231,7 @@ function advance(walk: Walk, before: Position): Stage {
     position = { done, since: draft.now, approvals };
   }
   const cap = isTail ? draft.replicas : capAt(steps, position.done, draft.replicas);
-  return { position, cap, wait, used, isTail, isMoved: position !== before };
+  return { position, cap, wait, used, isTail, isMoved: position.done !== before.done };
 }
 
 /** The reason that no step is taken: a check that is measured all the way through, or a share that a step gave and that is not served. */
@@ -234,16 +245,19 @@ function heldAt({ gates, isTail, steps, weights }: Walk, { done }: Position): Wa
 }
 
 function waitOf(
-  { draft, gates, isTail, latest, steps, weights }: Walk,
+  { draft, experiments, gates, isTail, latest, steps, weights }: Walk,
   step: Step,
-  { done, since }: Position,
+  position: Position,
 ): Wait | undefined {
+  const { done, since } = position;
   // A version that runs already needs no approval to run.
   if (step.kind === 'approve') return isTail ? undefined : { for: 'approval' };
   if (step.kind === 'check') {
     const gate = gates?.at(step.check, done + 1);
     return gate && gate.status !== 'passed' ? { for: 'check', gate } : undefined;
   }
+  if (step.kind === 'experiment')
+    return isTail ? undefined : waitOfExperiment(step, position, { gates, experiments, nowMs: draft.nowMs });
   if (step.kind === 'wait') {
     const untilMs = (parseTimeMs(since) ?? 0) + step.ms;
     return draft.nowMs >= untilMs ? undefined : { for: 'time', untilMs };
@@ -280,6 +294,7 @@ export function tellStage(
     tellEvent(draft, outcome, note);
   }
   if (latest) writePosition(draft, latest, position);
+  if (wait?.for === 'experiment' && wait.runs) outcome.experiment = wait.runs;
   if (stage.isMoved) {
     const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
     tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
@@ -289,7 +304,7 @@ export function tellStage(
   if (!isWhole(latest, latest.replicas)) return;
   const name = stepName(steps, position.done);
   if (!stage.isTail) return tellWait(draft, name, wait, outcome);
-  if (wait.for === 'approval') return;
+  if (wait.for !== 'time') return;
   outcome.standing = standingOf(draft, name, wait);
   lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
 }
@@ -304,12 +319,24 @@ function tellWait(
   outcome.standing = standing;
   outcome.isWaiting = true;
   if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
-  const reason = wait.for === 'time' ? WAITING_IN_STEP : WAITING_FOR_APPROVAL;
-  const message =
-    wait.for === 'time' ? `${name}: until ${timeOf(wait.untilMs)}` : `${name}: waits for an approval`;
+  if (wait.for === 'experiment')
+    lookAgainAfter(outcome, wait.untilMs === undefined ? LOOK_AT_PODS_MS : wait.untilMs - draft.nowMs);
+  const reason = wait.for === 'approval' ? WAITING_FOR_APPROVAL : WAITING_IN_STEP;
+  const message = `${name}: ${wordsOf(wait)}`;
   if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
     tellEvent(draft, outcome, normal(WAITING_FOR_APPROVAL, message));
   tellProgress(draft, { status: 'Unknown', reason, message });
+}
+
+/** No event reports that a pod of an experiment is available. */
+const LOOK_AT_PODS_MS = 2000;
+
+function wordsOf(wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>): string {
+  if (wait.for === 'approval') return 'waits for an approval';
+  if (wait.for === 'time') return `until ${timeOf(wait.untilMs)}`;
+  if (wait.untilMs !== undefined) return `runs an experiment until ${timeOf(wait.untilMs)}`;
+  const pods = `pods of its experiment (available: ${wait.missing ?? 'unknown'})`;
+  return wait.runs ? `waits for the ${pods}` : `the ${pods} were not available in time, and are removed`;
 }
 
 function standingOf(
@@ -327,6 +354,16 @@ function standingOf(
     };
   }
   const { name: deployment, namespace = 'default' } = draft.observed.metadata;
+  if (wait.for === 'experiment')
+    return {
+      code: 'waits-in-step',
+      sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
+      unblockedBy: [
+        ...(wait.runs ? ['time, and its checks'] : ['another version']),
+        `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+      ],
+      endsByItself: wait.runs !== undefined,
+    };
   return {
     code: 'waits-for-approval',
     sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
@@ -372,9 +409,13 @@ function timeOf(ms: number): string {
 }
 
 function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: Position): void {
-  const { approvals, done, since } = position;
+  const { approvals, done, since, until } = position;
   const revision = latest.annotations[REVISION] ?? '';
-  const text = stringifyJson({ revision, done, since, ...(approvals.length > 0 && { approvals }) });
+  const text = stringifyJson({
+    ...{ revision, done, since },
+    ...(approvals.length > 0 && { approvals }),
+    ...(until !== undefined && { until }),
+  });
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
 }
 
@@ -385,9 +426,12 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
 export function readPosition(annotations: Annotations): Position | undefined {
   const read = readJson(annotations[STEP]);
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
-  const { approvals = [], done, since } = read;
+  const { approvals = [], done, since, until } = read;
   if (!isCount(done) || !isTime(since) || !Array.isArray(approvals)) return undefined;
-  return { done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) };
+  return {
+    ...{ done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) },
+    ...(isTime(until) && { until }),
+  };
 }
 
 function isApproval(value: unknown): value is Approval {

@@ -225,7 +225,7 @@ describe('an annotation that cannot be understood', () => {
     await lab.image('app:2');
     expect(lab.sizes).toEqual({ 'app:1': 10 });
     const why =
-      'rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "weight 5%", "header NAME=VALUE", "cookie NAME=VALUE", "mirror 10%", "wait 5m", "approve" nor "check NAME"';
+      'rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "weight 5%", "header NAME=VALUE", "cookie NAME=VALUE", "mirror 10%", "wait 5m", "approve", "check NAME" nor "experiment 10m: canary 2"';
     expect(lab.condition('RolloutPolicy')).toBe(`False InvalidAnnotation ${why}`);
     expect(lab.condition()).toBe(
       `Unknown RolloutHeld The rollout is held, because an annotation cannot be understood: ${why}`,

@@ -1,5 +1,6 @@
 import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { isCheckName } from '../checks/check-names.js';
+import type { Experiment } from '../common/experiment.js';
 import type { PodCount } from '../common/pod-counts.js';
 import type { NamedValue } from '../common/share.js';
 import { parsePodCount, renderPodCount } from '../common/pod-counts.js';
@@ -15,12 +16,16 @@ export type Step =
   | { readonly kind: 'mirror'; readonly percent: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'approve' }
-  | { readonly kind: 'check'; readonly check: string };
+  | { readonly kind: 'check'; readonly check: string }
+  | Experiment;
 
 export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
 
 /** The number of steps of one rollout. */
 export const MOST_STEPS = 50;
+
+/** The number of pods of each version in an experiment. */
+const MOST_OF_EXPERIMENT = 50;
 
 /** `check pre; 1; header x-canary=always; weight 5%; wait 5m; 20%; approve; 50%; check slo`: sizes, shares, and what has to happen before the next. */
 export function parseSteps(text: string): ParsedSteps {
@@ -32,7 +37,7 @@ export function parseSteps(text: string): ParsedSteps {
     const step = parseStep(word);
     if (!step)
       return {
-        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "weight 5%", "header NAME=VALUE", "cookie NAME=VALUE", "mirror 10%", "wait 5m", "approve" nor "check NAME"`,
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "weight 5%", "header NAME=VALUE", "cookie NAME=VALUE", "mirror 10%", "wait 5m", "approve", "check NAME" nor "experiment 10m: canary 2"`,
       };
     // A person who approves twice by mistake must not have approved of what comes after.
     if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
@@ -51,10 +56,41 @@ function parseStep(word: string): Step | undefined {
     const ms = parseDuration(duration);
     return ms === undefined ? undefined : { kind: 'wait', ms };
   }
+  if (/^experiment\s/.test(word)) return parseExperiment(word);
   const shared = parseShareStep(word);
   if (shared) return shared;
   const size = parsePodCount(word);
   return size && { kind: 'size', size };
+}
+
+/** `experiment 10m: baseline 2, canary 2, check compare-latency, serving`, without a second word of the same. */
+function parseExperiment(word: string): Experiment | undefined {
+  const [, duration = '', rest = ''] = /^experiment\s+([^\s:]+):([^:]+)$/.exec(word) ?? [];
+  const ms = parseDuration(duration);
+  const counts = new Map<string, number>();
+  const checks = new Set<string>();
+  let isServing = false;
+  for (const part of rest.split(',').map((each) => each.trim())) {
+    const [name = '', value = '', ...more] = part.split(/\s+/);
+    const count = /^\d{1,2}$/.test(value) ? Number(value) : 0;
+    const isNew = more.length === 0 && !counts.has(name) && !checks.has(value);
+    if (!isNew) return undefined;
+    if (part === 'serving' && !isServing) isServing = true;
+    else if (name === 'check' && isCheckName(value)) checks.add(value);
+    else if ((name === 'baseline' || name === 'canary') && count > 0 && count <= MOST_OF_EXPERIMENT)
+      counts.set(name, count);
+    else return undefined;
+  }
+  const canary = counts.get('canary');
+  if (ms === undefined || ms === 0 || canary === undefined) return undefined;
+  return {
+    kind: 'experiment',
+    ms,
+    baseline: counts.get('baseline') ?? 0,
+    canary,
+    isServing,
+    checks: [...checks],
+  };
 }
 
 /** The characters of a header's name (RFC 9110, 5.6.2) and of a cookie's (RFC 6265, 4.1.1). */
@@ -94,7 +130,19 @@ export function renderStep(step: Step): string {
       return `${step.kind} ${step.match ? `${step.match.name}=${step.match.value}` : 'off'}`;
     case 'wait':
       return `wait ${renderDuration(step.ms)}`;
+    case 'experiment':
+      return renderExperiment(step);
     case 'size':
       return renderPodCount(step.size);
   }
+}
+
+function renderExperiment({ baseline, canary, checks, isServing, ms }: Experiment): string {
+  const parts = [
+    ...(baseline > 0 ? [`baseline ${baseline}`] : []),
+    `canary ${canary}`,
+    ...checks.map((check) => `check ${check}`),
+    ...(isServing ? ['serving'] : []),
+  ];
+  return `experiment ${renderDuration(ms)}: ${parts.join(', ')}`;
 }

@@ -12,6 +12,8 @@ import type { CheckPass } from '../checks/check-needs.js';
 import type { CheckFields } from '../checks/settings.js';
 import type { FailureFields } from '../failure/settings.js';
 import type { StartFields } from '../start/settings.js';
+import { type ExperimentSurroundings, missingPods } from '../experiment/experiment.js';
+import type { StepExperiments } from '../steps/experiment-step.js';
 import type { FastTrackFields, StepFields } from '../steps/settings.js';
 import type { PolicyDecision } from '../common/pass.js';
 import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
@@ -26,7 +28,8 @@ import { progressReason, restartDeadline } from '../common/tell.js';
 type RolloutPass = CheckPass<
   BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StartFields & StepFields
 > &
-  SteeredPass;
+  SteeredPass &
+  ExperimentSurroundings;
 
 /** The version that is asked for runs, as far as its steps allow. */
 export const ROLL_OUT: VersionRule<RolloutPass> = {
@@ -55,7 +58,8 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
   const keptForRollback = before && isGood(before) ? undefined : lastGood(draft, failures, current);
   const gates = openGates(pass, before);
   const weights = stepWeights(pass, before);
-  const stage = decideStage(draft, policy, before, { gates, weights });
+  const experiments = stepExperiments(pass, before);
+  const stage = decideStage(draft, policy, before, { gates, weights, experiments });
   outcome.askedShare = stage ? shareAt(policy.steps, stage.position.done) : WHOLE_SHARE;
   outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
   const most = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
@@ -68,6 +72,15 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
     if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
   };
   return { limits: { most, keptForRollback }, afterwards };
+}
+
+function stepExperiments(
+  { draft, experiments }: RolloutPass,
+  latest: ReplicaSetDraft | undefined,
+): StepExperiments {
+  return {
+    missing: (experiment, step) => missingPods(draft, latest, experiments, { experiment, step }),
+  };
 }
 
 /**

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { POD_TEMPLATE_HASH, parseTimeMs } from '../../../shared/index.js';
+import { REVISION } from '../../kubernetes/annotations.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import { withoutHash } from '../../kubernetes/pod-template.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { Experiment, ExperimentAt } from '../common/experiment.js';
+import { PREFIX } from '../common/names.js';
+import { stableBeside } from '../common/stable-beside.js';
+
+/** A label of the ReplicaSets and pods of experiments: which one of them. */
+export const EXPERIMENT = `${PREFIX}experiment`;
+/** The label that says which version they run: `baseline` or `canary`. */
+export const EXPERIMENT_SIDE = `${PREFIX}experiment-side`;
+/** The label with the name of the Deployment, for Services of experiments; a name of more than 63 characters is cut off. */
+export const EXPERIMENT_OF = `${PREFIX}experiment-of`;
+/** On such a ReplicaSet: when it is removed at the latest, RFC 3339. */
+export const EXPERIMENT_UNTIL = `${PREFIX}experiment-until`;
+
+/** The versions of an experiment. */
+export type Side = 'baseline' | 'canary';
+
+/** The ReplicaSet of one version, and the hash that its pods are labelled with. */
+export interface SideName {
+  readonly replicaSet: string;
+  /** The value of `pod-template-hash`. */
+  readonly hash: string;
+}
+
+const HASH_CHARS = 10;
+const LONGEST_LABEL = 63;
+/** A name of a pod is that of its ReplicaSet and six characters more, at most 253. */
+const LONGEST_DEPLOYMENT = 200;
+
+/**
+ * The names of an experiment's ReplicaSet. Each pass comes to the same one, so that a process which dies after it has made a
+ * ReplicaSet leaves none that the next one does not know.
+ * @param step counted from 1
+ */
+export function sideName(draft: RolloutDraft, latest: ReplicaSetDraft, step: number, side: Side): SideName {
+  const { name, uid = '' } = draft.observed.metadata;
+  const text = [uid, latest.annotations[REVISION] ?? '', step, side].join('/');
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS);
+  const [hash, of] = [`x${digest}`, name.slice(0, LONGEST_DEPLOYMENT)];
+  return { replicaSet: `${of}-experiment-${side}-${digest}`, hash };
+}
+
+/** A value of a label has at most 63 characters, and ends with a letter or a digit. */
+function labelOf(name: string): string {
+  let end = Math.min(name.length, LONGEST_LABEL);
+  while (end > 0 && '-.'.includes(name.charAt(end - 1))) end--;
+  return name.slice(0, end);
+}
+
+/** The versions that take part in an experiment, and how many pods of each. */
+export function sidesOf({ baseline, canary }: Experiment): readonly { side: Side; replicas: number }[] {
+  const all = [
+    { side: 'baseline', replicas: baseline },
+    { side: 'canary', replicas: canary },
+  ] as const;
+  return all.filter(({ replicas }) => replicas > 0);
+}
+
+/** Whether a ReplicaSet is one of an experiment of the Deployment with this UID. */
+export function isExperimentOf(replicaSet: DeepReadonly<ReplicaSet>, uid: string | undefined): boolean {
+  const { labels, ownerReferences = [] } = replicaSet.metadata;
+  return labels?.[EXPERIMENT] !== undefined && ownerReferences.some((reference) => reference.uid === uid);
+}
+
+/** When it is removed at the latest, epoch milliseconds. */
+export function untilOf({ metadata }: DeepReadonly<ReplicaSet>): number {
+  return parseTimeMs(metadata.annotations?.[EXPERIMENT_UNTIL]) ?? 0;
+}
+
+/**
+ * The ReplicaSets of an experiment. The Deployment owns them, so that they go with it, and does not control them: it neither counts
+ * nor adopts them. Their pods have no label of the Deployment's pods unless they serve, so that no Service selects them.
+ */
+export function experimentSets(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft,
+  { experiment, step, untilMs }: ExperimentAt,
+): readonly ReplicaSet[] {
+  const templates = { baseline: stableBeside(draft, latest)?.template, canary: latest.template };
+  return sidesOf(experiment).flatMap(({ replicas, side }) => {
+    const template = templates[side];
+    if (!template) return [];
+    const { hash, replicaSet } = sideName(draft, latest, step, side);
+    const own = { [EXPERIMENT]: hash, [EXPERIMENT_OF]: labelOf(draft.name), [EXPERIMENT_SIDE]: side };
+    const { metadata, ...spec } = withoutHash(template);
+    const labels = {
+      ...(experiment.isServing && metadata?.labels),
+      ...own,
+      [POD_TEMPLATE_HASH]: hash,
+    };
+    const { apiVersion, kind, metadata: owner } = draft.observed;
+    return [
+      {
+        apiVersion: apiVersionOf(ReplicaSet),
+        kind: ReplicaSet.kind,
+        metadata: {
+          name: replicaSet,
+          namespace: owner.namespace,
+          labels: own,
+          annotations: { [EXPERIMENT_UNTIL]: toRfc3339(untilMs) },
+          ownerReferences: [
+            { apiVersion, kind, name: owner.name, uid: owner.uid ?? '', blockOwnerDeletion: true },
+          ],
+        },
+        spec: {
+          replicas,
+          selector: { matchLabels: { ...own, [POD_TEMPLATE_HASH]: hash } },
+          template: { ...spec, metadata: { ...metadata, labels } },
+        },
+      } as ReplicaSet,
+    ];
+  });
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { ReplicaSet } from '../../../../machinery/kubernetes/index.js';
+import { MINUTE_MS, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
+import { refusal } from '../../../../testing/rollout-world.js';
+import { parseSteps, renderStep } from '../steps/steps.js';
+
+const STEPS = 'experiment 10m: baseline 2, canary 3; 50%; 100%';
+const rolledOut = (steps = STEPS) => PolicyLab.rolledOut({ steps }, { replicas: 4 });
+const setsOf = (lab: PolicyLab) =>
+  Object.fromEntries(lab.world.experimentSets.map((set) => [imageOf(set), set.spec.replicas]));
+
+async function running(steps = STEPS): Promise<PolicyLab> {
+  const lab = await rolledOut(steps);
+  await lab.image('app:2');
+  lab.world.startExperiments();
+  await lab.pass(2000);
+  return lab;
+}
+
+describe('an experiment', () => {
+  it('runs pods of both versions beside those that the Deployment counts, and ends after its time', async () => {
+    const lab = await rolledOut();
+    await lab.image('app:2');
+    expect(setsOf(lab)).toEqual({ 'app:1': 2, 'app:2': 3 });
+    expect(lab.sizes).toEqual({ 'app:1': 4 });
+    expect(lab.deployment.status).toMatchObject({ replicas: 4, availableReplicas: 4 });
+    expect(lab.condition()).toContain(
+      'Step 1 of 3 (experiment 10m: baseline 2, canary 3): waits for the pods of its experiment (available: baseline 0 of 2, canary 0 of 3)',
+    );
+    lab.world.startExperiments();
+    await lab.pass(2000);
+    expect(lab.condition()).toMatch(/runs an experiment until 2026-01-01T12:1/);
+    await lab.pass(10 * MINUTE_MS - 2000);
+    expect(setsOf(lab)).toEqual({ 'app:1': 2, 'app:2': 3 });
+    await lab.pass(2001);
+    expect(setsOf(lab)).toEqual({});
+    expect(lab.sizes).toMatchObject({ 'app:2': 4 });
+    expect(lab.eventsOf('ExperimentStarted', 'ExperimentEnded')).toHaveLength(2);
+  });
+
+  it('has ReplicaSets that the Deployment owns and does not control, and that no Service of it selects', async () => {
+    const lab = await running();
+    for (const set of lab.world.experimentSets) {
+      const { labels, name, ownerReferences } = set.metadata;
+      expect(name).toMatch(/^web-experiment-(baseline|canary)-[0-9a-f]{10}$/);
+      expect(ownerReferences).toEqual([
+        expect.objectContaining({ kind: 'Deployment', name: 'web', blockOwnerDeletion: true }),
+      ]);
+      expect(ownerReferences?.[0]).not.toHaveProperty('controller');
+      expect(labels).toMatchObject({ 'rollkeeper.dev/experiment-of': 'web' });
+      expect(labels).not.toHaveProperty('app');
+      expect(set.spec.template?.metadata?.labels).not.toHaveProperty('app');
+      expect(set.spec.template?.metadata?.labels).toMatchObject(set.spec.selector.matchLabels ?? {});
+    }
+  });
+
+  it('has pods with the labels of the Deployment where it serves, under a hash of their own', async () => {
+    const lab = await running('experiment 10m: canary 1, serving; 100%');
+    const [set] = lab.world.experimentSets;
+    expect(set?.spec.template?.metadata?.labels).toMatchObject({ app: 'web' });
+    expect(set?.spec.template?.metadata?.labels?.['pod-template-hash']).toMatch(/^x[0-9a-f]{10}$/);
+    expect(set?.metadata.labels).not.toHaveProperty('app');
+    expect(lab.deployment.status).toMatchObject({ replicas: 4 });
+  });
+
+  it('is no ReplicaSet that the Deployment controls, whatever labels a user gives it', async () => {
+    const lab = await rolledOut();
+    const set = lab.replicaSet('app:1');
+    const labels = { ...set.metadata.labels, 'rollkeeper.dev/experiment': 'x' };
+    lab.world.api.seed(ReplicaSet, { ...set, metadata: { ...set.metadata, labels } });
+    await lab.world.sync();
+    expect(lab.world.api.all<ReplicaSet>(ReplicaSet).map(({ spec }) => spec.replicas)).toEqual([4]);
+  });
+
+  it('begins its time when all of its pods are available, once', async () => {
+    const lab = await running();
+    const before = lab.condition();
+    for (const set of lab.world.experimentSets)
+      lab.world.api.seed(ReplicaSet, { ...set, status: { replicas: 0 } });
+    await lab.pass(MINUTE_MS);
+    expect(lab.condition()).toBe(before);
+  });
+
+  it('is removed, and lets no step be taken, if its pods are not available within ten minutes', async () => {
+    const lab = await rolledOut();
+    await lab.image('app:2');
+    await lab.pass(10 * MINUTE_MS);
+    expect(setsOf(lab)).toEqual({});
+    expect(lab.condition()).toContain('were not available in time, and are removed');
+    await lab.pass(60 * MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 4 });
+  });
+
+  it.each([
+    ['another version comes', (lab: PolicyLab) => lab.image('app:1')],
+    ['the steps are removed', (lab: PolicyLab) => lab.annotate('steps', undefined)],
+    ['the rollout is aborted', (lab: PolicyLab) => lab.annotate('abort', 'anna')],
+    ['an annotation cannot be understood', (lab: PolicyLab) => lab.annotate('steps', 'nonsense')],
+    ['the Deployment is scaled to nothing', (lab: PolicyLab) => lab.scale(0)],
+  ])('is removed when %s', async (_what, change) => {
+    const lab = await running();
+    await change(lab);
+    expect(setsOf(lab)).toEqual({});
+  });
+
+  it('stays in a paused Deployment until its time is over, and not longer', async () => {
+    const lab = await running();
+    lab.world.change(({ spec }) => void (spec.paused = true));
+    await lab.rest();
+    expect(setsOf(lab)).toEqual({ 'app:1': 2, 'app:2': 3 });
+    await lab.pass(20 * MINUTE_MS);
+    expect(setsOf(lab)).toEqual({});
+  });
+
+  it('is made once, also by a process that follows one which died in between', async () => {
+    const lab = await rolledOut();
+    let writes = 0;
+    lab.world.onEffect = () => {
+      writes += 1;
+      if (writes === 4) throw refusal(500);
+    };
+    await lab.image('app:2').catch(() => undefined);
+    lab.world.onEffect = () => undefined;
+    await lab.rest();
+    expect(setsOf(lab)).toEqual({ 'app:1': 2, 'app:2': 3 });
+    expect(lab.world.experimentSets).toHaveLength(2);
+  });
+
+  it.each([
+    'experiment 10m: baseline 2, canary 2, check compare-latency',
+    'experiment 1h30m: canary 1, serving',
+    'experiment 10s: canary 50, check a, check b',
+  ])('is written as it is read: %s', (text) => {
+    const parsed = parseSteps(text);
+    expect('steps' in parsed && parsed.steps.map(renderStep)).toEqual([text]);
+  });
+
+  it.each([
+    ...[
+      'experiment',
+      'experiment 10m',
+      'experiment 10m:',
+      'experiment 10m: baseline 2',
+      'experiment 0s: canary 1',
+    ],
+    ...['experiment 10m: canary 0', 'experiment 10m: canary 51', 'experiment 10m: canary 1, canary 2'],
+    ...[
+      'experiment 10m: canary 1, check a, check a',
+      'experiment 10m: canary 1, other 2',
+      'experiment x: canary 1',
+    ],
+  ])('is not %s', (text) => {
+    expect(parseSteps(text)).toHaveProperty('problem');
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { anyKubectl } from '../e2e/support/kubectl.js';
+import { PolicyUp } from './support/policy-up.js';
+
+const NAME = /^web-experiment-(baseline|canary)-[0-9a-f]{10}$/;
+
+describe.skipIf(!anyKubectl())('an experiment as a step, with kubectl', () => {
+  let lab: PolicyUp;
+
+  beforeAll(async () => {
+    lab = await PolicyUp.start();
+    await lab.kubectl('create', 'deployment', 'web', '--image=web:1', '--replicas=3');
+    await lab.kubectl('rollout', 'status', 'deployment/web', '--timeout=60s');
+  });
+
+  afterAll(() => lab.stop());
+
+  const steps = (value: string) =>
+    lab.kubectl('annotate', '--overwrite', 'deployment/web', `rollkeeper.dev/steps=${value}`);
+  const setImage = (image: string) => lab.kubectl('set', 'image', 'deployment/web', `web=${image}`);
+  const experiments = async () => {
+    const { items } = await lab.client.list<ReplicaSet>(ReplicaSet, { namespace: 'default' });
+    return items.filter(({ metadata }) => NAME.test(metadata.name));
+  };
+  const runs = (count: number) =>
+    waitFor(
+      async () => {
+        const sets = await experiments();
+        return (
+          sets.length === count &&
+          sets.every(({ spec, status }) => (status?.availableReplicas ?? 0) === spec.replicas)
+        );
+      },
+      { what: `an experiment of ${count} versions`, timeoutMs: 60_000 },
+    );
+  const isOver = () =>
+    waitFor(async () => (await experiments()).length === 0, {
+      what: 'the end of the experiment',
+      timeoutMs: 90_000,
+    });
+
+  it('ends in time, and the rollout goes on, though the leader dies in the middle', async () => {
+    await steps('experiment 20s: baseline 1, canary 2; 100%');
+    await setImage('web:2');
+    await runs(2);
+    const { status } = await lab.deployment();
+    expect(status?.replicas, 'its pods are in no count').toBe(3);
+    const { stdout } = await lab.kubectl('get', 'pods', '-l', 'app=web', '-o', 'name');
+    expect(stdout.trim().split('\n'), 'no Service selects them').toHaveLength(3);
+    await lab.killLeader();
+    await isOver();
+    await lab.sized({ 'web:2': 3 });
+  });
+
+  it('is removed by an abort, though the leader dies at that moment', async () => {
+    await steps('experiment 10m: baseline 1, canary 1; 100%');
+    await setImage('web:3');
+    await runs(2);
+    await lab.rollkeeper('abort', 'default/web');
+    await lab.killLeader();
+    await isOver();
+    expect(await lab.sizes()).toEqual({ 'web:2': 3 });
+  });
+
+  it('goes with its Deployment', async () => {
+    await setImage('web:4');
+    await runs(2);
+    await lab.kubectl('delete', 'deployment', 'web');
+    await isOver();
+    await waitFor(async () => (await lab.pods()).length === 0, { what: 'no pods', timeoutMs: 60_000 });
+  });
+});
