@@ -12,7 +12,7 @@ import { setImage, watchDeployments } from './support/deployments.js';
 import { isRolledOut } from './support/rollout-world.js';
 import { usageOf } from './support/usage.js';
 
-/** What all replicas did together. */
+/** The work of all replicas together. */
 type Work = Omit<CountedWork, 'byName'> & {
   readonly syncs: number;
   readonly writes: number;
@@ -40,7 +40,7 @@ const flags = readFlags('npm run bench -- --cost', {
 });
 const names = Array.from({ length: flags.deployments }, (_, index) => `web-${index}`);
 const dist = join(import.meta.dirname, '..', 'dist');
-/** Until the last pods are gone, and what is told of them. */
+/** After this the last pods are gone, and so are the Events about them. */
 const SETTLE_MS = 5000;
 const ROWS: readonly (readonly [keyof Work, string])[] = [
   ['syncs', 'syncs'],

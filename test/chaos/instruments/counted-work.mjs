@@ -1,6 +1,6 @@
 // Loaded into a replica before its own code, by the benchmark of what work costs: counts the commands and bytes that it exchanges with
-// Redis, its requests to the API and their bytes, its spans, the timers that it sets and the memory that it allocates. In the process
-// itself, because nobody else sees them.
+// Redis, its requests to the API and their bytes, its spans, the timers that it sets and the memory that it allocates. It runs in
+// the process itself, because they cannot be seen from outside.
 import { createHash } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
@@ -70,7 +70,7 @@ function bytes(isOfRedis) {
   return sums;
 }
 
-/** What was allocated since the first call, an estimate from samples. The first call begins to sample. */
+/** The bytes that were allocated since the first call, an estimate from samples. The first call begins to sample. */
 async function allocated() {
   if (!isSampling) {
     isSampling = true;

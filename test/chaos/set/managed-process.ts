@@ -24,7 +24,7 @@ export interface Measurement {
   readonly handles: Readonly<Record<string, number>>;
 }
 
-/** What a replica has done since its start, by `counted-work.mjs`. */
+/** The work of a replica since its start, as `counted-work.mjs` counts it. */
 export interface CountedWork {
   /** Sent to Redis by its client. */
   readonly commands: number;
@@ -123,7 +123,7 @@ export class ManagedProcess {
     return this.ask<Measurement>('measure', 'measured');
   }
 
-  /** Of a replica that is measured, not of one that the harness disturbs. */
+  /** Asks a replica for its work. It must be one that is measured, not one that the harness disturbs. */
   work(): Promise<CountedWork> {
     return this.ask<CountedWork>('work', 'worked');
   }
