@@ -94,7 +94,7 @@ function steerKnown(pass: TrafficPass, traffic: Traffic, steering: Steering): Po
   const asked = versions.wanted && askedShare(pass, stable, versions.wanted);
   const limits = limitsOf(pass, known, asked);
   if (draft.spec.paused) return { limits };
-  const parts = asked && ownPartsOf(pass, asked, versions.wanted?.set);
+  const parts = asked && ownPartsOf(pass, asked, versions.wanted.set);
   const step = stepOf(pass, viewOf(pass, known, { percent: asked?.percent, parts }));
   if (step.kind === 'read') {
     outcome.readsEndpointsOf = [steering.names[step.which]];
