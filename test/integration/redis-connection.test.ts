@@ -74,4 +74,17 @@ describe('a connection to Redis', () => {
     await expect(subscribed).rejects.toThrow('Connection is closed.');
     await proxy.stop();
   });
+
+  it.each(['redis://127.0.0.1:1', 'redis+cluster://127.0.0.1:1'])(
+    'to %s, where nothing listens, ends the commands that wait when it is closed between two attempts',
+    async (url) => {
+      const connection = createRedisConnection({ url, connectionName: 'test', mode: 'blocking' });
+      const waiting = connection.get('a');
+      waiting.catch(() => undefined);
+      await new Promise<void>((resolve) => connection.once('reconnecting', resolve));
+      connection.disconnect();
+      await expect(waiting).rejects.toThrow();
+      expect(connection.status).toBe('end');
+    },
+  );
 });

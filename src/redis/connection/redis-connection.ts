@@ -75,7 +75,7 @@ export function lastNodeError(error: unknown): unknown {
 function createSingle(target: RedisTarget, options: RedisConnectionOptions): Redis {
   const failFast = isFailFast(options);
   const retryStrategy = retryStrategyOf(options);
-  return new ResubscribingRedis({
+  return new ClosableRedis({
     ...nodeOptions(target, options),
     ...addressOptions(target, retryStrategy),
     db: target.db,
@@ -182,15 +182,50 @@ type RedisClusterOptions = ClusterOptions & {
 const RESUBSCRIPTION: readonly string[] = ['select', 'subscribe', 'psubscribe', 'ssubscribe'];
 
 /**
- * A client that may be closed while it resubscribes: ioredis 6.0.0 drops the promises of those commands, so a rejection
- * would end the process. An explicit subscribe still reports its failure.
+ * A client that may be closed at any time, also while it resubscribes: ioredis 6.0.0 drops the promises of those commands, so a
+ * rejection would end the process. An explicit subscribe still reports its failure.
  */
-class ResubscribingRedis extends Redis {
+class ClosableRedis extends Redis {
+  constructor(private readonly made: NodeOptions) {
+    super(made);
+    this.on('end', () => rejectUnanswered(this));
+  }
+
+  /** ioredis would make one without what this class adds. */
+  override duplicate(changed: Partial<RedisOptions> = {}): Redis {
+    return new ClosableRedis({ ...this.made, ...(changed as NodeOptions) });
+  }
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) endAtOnceBetweenAttempts(this);
+    super.disconnect(reconnect);
+  }
+
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const command: Command = args[0];
     if (RESUBSCRIPTION.includes(command.name)) command.promise.catch(() => undefined);
     return super.sendCommand(...args);
   }
+}
+
+/**
+ * Rejects the commands that were to be sent again once the client is ready. ioredis 6.0.0 forgets them, and their promises, if
+ * the client is closed after it has connected again and before it is ready.
+ */
+function rejectUnanswered(client: Redis): void {
+  const { prevCommandQueue } = client as unknown as {
+    readonly prevCommandQueue?: { shift(): { readonly command: Command } | undefined } | null;
+  };
+  for (let next = prevCommandQueue?.shift(); next; next = prevCommandQueue?.shift())
+    next.command.reject(new Error('Connection is closed.'));
+}
+
+/**
+ * Lets ioredis end a client at once that is closed between two attempts to connect. It would wait for the end of a stream that is
+ * gone: the commands that wait would wait forever, and its status would stay `reconnecting`.
+ */
+function endAtOnceBetweenAttempts(client: { status: string }): void {
+  if (client.status === 'reconnecting') client.status = 'wait';
 }
 
 /** A Cluster client whose commands reject if not answered in time, also while the slots are unknown. */
@@ -202,6 +237,11 @@ class BoundedRedisCluster extends Cluster {
     private readonly commandTimeoutMs: number | undefined,
   ) {
     super(startupNodes, options);
+  }
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) endAtOnceBetweenAttempts(this);
+    super.disconnect(reconnect);
   }
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
