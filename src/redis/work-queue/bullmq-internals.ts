@@ -179,9 +179,19 @@ export class BullMqInternals {
     return lookAtQueue.call([...bull, pending, timers, clock, parked]);
   }
 
-  /** Lets no lock of an active job last longer than `lockDurationMs` from now on. */
-  async boundLocks(queue: KeysOf, lockDurationMs: number): Promise<void> {
-    await boundLocks.run(this.redis, [queue.toKey('active')], [queue.toKey(''), lockDurationMs]);
+  /**
+   * Lets no lock of an active job last longer than `lockDurationMs` from now on, and the next look for dead workers wait no longer
+   * than `stalledIntervalMs`.
+   */
+  async boundLocks(
+    queue: KeysOf,
+    {
+      lockDurationMs,
+      stalledIntervalMs,
+    }: { readonly lockDurationMs: number; readonly stalledIntervalMs: number },
+  ): Promise<void> {
+    const args = [queue.toKey(''), lockDurationMs, stalledIntervalMs];
+    await boundLocks.run(this.redis, [queue.toKey('active')], args);
   }
 
   /**

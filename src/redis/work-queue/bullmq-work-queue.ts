@@ -368,13 +368,13 @@ export class BullMqWorkQueue<Started extends object = object>
 
   /**
    * For the consumer, every `maintenanceIntervalMs` unless the queue is at rest: ages waiting jobs and fires timers whose wake-up was lost. If the
-   * server's clock went back, bounds the locks of jobs and moves timers back, which would last or come so much later.
+   * server's clock went back, bounds the locks of jobs and the pause before dead workers are looked for, and moves timers back, which would last or come so much later.
    */
   async maintain(): Promise<void> {
     const nowMs = this.clock.now();
     const aged = { beforeMs: nowMs - this.options.agingMs, limit: MAINTENANCE_BATCH, nowMs };
     await this.internals.ageWaiting(await this.open(), this.state.keys, aged);
-    await this.internals.boundLocks(await this.open(), this.options.lockDurationMs);
+    await this.internals.boundLocks(await this.open(), this.options);
     const { moved, overdue } = await this.state.tendTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH);
     if (moved.length > 0) await this.wakeUpMoved(moved);
     for (const key of overdue) {
