@@ -3,6 +3,8 @@ import type { Violation } from '../chaos/checkers/violation.js';
 
 /** A leader looks after its queues every two seconds, and begins its term in them again; milliseconds. */
 const NOTICES_WITHIN_MS = 10_000;
+/** A controller begins once its caches have come, and a list without an answer is repeated; milliseconds. */
+const WORKS_WITHIN_MS = 60_000;
 /** A lease of 2.5 s ends, and the witness looks; milliseconds. */
 const LEADS_WITHIN_MS = 30_000;
 
@@ -15,13 +17,22 @@ export interface Examined {
 }
 
 /**
- * A queue that loses its keys while nothing changes is noticed: no add tells the leader then.
+ * A queue that loses its keys while nothing changes is noticed, once its controller works: no add tells the leader then.
  * @param which of the queues, from 0 to 1
  */
 export async function examineLostQueue(examined: Examined, which: number): Promise<void> {
-  const { store } = examined.world;
-  const name = store.loseQueue(which);
-  if (name === undefined) return;
+  const { replicas, store } = examined.world;
+  const { queue } = store.queues[Math.floor(which * store.queues.length)] ?? {};
+  if (!queue) return;
+  const { name } = queue;
+  const works = (): boolean =>
+    replicas.some(
+      ({ manager }) =>
+        manager.isLeader &&
+        manager.controllers.some(({ controller }) => controller.name === name && controller.isConsuming),
+    );
+  await passedUntil(examined, works, WORKS_WITHIN_MS);
+  store.loseQueue(which);
   const isNoticed = (): boolean => store.queues.some(({ hasTerm, queue }) => queue.name === name && hasTerm);
   if (await passedUntil(examined, isNoticed, NOTICES_WITHIN_MS)) return;
   const problem = `the leader does not notice within ${NOTICES_WITHIN_MS} ms that it has lost its keys`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ActorId } from '../../src/runtime/activation/index.js';
 import { MemoryActorStore } from '../../src/runtime/activation/index.js';
 import { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { FakeClock } from '../../src/testing/index.js';
@@ -24,7 +25,11 @@ async function writtenWithoutAnAnswer() {
     const object = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas: 0 } };
     stored.see({ resource: 'replicasets.apps', deleted, object, revision: 1 }, 0);
   };
-  return { actors, clock, leftovers: () => checkLeftovers([], { actors }, stored), see };
+  const store = {
+    unanswered: () => actors.unanswered().map(([id, writes]) => [id, writes.length] as const),
+    hasIntents: (id: ActorId) => actors.intentsOf(id) !== undefined,
+  };
+  return { actors, clock, leftovers: () => checkLeftovers([], store, stored), see };
 }
 
 describe('stopped replicas leave behind', () => {

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../src/machinery/errors/index.js';
-import type { Replica, SimulatedStore } from '../../src/testing/simulation/index.js';
+import type { Replica, WorldStore } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import type { StoreChecks } from './store-checks.js';
 
@@ -17,7 +17,7 @@ export function leftByEnded({ failure, process }: Replica): Violation[] {
  */
 export function checkLeftovers(
   replicas: readonly Replica[],
-  store: Pick<SimulatedStore, 'actors'>,
+  store: Pick<WorldStore, 'unanswered' | 'hasIntents'>,
   { isOfDeleted, replay }: Pick<StoreChecks, 'isOfDeleted' | 'replay'>,
 ): Violation[] {
   const left: Violation[] = [];
@@ -27,13 +27,13 @@ export function checkLeftovers(
     if (!replica.hasEnded) found(replica.process.name, 'does not stop');
     else left.push(...leftByEnded(replica));
   }
-  for (const [{ controller, key }, writes] of store.actors.unanswered()) {
+  for (const [{ controller, key }, writes] of store.unanswered()) {
     if (isOfDeleted(controller, key)) continue;
-    found(`${controller} ${key}`, `${writes.length} writes without an answer`);
+    found(`${controller} ${key}`, `${writes} writes without an answer`);
   }
   for (const { metadata } of replay.replicaSets.values()) {
     const key = `${metadata.namespace}/${metadata.name}`;
-    if (store.actors.intentsOf({ controller: 'replicaset', key }) !== undefined)
+    if (store.hasIntents({ controller: 'replicaset', key }))
       found(key, 'has intents that were never settled');
   }
   return left;

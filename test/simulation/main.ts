@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mermaidOf } from './mermaid.js';
+import { planOf } from './plan.js';
 import { readNextSeed, writeNextSeed } from './next-seed.js';
 import { shrink, testOf } from './shrink.js';
 import type { SimulationResult } from './simulate.js';
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '60' },
     steps: { type: 'string' },
+    redis: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
@@ -35,7 +37,8 @@ let failures = 0;
 
 for (let seed = first; seed < first + count; seed++) {
   const beganMs = process.cpuUsage().user / 1000;
-  const result = await simulate({ ...options, seed });
+  const plan = values.redis ? planOf(seed, options.troubledMs, undefined, 'redis') : undefined;
+  const result = await simulate({ ...options, seed, ...(plan && { plan }) });
   faults += result.faultCount;
   if (values.nightly) writeNextSeed(NEXT_SEED, seed + 1);
   console.error(summaryOf(result, process.cpuUsage().user / 1000 - beganMs));

@@ -3,9 +3,9 @@ import { createGarbageCollectorController } from '../../src/controllers/garbage-
 import { replicaSetController } from '../../src/controllers/replicaset/index.js';
 import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
-import type { ControllerQueue } from '../../src/runtime/activation/index.js';
-import type { Replica, TraceLine } from '../../src/testing/simulation/index.js';
+import type { Replica, StoredQueue, TraceLine, WorldOptions } from '../../src/testing/simulation/index.js';
 import { Faults, World } from '../../src/testing/simulation/index.js';
+import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
@@ -29,6 +29,8 @@ export interface SimulateOptions {
   readonly keepTrace?: number;
   /** Goes on after the first violation. @default false */
   readonly findAll?: boolean;
+  /** Replaces the text of a Lua script in a plan that coordinates by Redis: one with a bug. @default as it is */
+  readonly scriptText?: (text: string) => string;
   /** The logger of a replica, by its name. @default silent */
   readonly logger?: (name: string) => Logger;
 }
@@ -89,8 +91,8 @@ class Simulation {
   private readonly plan: Plan;
   private readonly store: StoreChecks;
   private readonly activations: ActivationChecks;
-  /** Judged as they ended. */
-  private readonly ended = new Set<Replica>();
+  /** When they ended, simulated milliseconds; undefined once that has been judged. */
+  private readonly ended = new Map<Replica, number | undefined>();
   private world!: World;
   private faults!: Faults;
   private users!: Users;
@@ -112,7 +114,7 @@ class Simulation {
     const { activations, store } = simulation;
     const { keepTrace, logger, seed } = options;
     simulation.world = await World.create({
-      ...{ seed, keepTrace, logger, coordination: simulation.plan.coordination },
+      ...{ seed, keepTrace, logger, coordination: coordinationOf(simulation.plan, options) },
       controllers: () => [deploymentController, replicaSetController, garbageCollector],
       onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
@@ -234,9 +236,9 @@ class Simulation {
   }
 
   /** The queues of the store; if there are none, those in the memory of the leader. */
-  private queues(): readonly Pick<ControllerQueue, 'name' | 'counts' | 'inspect'>[] {
+  private queues(): readonly StoredQueue['queue'][] {
     const { replicas, store } = this.world;
-    if (this.plan.coordination === 'store') return store.queues.map(({ queue }) => queue);
+    if (this.plan.coordination !== 'leases') return store.queues.map(({ queue }) => queue);
     const leader = replicas.find(({ manager }) => manager.isLeader);
     return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
   }
@@ -248,7 +250,7 @@ class Simulation {
     const examined = { world, found, passUntil: (endMs: number) => this.passUntil(endMs) };
     const which = world.kernel.randomOf('exam').next();
     world.kernel.note('plan', 'plan', `exams of seed ${options.seed}`);
-    if (plan.coordination === 'store') await examineLostQueue(examined, which);
+    if (plan.coordination !== 'leases') await examineLostQueue(examined, which);
     if (!this.isOver) await examineLeadership(examined);
   }
 
@@ -259,6 +261,7 @@ class Simulation {
     const endMs = kernel.nowMs + STOPS_WITHIN_MS;
     while (kernel.nowMs < endMs && !this.isOver && replicas.some(({ hasEnded }) => !hasEnded))
       await this.passUntil(kernel.nowMs + LOOK_EVERY_MS);
+    await this.passUntil(kernel.nowMs + (this.world.store.lingersMs ?? 0));
   }
 
   private judgeLeftovers(): void {
@@ -269,8 +272,12 @@ class Simulation {
   private judgeStep(): void {
     this.judgeLeaders();
     for (const replica of this.world.replicas) {
-      if (!replica.hasEnded || this.ended.has(replica)) continue;
-      this.ended.add(replica);
+      if (!replica.hasEnded) continue;
+      const { nowMs } = this.world.kernel;
+      const endedAtMs = this.ended.has(replica) ? this.ended.get(replica) : nowMs;
+      this.ended.set(replica, endedAtMs);
+      if (endedAtMs === undefined || nowMs - endedAtMs < (this.world.store.lingersMs ?? 0)) continue;
+      this.ended.set(replica, undefined);
       for (const violation of leftByEnded(replica)) this.found(violation);
     }
   }
@@ -282,7 +289,7 @@ class Simulation {
     );
     // Without its lease, a leader leads until it has to renew: the terms of the queues let only one of two add.
     const isExcused =
-      this.plan.coordination === 'store' && this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
+      this.plan.coordination !== 'leases' && this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
     if (leaders.length < 2 || isExcused) return;
     const names = leaders.map(({ process }) => process.name).join(' and ');
     this.found({ check: 'one leader', subject: 'lease', problem: `${names} lead together` });
@@ -293,4 +300,12 @@ class Simulation {
     this.world.kernel.note('checks', 'checks', `${violation.check}: ${violation.problem}`);
     this.violations.push({ ...violation, atMs: nowMs, step: steps });
   }
+}
+
+function coordinationOf(
+  { coordination }: Plan,
+  { scriptText }: SimulateOptions,
+): WorldOptions['coordination'] {
+  if (coordination !== 'redis') return coordination;
+  return (process, network) => new RedisStore(process, network, { scriptText });
 }

@@ -1,5 +1,5 @@
 import { RedisActorRuntime } from '../activation/redis-actor-runtime.js';
-import type { Activations, StartedLock } from '@rollkeeper/runtime/activation';
+import type { Activations, ActorRuntime, StartedLock } from '@rollkeeper/runtime/activation';
 import { QueuedActivations } from '@rollkeeper/runtime/activation';
 import { RedisActivationQueue } from '../activation/redis-activation-queue.js';
 import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
@@ -80,7 +80,7 @@ class RedisCoordination implements Coordination {
 
   activationsOf(controller: string, { tuning, waitsIn }: ActivationsOptions = {}): Activations {
     const { redisUrl } = this;
-    if (waitsIn === 'local') return localActivations(controller, this.actors, this.parts, tuning);
+    if (waitsIn === 'local') return localActivations(controller, this.actorsSeen(), this.parts, tuning);
     const { clock, drainTimeoutMs, keyPrefix, logger, metrics, random, spreadAfterMs } = this.parts;
     const options = { ...tuning, drainTimeoutMs, spreadAfterMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, random, logger, metrics, options };
@@ -94,8 +94,12 @@ class RedisCoordination implements Coordination {
     const { clock, logger, queueView = (each) => each, random } = this.parts;
     this.closings.push(() => queue.close());
     const consumer = new BullMqWorkQueueConsumer({ queue, logger });
-    const { actors } = this;
+    const actors = this.actorsSeen();
     return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, random, logger });
+  }
+
+  private actorsSeen(): ActorRuntime {
+    return this.parts.actorsView?.(this.actors) ?? this.actors;
   }
 
   lockOf(identity: string): RedisResourceLock {

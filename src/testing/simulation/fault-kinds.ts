@@ -26,8 +26,19 @@ export const FAULT_KINDS = [
   'watches are held',
 ] as const;
 
-/** One of {@link FAULT_KINDS}. */
-export type FaultKind = (typeof FAULT_KINDS)[number];
+/** The kinds that the store of a world has beside them, if it is a Redis. */
+export const STORE_FAULT_KINDS = [
+  'the store is restarted',
+  'the store loses its scripts',
+  'the store loses its last writes',
+  'connections to the store are half open',
+] as const;
+
+/** One of {@link STORE_FAULT_KINDS}. */
+export type StoreFaultKind = (typeof STORE_FAULT_KINDS)[number];
+
+/** One of {@link FAULT_KINDS} or {@link STORE_FAULT_KINDS}. */
+export type FaultKind = (typeof FAULT_KINDS)[number] | StoreFaultKind;
 
 /** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
 export type Dice = readonly [number, number, number, number];

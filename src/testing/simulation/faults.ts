@@ -75,6 +75,7 @@ export class Faults {
     for (const undo of this.setRight) undo();
     apiNetwork.trouble = { refused: 0, failedAfter: 0 };
     store.full = 0;
+    store.heal?.();
     for (const process of [api.process, store.process, ...replicas.map((replica) => replica.process)])
       process.resume();
     for (const [index, replica] of replicas.entries())
@@ -113,6 +114,14 @@ export class Faults {
       this.rememberedStore?.();
       this.rememberedStore = store.remember();
     },
+    'the store is restarted': (dice) => this.world.store.disturb?.('the store is restarted', dice),
+    'the store loses its scripts': (dice) => this.world.store.disturb?.('the store loses its scripts', dice),
+    'the store loses its last writes': (dice) => {
+      this.lostLeaseAtMs = this.world.kernel.nowMs;
+      this.world.store.disturb?.('the store loses its last writes', dice);
+    },
+    'connections to the store are half open': (dice) =>
+      this.world.store.disturb?.('connections to the store are half open', dice),
     'the API server is paused': ([, , , long]) =>
       this.paused(this.world.api.process, 300 + 20_000 * long ** 3),
     'the API server refuses': ([, long, , chance]) => {

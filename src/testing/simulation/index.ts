@@ -1,7 +1,7 @@
 export { ApiNetwork } from './api-network.js';
 export type { ApiTrouble } from './api-network.js';
-export { FAULT_KINDS, diceOf, planFaults } from './fault-kinds.js';
-export type { Dice, FaultKind, PlannedFault } from './fault-kinds.js';
+export { FAULT_KINDS, STORE_FAULT_KINDS, diceOf, planFaults } from './fault-kinds.js';
+export type { Dice, FaultKind, PlannedFault, StoreFaultKind } from './fault-kinds.js';
 export { Faults } from './faults.js';
 export { Kernel } from './kernel.js';
 export type { CompletionOwner, KernelOptions, Pending } from './kernel.js';
@@ -30,3 +30,4 @@ export { Trace } from './trace.js';
 export type { TraceLine } from './trace.js';
 export { World } from './world.js';
 export type { WorldOptions } from './world.js';
+export type { StoredQueue, WorldStore } from './world-store.js';

@@ -24,6 +24,8 @@ interface Completion extends Timed {
   run: (() => void) | undefined;
 }
 
+/** The platform's own, whoever replaces the global one later. */
+const systemImmediate = setImmediate;
 /** Fewer cancelled completions are left among the others: most are time limits of requests. */
 const MOST_CANCELLED = 256;
 
@@ -48,6 +50,8 @@ export class Kernel {
   nowMs = 0;
   /** How many completions have fired. */
   steps = 0;
+  /** The owner of the completion that fires: of all that runs until the next one. Undefined if it has none. */
+  current: CompletionOwner | undefined;
   private order = 0;
   /** How many of the completions were cancelled, about. */
   private cancelled = 0;
@@ -79,6 +83,11 @@ export class Kernel {
     };
     this.completions.push(completion);
     return { cancel: () => this.cancel(completion) };
+  }
+
+  /** Runs `turn` once all promises have run to their end, and before the next completion: `setImmediate`. */
+  atTurn(turn: () => void): void {
+    this.turns.push(turn);
   }
 
   /** Notes something in the trace. */
@@ -126,8 +135,10 @@ export class Kernel {
     }
     next.run = undefined;
     this.steps += 1;
+    this.current = owner;
     run();
     await this.settle();
+    this.current = undefined;
     return true;
   }
 
@@ -145,5 +156,5 @@ export class Kernel {
 
 /** All promises and ticks run to their end before the event loop comes here. */
 function nextRound(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => systemImmediate(resolve));
 }

@@ -16,6 +16,11 @@ export interface ReplicaOptions {
   readonly controllers: readonly ControllerDefinition[];
   readonly coordination: CreateManagerOptions['coordination'];
   readonly api: ApiNetwork;
+  /**
+   * Whether it is stopped in a completion of its own process, for libraries whose time is that of the process that runs.
+   * @default false
+   */
+  readonly ownSteps?: boolean;
   /** Further options of its manager. @default none */
   readonly manager?: Partial<CreateManagerOptions>;
   /** @default silent */
@@ -33,10 +38,12 @@ export class Replica {
     readonly process: SimulatedProcess,
     readonly manager: ControllerManager,
     readonly client: HttpApiClient,
+    private readonly ownSteps: boolean,
   ) {}
 
   static async start(process: SimulatedProcess, options: ReplicaOptions): Promise<Replica> {
     const { api, controllers, coordination, logger = silentLogger, name = 'simulated' } = options;
+    const { ownSteps = false } = options;
     const { clock, random } = process;
     const client = simulatedClient(process, api, logger);
     const manager = await createManager({
@@ -45,14 +52,16 @@ export class Replica {
       tracing: { tracer: trace.getTracer('simulation'), enabled: false, shutdown: async () => undefined },
       ...options.manager,
     });
-    const replica = new Replica(process, manager.add(...controllers), client);
+    const replica = new Replica(process, manager.add(...controllers), client, ownSteps);
     replica.run();
     return replica;
   }
 
   /** As SIGTERM does. {@link hasEnded} says when it has ended. */
   stop(): void {
-    this.stopper.abort(new ShutdownError('stopped'));
+    const stop = (): void => this.stopper.abort(new ShutdownError('stopped'));
+    if (this.ownSteps) this.process.after(0, stop);
+    else stop();
   }
 
   private run(): void {

@@ -1,10 +1,16 @@
 import { MemoryLease } from '@rollkeeper/runtime/leader-election';
 import { MemoryActorStore } from '@rollkeeper/runtime/activation';
+import type { ActorId } from '@rollkeeper/runtime/activation';
 import type { WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
+import type { CreateManagerOptions } from '@rollkeeper/runtime';
 import { MemoryClusterClaims } from '@rollkeeper/runtime/operator/memory-coordination';
 import { MemoryPresence } from '../fake-holder-witness.js';
+import type { Network } from './network.js';
 import type { SimulatedProcess } from './process.js';
 import { ServedQueue } from './served-queue.js';
+import type { CoordinationViews } from './simulated-coordination.js';
+import { simulatedCoordination } from './simulated-coordination.js';
+import type { WorldStore } from './world-store.js';
 
 /** The contents of a coordination store, in memory of its own process and by its own clock. */
 interface Contents {
@@ -15,14 +21,20 @@ interface Contents {
 }
 
 /** The store that replicas coordinate through: queues, actors and the lease. It replaces Redis. */
-export class SimulatedStore {
+export class SimulatedStore implements WorldStore {
   readonly presence = new MemoryPresence();
-  /** The chance from 0 to 1 that a write is refused because there is no memory for it. @default 0 */
   full = 0;
   private contents: Contents;
 
-  constructor(readonly process: SimulatedProcess) {
+  constructor(
+    readonly process: SimulatedProcess,
+    private readonly network: Network,
+  ) {
     this.contents = this.empty();
+  }
+
+  coordinationOf(process: SimulatedProcess, views?: CoordinationViews): CreateManagerOptions['coordination'] {
+    return simulatedCoordination(process, this, this.network, views);
   }
 
   get actors(): MemoryActorStore {
@@ -49,21 +61,12 @@ export class SimulatedStore {
     return known;
   }
 
-  /**
-   * Loses the queues and the lease, as a restart without persistence does. The locks and the state of actors stay:
-   * without them two replicas may process a key for a moment, which docs/REDIS.md says.
-   */
   loseQueues(): void {
     const { actors, claims, queues } = this.contents;
     for (const queue of queues.values()) queue.drop();
     this.contents = { ...this.empty(), actors, claims };
   }
 
-  /**
-   * Loses what one queue has, as a shard does that fails over without its data: the lease and all else stay.
-   * @param which from 0 up to, but not including, 1
-   * @returns its name; undefined if there is no queue yet
-   */
   loseQueue(which: number): string | undefined {
     const names = [...this.contents.queues.keys()];
     const name = names[Math.floor(which * names.length)];
@@ -73,7 +76,6 @@ export class SimulatedStore {
     return name;
   }
 
-  /** Keeps the lease as it is now. @returns puts it back, and loses the queues, as a fail-over to an older replica does */
   remember(): () => void {
     const putBack = this.lease.saved();
     const { lease } = this;
@@ -82,6 +84,14 @@ export class SimulatedStore {
       putBack();
       this.contents = { ...this.contents, lease };
     };
+  }
+
+  unanswered(): (readonly [ActorId, number])[] {
+    return [...this.actors.unanswered()].map(([id, writes]) => [id, writes.length]);
+  }
+
+  hasIntents(id: ActorId): boolean {
+    return this.actors.intentsOf(id) !== undefined;
   }
 
   private empty(): Contents {

@@ -10,9 +10,9 @@ import { Replica, simulatedClient } from './replica.js';
 import { SimulatedApi } from './simulated-api.js';
 import type { StoredChange } from './simulated-api.js';
 import type { CoordinationViews } from './simulated-coordination.js';
-import { simulatedCoordination } from './simulated-coordination.js';
 import { SimulatedNodes } from './simulated-nodes.js';
 import { SimulatedStore } from './simulated-store.js';
+import type { WorldStore } from './world-store.js';
 
 /** The options of a {@link World}. */
 export interface WorldOptions {
@@ -30,9 +30,10 @@ export interface WorldOptions {
   readonly onChange?: (change: StoredChange) => void;
   /**
    * `store`: replicas share queues, locks and the lease in a simulated store. `leases`: the holder of a Lease in the API works alone.
+   * A function makes another store in the process that it is given.
    * @default 'store'
    */
-  readonly coordination?: 'store' | 'leases';
+  readonly coordination?: 'store' | 'leases' | ((process: SimulatedProcess, network: Network) => WorldStore);
   /** Changes what a replica gets of a store. @default nothing */
   readonly views?: (process: SimulatedProcess) => CoordinationViews;
   /** Further options of a replica's manager. @default none */
@@ -55,7 +56,7 @@ const STORE_LATENCY_MS = [0.1, 2] as const;
 export class World {
   readonly kernel: Kernel;
   readonly network: Network;
-  readonly store: SimulatedStore;
+  readonly store: WorldStore;
   readonly api: SimulatedApi;
   readonly apiNetwork: ApiNetwork;
   readonly nodes: SimulatedNodes;
@@ -68,7 +69,12 @@ export class World {
     this.network = new Network(this.kernel, (from, to) =>
       from === 'store' || to === 'store' ? STORE_LATENCY_MS : API_LATENCY_MS,
     );
-    this.store = new SimulatedStore(this.process('store'));
+    const { coordination } = options;
+    const store = this.process('store');
+    this.store =
+      typeof coordination === 'function'
+        ? coordination(store, this.network)
+        : new SimulatedStore(store, this.network);
     this.api = new SimulatedApi(new SimulatedProcess(this.kernel, 'api'), (change) => {
       this.nodes.see(change);
       options.onChange?.(change);
@@ -82,7 +88,8 @@ export class World {
     const world = new World(options);
     await world.during(world.api.start());
     if (options.before) await world.during(options.before(world.client(world.process('preparation'))));
-    for (let index = 0; index < (options.replicas ?? 3); index++) await world.startReplica(index);
+    for (let index = 0; index < (options.replicas ?? 3); index++)
+      await world.during(world.startReplica(index));
     return world;
   }
 
@@ -115,10 +122,12 @@ export class World {
   async startReplica(index: number): Promise<Replica> {
     const { controllers, coordination: way, logger, manager, views } = this.options;
     const process = this.process(`replica-${index}.${++this.lives}`);
-    const coordination =
-      way === 'leases' ? way : simulatedCoordination(process, this.store, this.network, views?.(process));
+    const ownSteps = typeof way === 'function';
+    if (ownSteps) await new Promise<void>((resolve) => process.after(0, resolve));
+    const coordination = way === 'leases' ? way : this.store.coordinationOf(process, views?.(process));
     const replica = await Replica.start(process, {
       ...{ controllers: controllers(), coordination, api: this.apiNetwork, manager: manager?.(process) },
+      ownSteps,
       logger: logger?.(process.name),
     });
     this.replicas[index] = replica;
@@ -128,6 +137,7 @@ export class World {
   /** Ends the world's own parts and gives the event loop back. The replicas have to be ended before. */
   async close(): Promise<void> {
     await this.during(this.api.stop());
+    this.store.close?.();
     this.kernel.close();
   }
 }

@@ -1,7 +1,8 @@
 import type { Logger } from '../../../src/machinery/logging/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
 import type { FaultKind } from '../plan.js';
-import { planOf } from '../plan.js';
+import type { Way } from '../plan.js';
+import { planOf, wayOf } from '../plan.js';
 import { simulate } from '../simulate.js';
 
 /** How long there are faults and users, simulated milliseconds. */
@@ -9,8 +10,15 @@ const TROUBLED_MS = 20_000;
 /** The leader's safety net against lost keys says this, and has to say it never: `UnqueuedSweep`. */
 const SWEPT = 'a key had to be queued and was not; it is added';
 
-/** The first problem that a run of the seed shows under these kinds of faults; undefined if it shows none. */
-export async function problemOf(seed: number, under: readonly FaultKind[]): Promise<string | undefined> {
+/**
+ * The first problem that a run of the seed shows under these kinds of faults; undefined if it shows none.
+ * @param scriptText replaces the text of a Lua script, in a run on a simulated Redis. @default the run needs no Redis
+ */
+export async function problemOf(
+  seed: number,
+  under: readonly FaultKind[],
+  scriptText?: (text: string) => string,
+): Promise<string | undefined> {
   let swept: string | undefined;
   const logger: Logger = {
     ...silentLogger,
@@ -21,9 +29,15 @@ export async function problemOf(seed: number, under: readonly FaultKind[]): Prom
   };
   const { violations } = await simulate({
     seed,
-    plan: planOf(seed, TROUBLED_MS, under),
+    plan: planOf(seed, TROUBLED_MS, under, scriptText ? 'redis' : withoutRedis(wayOf(seed))),
+    ...(scriptText && { scriptText }),
     logger: () => logger,
   });
   const [first] = violations;
   return first ? `${first.check}: ${first.subject}: ${first.problem}` : swept;
+}
+
+/** The bugs of TypeScript are in the implementations in memory. */
+function withoutRedis(way: Way): Way {
+  return way === 'redis' ? 'store' : way;
 }

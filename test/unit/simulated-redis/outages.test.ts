@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RedisStorage } from '../../../src/apiserver/storage/index.js';
-import { RedisActivationQueue, RedisResourceLock } from '../../../src/redis/index.js';
+import { BullMqWorkQueue, RedisActivationQueue, RedisResourceLock } from '../../../src/redis/index.js';
 import { useSimulatedTime } from './simulated-time.js';
 
 const time = useSimulatedTime();
@@ -63,6 +63,24 @@ describe('a queue on a simulated Redis', () => {
     server.stop();
     server.start('nothing');
     await expect(term.check()).rejects.toMatchObject({ code: 'SUPERSEDED' });
+    await queue.close();
+  });
+});
+
+describe('the maintenance of a queue whose server got an earlier clock', () => {
+  it('lets dead workers be looked for as soon as ever, and ends their locks in time', async () => {
+    const { clock, server } = time;
+    const keyPrefix = `clock-${++made}`;
+    const queue = new BullMqWorkQueue({ name: 'test', redisUrl: server.url, keyPrefix, clock });
+    const { lockDurationMs, stalledIntervalMs } = queue.options;
+    const bull = `{${keyPrefix}:queue:test}:test:`;
+    const anHour = String(3_600_000);
+    server.ask('SET', `${bull}stalled-check`, '1', 'PX', anHour);
+    server.ask('RPUSH', `${bull}active`, 'job');
+    server.ask('SET', `${bull}job:lock`, 'token', 'PX', anHour);
+    await queue.maintain();
+    expect(server.ask('PTTL', `${bull}stalled-check`)).toBeLessThanOrEqual(stalledIntervalMs);
+    expect(server.ask('PTTL', `${bull}job:lock`)).toBeLessThanOrEqual(lockDurationMs);
     await queue.close();
   });
 });

@@ -1,5 +1,5 @@
 import type { EventLedger } from '@rollkeeper/client/events';
-import type { Activations, ControllerQueue } from '../../activation/index.js';
+import type { Activations, ActorRuntime, ControllerQueue } from '../../activation/index.js';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../../leader-election/index.js';
@@ -89,6 +89,8 @@ export interface CoordinationParts {
   readonly spreadAfterMs?: number;
   /** Wraps the queue of each controller, to see or change when keys come back. @default left as it is */
   readonly queueView?: (queue: ControllerQueue) => ControllerQueue;
+  /** Wraps the actors of a coordination on Redis, to watch activations. @default left as they are */
+  readonly actorsView?: (actors: ActorRuntime) => ActorRuntime;
 }
 
 /** Creates it once the manager knows its parts. */

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
@@ -154,6 +155,40 @@ describe('a fault of a simulated Redis', () => {
     await expect(redis.evalsha(sha, 0)).rejects.toThrow(/^NOSCRIPT/);
     expect(await runId()).not.toBe(first);
   });
+});
+
+describe('a client of a simulated Redis that is closed', () => {
+  it('between two attempts to connect rejects the commands that wait, and has ended', async () => {
+    const redis = connect('blocking', 'blocking');
+    await redis.ping();
+    server.stop();
+    await settle();
+    expect(redis.status).toBe('reconnecting');
+    const waiting = redis.get('a');
+    redis.disconnect();
+    await expect(waiting).rejects.toThrow('Connection is closed.');
+    expect(redis.status).toBe('end');
+  });
+
+  it.each(['a client', 'a duplicate of one'])(
+    'while the server loads its data rejects what was to be sent again: %s',
+    async (which) => {
+      const first = connect('again', 'blocking');
+      const redis = which === 'a client' ? first : (first as Redis).duplicate();
+      made.push(redis);
+      await redis.ping();
+      server.clients.at(-1)?.connection.silence('reply');
+      const waiting = redis.get('a');
+      await settle();
+      server.faults.loading = true;
+      const connected = new Promise<void>((resolve) => redis.once('connect', resolve));
+      server.clients.at(-1)?.connection.reset();
+      await connected;
+      await settle();
+      redis.disconnect();
+      await expect(waiting).rejects.toThrow('Connection is closed.');
+    },
+  );
 });
 
 describe('the network of a simulated Redis', () => {

@@ -15,12 +15,14 @@ import type { ServerContext, ServerParts } from './server/server-context.js';
 import { NO_REPLY } from './server/server-context.js';
 import type { ServerFacts, ServerFaults } from './server/server-facts.js';
 import { ServerConnection } from './server/server-connection.js';
-import type { Session } from './server/session.js';
+import { Session } from './server/session.js';
 import { WaitingList } from './server/waiting-list.js';
 
 export interface SimulatedRedisOptions {
   /** The server's time: expiry, `TIME`, waits. */
   readonly clock: Clock;
+  /** The time of the sockets of clients. @default the server's */
+  readonly clientClock?: Clock;
   /** Names the server; another name is another server. @default 'redis' */
   readonly name?: string;
   /** @default everything arrives as soon as the code that runs has ended */
@@ -29,7 +31,16 @@ export interface SimulatedRedisOptions {
   readonly version?: string;
   /** Called with each request in the order in which they take effect, and the bytes of its answer. */
   readonly observe?: (connection: number, request: readonly string[], reply: string) => void;
+  /** Replaces the text of a script, under its own hash: a script with a bug. @default as it is */
+  readonly scriptText?: (text: string) => string;
 }
+
+const ADMINISTRATOR = new Session(
+  0,
+  () => undefined,
+  () => undefined,
+  false,
+);
 
 /** The data that is left after a restart: all, nothing, or what it was at an earlier time. */
 export type KeptData = 'all' | 'nothing' | RedisSnapshot;
@@ -63,18 +74,18 @@ export class SimulatedRedis {
   private isUp = true;
 
   constructor(private readonly options: SimulatedRedisOptions) {
-    const { clock, name = 'redis', version = '7.0.15' } = options;
+    const { clientClock = options.clock, clock, name = 'redis', scriptText, version = '7.0.15' } = options;
     this.url = `redis://${name}.invalid:6379`;
     this.faults = { full: false, loading: false, readOnly: false, diskFailed: false };
     this.facts = { version, runId: '', replicationId: '', faults: this.faults };
     const hasShortestDoubles = !version.startsWith('7.0');
-    this.scripts = new ScriptRunner(hasShortestDoubles);
+    this.scripts = new ScriptRunner(hasShortestDoubles, scriptText);
     this.waiting = new WaitingList(clock, (session) => this.ends.get(session)?.proceed());
     this.parts = this.makeParts();
     this.beginLife();
     this.unreach = reachHost(
       `${name}.invalid`,
-      connectorTo(clock, () => this.connect().socket),
+      connectorTo(clientClock, () => this.connect().socket),
     );
   }
 
@@ -109,6 +120,11 @@ export class SimulatedRedis {
     this.isUp = true;
   }
 
+  /** Carries out a command without any connection, whatever the faults. @throws ErrorReply */
+  ask(...request: readonly string[]): Reply {
+    return specOf(request).run(this.contextOf(ADMINISTRATOR, true), request.slice(1));
+  }
+
   /** The server no longer has any script. */
   forgetScripts(): void {
     this.scripts.forget();
@@ -128,7 +144,7 @@ export class SimulatedRedis {
       this.connections,
       listener,
       this.options.network ?? promptNetwork,
-      this.options.clock,
+      this.options.clientClock ?? this.options.clock,
     );
   }
 

@@ -4,7 +4,9 @@ import type { RandomSource } from '@rollkeeper/machinery/clock';
 export interface Transmission {
   /** Number of the connection, from 1 on in the order in which they were made. */
   readonly connection: number;
-  readonly kind: 'connect' | 'request' | 'reply' | 'close';
+  readonly kind: 'connect' | 'accept' | 'request' | 'reply' | 'close';
+  /** The end at which it arrives. */
+  readonly to: 'server' | 'client';
   /** The bytes that were sent; a character for each byte. Empty unless bytes travel. */
   readonly bytes: string;
 }

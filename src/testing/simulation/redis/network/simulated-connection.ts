@@ -42,7 +42,7 @@ export class SimulatedConnection {
       },
       clock,
     );
-    this.deliver('connect', '', () => this.connect());
+    this.deliver('connect', 'server', '', () => this.connect());
   }
 
   get isOpen(): boolean {
@@ -61,7 +61,7 @@ export class SimulatedConnection {
     this.isLost = true;
     this.closeServer();
     const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
-    this.deliver('close', '', () => this.socket.destroy(error));
+    this.deliver('close', 'client', '', () => this.socket.destroy(error));
   }
 
   /** The server closes the connection after what it sent before. */
@@ -69,7 +69,7 @@ export class SimulatedConnection {
     if (this.isOver) return;
     this.isOver = true;
     this.closeServer();
-    this.deliver('close', '', () => {
+    this.deliver('close', 'client', '', () => {
       for (const bytes of this.underway.reply.splice(0)) this.socket.receive(bytes);
       this.socket.receiveEnd();
     });
@@ -87,18 +87,21 @@ export class SimulatedConnection {
     if (this.isOver) return;
     if (this.listener.isUp()) {
       this.server = this.listener.accept(this);
-      this.socket.connected();
+      this.deliver('accept', 'client', '', () => this.socket.connected());
       return;
     }
     this.isOver = true;
-    const error = new Error('connect ECONNREFUSED');
-    this.socket.destroy(Object.assign(error, { code: 'ECONNREFUSED', syscall: 'connect' }));
+    const error = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    this.deliver('close', 'client', '', () => this.socket.destroy(error));
   }
 
   private send(direction: Direction, bytes: string): void {
     if (this.isOver || this.dropped.has(direction)) return;
     this.underway[direction].push(bytes);
-    this.deliver(direction, bytes, () => {
+    this.deliver(direction, direction === 'request' ? 'server' : 'client', bytes, () => {
       const next = this.underway[direction].shift();
       if (next === undefined || this.isLost) return;
       if (direction === 'request') this.server?.receive(next);
@@ -106,10 +109,10 @@ export class SimulatedConnection {
     });
   }
 
-  /** The client has ended its side: the server reads what came before, and closes. */
-  private hangUp(): void {
+  /** The client has ended its side, or its process has died: the server reads what came before, and closes. */
+  hangUp(): void {
     if (this.isOver || this.dropped.has('request')) return;
-    this.deliver('close', '', () => {
+    this.deliver('close', 'server', '', () => {
       if (this.isOver) return;
       for (const bytes of this.underway.request.splice(0)) this.server?.receive(bytes);
       this.finish();
@@ -121,7 +124,7 @@ export class SimulatedConnection {
     if (this.isOver) return;
     if (this.dropped.has('request')) return;
     this.isOver = true;
-    this.deliver('close', '', () => this.closeServer());
+    this.deliver('close', 'server', '', () => this.closeServer());
   }
 
   private closeServer(): void {
@@ -130,7 +133,12 @@ export class SimulatedConnection {
     server?.closed();
   }
 
-  private deliver(kind: Transmission['kind'], bytes: string, arrive: () => void): void {
-    this.network.deliver({ connection: this.id, kind, bytes }, arrive);
+  private deliver(
+    kind: Transmission['kind'],
+    to: Transmission['to'],
+    bytes: string,
+    arrive: () => void,
+  ): void {
+    this.network.deliver({ connection: this.id, kind, to, bytes }, arrive);
   }
 }

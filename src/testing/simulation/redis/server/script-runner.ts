@@ -24,7 +24,11 @@ export class ScriptRunner {
   private readonly scripts = new Map<string, ScriptTraits>();
   private engine: ScriptEngine | undefined;
 
-  constructor(private readonly hasShortestDoubles: boolean) {}
+  /** @param textOf replaces the text of a script, under its own hash. @default as it is */
+  constructor(
+    private readonly hasShortestDoubles: boolean,
+    private readonly textOf: (source: string) => string = (source) => source,
+  ) {}
 
   /** @returns the hash @throws ErrorReply for a text that is no script */
   load(source: string): string {
@@ -32,7 +36,7 @@ export class ScriptRunner {
     if (this.scripts.has(sha)) return sha;
     const traits = traitsOf(source);
     this.engine ??= new ScriptEngine(this.hasShortestDoubles);
-    this.engine.compile(sha, source);
+    this.engine.compile(sha, this.textOf(source));
     this.scripts.set(sha, traits);
     return sha;
   }

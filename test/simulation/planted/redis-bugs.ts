@@ -1,0 +1,32 @@
+import type { WorldBug } from './planted-bug.js';
+
+/** Found by the world on a simulated Redis, which has the script with the bug under the hash of the right one. */
+export const REDIS_BUGS: readonly WorldBug[] = [
+  {
+    name: 'lua-lease-given-to-all',
+    breaks: 'The script of the lease gives it to every replica that asks',
+    under: [],
+    withinSeeds: 2,
+    file: 'src/redis/leader-election/lua/acquire-1.lua',
+    from: 'if isHeld and holder ~= identity and not isDeposed then',
+    to: 'if isHeld and holder ~= identity and not isDeposed and identity == "" then',
+  },
+  {
+    name: 'lua-own-writes-dropped',
+    breaks: 'The script that releases the lock of an actor does not store what its run wrote',
+    under: ['watches are held'],
+    withinSeeds: 4,
+    file: 'src/redis/activation/lua/release-1.lua',
+    from: "raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 7)))",
+    to: 'addUnanswered(actorKey, removeSettled(actorKey, 7))',
+  },
+  {
+    name: 'lua-intents-not-stored',
+    breaks: 'The script that stores the intents of a run stores nothing',
+    under: ['a replica dies at a creation that others see late'],
+    withinSeeds: 4,
+    file: 'src/redis/activation/lua/store-intents-1.lua',
+    from: "redis.call('HSET', actorKey, 'intents', intents)",
+    to: "redis.call('HDEL', actorKey, 'intents')",
+  },
+];
