@@ -198,7 +198,7 @@ export class RedisStore implements WorldStore {
   }
 }
 
-/** Of all bytes of a request and its answer: two runs agree in them. */
+/** The digest of all bytes of a request and its answer: two runs agree in it. */
 function digestOf(texts: readonly string[]): string {
   let hash = 0x811c9dc5;
   for (const text of texts)
