@@ -164,7 +164,8 @@ export class Faults {
     const index = this.world.replicas.findIndex((replica) => replica.process === process);
     this.world.kernel.note(process.name, process.name, 'killed');
     process.kill();
-    this.later(downMs, () => this.restart(index));
+    // One that has ended, and in whose place another runs, may still have had a message on its way.
+    if (index >= 0) this.later(downMs, () => this.restart(index));
   }
 
   private stopped(which: number): void {
