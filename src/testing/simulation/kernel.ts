@@ -24,7 +24,7 @@ interface Completion extends Timed {
   run: (() => void) | undefined;
 }
 
-/** The platform's own, whoever replaces the global one later. */
+/** The platform's own, even if a test replaces the global one later. */
 const systemImmediate = setImmediate;
 /** Fewer cancelled completions are left among the others: most are time limits of requests. */
 const MOST_CANCELLED = 256;

@@ -120,7 +120,7 @@ export class SimulatedRedis {
     this.isUp = true;
   }
 
-  /** Carries out a command without any connection, whatever the faults. @throws ErrorReply */
+  /** Carries out a command without any connection, regardless of the faults. @throws ErrorReply */
   ask(...request: readonly string[]): Reply {
     return specOf(request).run(this.contextOf(ADMINISTRATOR, true), request.slice(1));
   }
