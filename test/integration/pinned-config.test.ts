@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDeploymentController } from '../../src/controllers/deployment/index.js';
-import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { isPodReady, isTerminating } from '../../src/machinery/kubernetes/index.js';
 import type { ManifestObject, TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -74,12 +74,12 @@ describe('a configuration that belongs to its version', () => {
     await until(cluster, 'red', 'red');
     const names = (await cluster.list('configmaps')).map(({ metadata }) => metadata.name);
     expect(names.filter((name) => /^settings-[0-9a-f]{10}$/.test(name))).toHaveLength(1);
-    const [set] = await cluster.list<ManifestObject>('replicasets');
+    const [set] = await cluster.list<ReplicaSet>('replicasets');
     await cluster.apply([settings('blue')]);
     await until(cluster, 'blue', 'blue');
-    const { template } = (set as { spec: { template: { metadata: { labels: Record<string, string> } } } })
-      .spec;
-    const { 'pod-template-hash': _hash, ...labels } = template.metadata.labels;
+    const template = set?.spec.template;
+    if (!template) throw new Error('The Deployment has no ReplicaSet with a template.');
+    const { 'pod-template-hash': _hash, ...labels } = { ...template.metadata?.labels };
     const metadata = { ...template.metadata, labels };
     await cluster.patch('deployment/web', { spec: { template: { ...template, metadata } } });
     await until(cluster, 'red', 'red');
