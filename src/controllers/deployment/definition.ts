@@ -53,9 +53,9 @@ import {
 } from './policies/blue-green/selecting-services.js';
 import { ROUTES_OF_POLICY, watchRoutes, weightedRoutes } from './policies/traffic/routes.js';
 import { servicesUsedBy } from './policies/services-used-by.js';
-import { ORDER_INDEX, orderIndex, watchOrder } from './policies/order/order-source.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
 import { orderSource } from './state/rollout-order.js';
+import { ORDER_INDEX, orderIndex, watchOrder } from './state/watch-order.js';
 import type { Turns } from './policies/turns/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';

@@ -93,7 +93,7 @@ export function renderProblems(problems: readonly PolicyProblem[]): string {
 
 /** One of {@link renderProblems}. */
 export function renderProblem({ annotation, value, why }: PolicyProblem): string {
-  return `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${why}`;
+  return `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${shortenedTo(LONGEST_REASON, why)}`;
 }
 
 /** In one message; a condition is read by people. */
@@ -101,6 +101,8 @@ const MOST_NAMED = 10;
 
 /** The longest wrong value in a message. Characters. */
 const LONGEST_VALUE = 80;
+/** The longest reason in a message: it may repeat a part of the value. Characters. */
+export const LONGEST_REASON = 300;
 
 interface Given {
   readonly setting: string;

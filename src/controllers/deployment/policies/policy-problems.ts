@@ -4,7 +4,7 @@ import { isRollingUpdate } from '../kubernetes/limits.js';
 import { shortenedTo } from '../../shared/index.js';
 import { annotationOf } from './common/names.js';
 import { SETTINGS } from './known-names.js';
-import { compilePolicy, valueProblem } from './compile-policy.js';
+import { LONGEST_REASON, compilePolicy, valueProblem } from './compile-policy.js';
 import type { PolicyProblem } from './common/settings.js';
 import { unknownNames } from './unknown-names.js';
 
@@ -60,5 +60,9 @@ function locate(problem: PolicyProblem): AnnotationProblem {
 
 function fieldOf({ annotation, value, why }: PolicyProblem): AnnotationProblem {
   const [name] = annotation.split(' ');
-  return { field: `metadata.annotations[${name}]`, value: shortenedTo(LONGEST_VALUE, value), why };
+  return {
+    field: `metadata.annotations[${name}]`,
+    value: shortenedTo(LONGEST_VALUE, value),
+    why: shortenedTo(LONGEST_REASON, why),
+  };
 }

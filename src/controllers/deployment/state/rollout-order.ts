@@ -11,15 +11,11 @@ import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
 import { readFailures, type FailedTemplate } from '../policies/common/failed-templates.js';
 import { completeSinceMs, isGood } from '../policies/common/revisions.js';
 import { WAITING_FOR_ORDER } from '../policies/common/tell.js';
-import {
-  ORDER_INDEX,
-  releaseKey,
-  type OrderedRollout,
-  type OrderSource,
-} from '../policies/order/order-source.js';
+import type { OrderSource, OrderedRollout } from '../policies/order/order-source.js';
 import { latestAmong } from './latest-replica-set.js';
 import { rolloutState } from './rollout-state.js';
 import type { RolloutState } from './rollout-view.js';
+import { ORDER_INDEX, releaseKey } from './watch-order.js';
 
 interface OrderParts {
   /** With the index {@link ORDER_INDEX}. */

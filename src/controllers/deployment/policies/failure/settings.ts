@@ -12,6 +12,11 @@ export type OnFailure = (typeof ON_FAILURE)[number];
 /** A name as of a label: it stands in annotations and messages. */
 const RELEASE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
+/** Whether a release may have that name. */
+export function isReleaseName(text: string): boolean {
+  return RELEASE.test(text);
+}
+
 /** The settings of what is a failure, and what follows it. */
 export interface FailureFields {
   readonly onFailure: OnFailure;
@@ -67,7 +72,7 @@ export const FAILURE_SETTINGS: PolicySettings<FailureFields> = {
       return undefined;
     },
     release: (text, fields) => {
-      if (!RELEASE.test(text)) return 'is not a name of at most 63 letters, digits, "-", "_" and "."';
+      if (!isReleaseName(text)) return 'is not a name of at most 63 letters, digits, "-", "_" and "."';
       fields.release = text;
       return undefined;
     },

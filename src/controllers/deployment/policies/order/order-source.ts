@@ -1,11 +1,7 @@
-import type { Kind, Lister, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
-import { ReplicaSet, findOwner, watch } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import type { FailedTemplate } from '../common/failed-templates.js';
-import { FAILED, GOOD_SINCE, annotationOf } from '../common/names.js';
-import { ORDER_SEEN, predecessorsOf } from './settings.js';
+import { annotationOf } from '../common/names.js';
+import { isReleaseName } from '../failure/settings.js';
 
 /** Another Deployment of the namespace, as far as the order and the release of rollouts need to know it. */
 export interface OrderedRollout {
@@ -41,84 +37,10 @@ export interface OrderSurroundings {
   readonly order?: OrderSource;
 }
 
-/** Name of the index that finds the Deployments that wait for one, and those of a release. */
-export const ORDER_INDEX = 'rollout-order';
+const RELEASE = annotationOf('release');
 
-export function orderIndex({ metadata }: DeepReadonly<Deployment>): readonly string[] {
-  const { annotations, namespace = '' } = metadata;
-  const release = releaseOf(annotations);
-  return [
-    ...predecessorsOf(annotations).map(({ name }) => followersKey(namespace, name)),
-    ...(release === undefined ? [] : [releaseKey(namespace, release)]),
-  ];
-}
-
-/** The value under which the index has the Deployments of a release. */
-export function releaseKey(namespace: string, release: string): string {
-  return `release/${namespace}/${release}`;
-}
-
-function followersKey(namespace: string, name: string): string {
-  return `after/${namespace}/${name}`;
-}
-
-/** The release that the annotations name. */
+/** The release that the annotations name; none if it is not the name of one. */
 export function releaseOf(annotations: Annotations | undefined): string | undefined {
-  const text = annotations?.[annotationOf('release')]?.trim();
-  return text === '' ? undefined : text;
-}
-
-/** A rollout that goes on, ends or fails brings the Deployments back that wait for it, and those of its release. */
-export function watchOrder(kind: Kind<Deployment>): readonly WatchedKind[] {
-  const concerned = (deployment: DeepReadonly<Deployment>, deployments: Lister<Deployment>) => {
-    const { annotations, name, namespace = '' } = deployment.metadata;
-    const release = releaseOf(annotations);
-    const keys = [
-      followersKey(namespace, name),
-      ...(release === undefined ? [] : [releaseKey(namespace, release)]),
-    ];
-    return keys
-      .flatMap((key) => deployments.byIndex(ORDER_INDEX, key))
-      .map(({ metadata }) => metadata)
-      .filter((metadata) => metadata.name !== name);
-  };
-  return [
-    {
-      ...watch<Deployment>(kind, (deployment, listerOf) => concerned(deployment, listerOf(kind)), hasMoved),
-      urgency: { onlyIfNeeded: true },
-    },
-    {
-      ...watch<ReplicaSet>(
-        ReplicaSet,
-        (replicaSet, listerOf) => {
-          const owner = findOwner(replicaSet, kind, listerOf(kind));
-          return owner ? concerned(owner, listerOf(kind)) : [];
-        },
-        hasBecomeGood,
-      ),
-      urgency: { onlyIfNeeded: true },
-    },
-  ];
-}
-
-function hasMoved(event: ResourceEvent<Deployment>): boolean {
-  return event.type !== 'modified' || !semanticEqual(partOf(event.old), partOf(event.object));
-}
-
-function partOf({ metadata, spec, status = {} }: DeepReadonly<Deployment>): unknown {
-  const { annotations = {}, generation } = metadata;
-  const { conditions = [], observedGeneration, replicas, updatedReplicas } = status;
-  return {
-    told: [annotationOf('after'), annotationOf('release'), FAILED, ORDER_SEEN].map(
-      (name) => annotations[name],
-    ),
-    conditions: conditions.filter(({ type }) => type !== 'Available'),
-    ...{ generation, observedGeneration, replicas, updatedReplicas, isPaused: spec.paused === true },
-  };
-}
-
-function hasBecomeGood(event: ResourceEvent<ReplicaSet>): boolean {
-  const goodOf = ({ metadata }: DeepReadonly<ReplicaSet>): string | undefined =>
-    metadata.annotations?.[GOOD_SINCE];
-  return event.type === 'modified' && goodOf(event.old) !== goodOf(event.object);
+  const text = annotations?.[RELEASE]?.trim() ?? '';
+  return isReleaseName(text) ? text : undefined;
 }

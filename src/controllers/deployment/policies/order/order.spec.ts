@@ -3,6 +3,7 @@ import { MINUTE_MS, PAST_DEADLINE_MS, P, PolicyLab } from '../../../../testing/p
 import { BROKEN_IMAGE } from '../../../../testing/rollout-world.js';
 import { SeveralRollouts } from '../../../../testing/several-rollouts.js';
 import { compilePolicy } from '../compile-policy.js';
+import { releaseOf } from './order-source.js';
 import { circleOf } from './order.js';
 import { parseAfter, readOrderSeen } from './settings.js';
 
@@ -205,6 +206,18 @@ describe('a rollout after others', () => {
   });
 });
 
+describe('the annotation release', () => {
+  it.each([
+    ['shop-42', 'shop-42'],
+    [' shop-42 ', 'shop-42'],
+    ['', undefined],
+    ['x'.repeat(64), undefined],
+    ['shop 42', undefined],
+  ])('%j is the release %j', (release, read) => {
+    expect(releaseOf({ [`${P}release`]: release })).toBe(read);
+  });
+});
+
 describe('the annotation after', () => {
   it('names Deployments, what they must have become, and for how long', () => {
     expect(parseAfter('deployment/db-schema, deploy/api@complete 5m,web 1h')).toEqual([
@@ -223,9 +236,15 @@ describe('the annotation after', () => {
     ['web, deployment/web', 'names deployment/web twice'],
     ['web 5m 5m', 'is not of the form'],
     [Array.from({ length: 21 }, (_, index) => `web-${index}`).join(), 'more than 20'],
+    [Array.from({ length: 50_000 }, () => '?').join(), 'more than 20'],
   ])('refuses %j', async (after, why) => {
     const lab = await PolicyLab.rolledOut({ after }, { replicas: 1 });
     expect(lab.condition('RolloutPolicy')).toContain(why);
+  });
+
+  it('is not repeated at length where it is refused', async () => {
+    const lab = await PolicyLab.rolledOut({ after: `web ${'x'.repeat(100_000)}` }, { replicas: 1 });
+    expect(lab.condition('RolloutPolicy')?.length).toBeLessThan(1000);
   });
 
   it('belongs on the Deployment, and so does a release', () => {

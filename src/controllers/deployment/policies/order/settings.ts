@@ -49,14 +49,16 @@ export const ORDER_SETTINGS: PolicySettings<OrderFields> = {
  * @returns why it cannot be read, as the end of a sentence
  */
 export function parseAfter(text: string): readonly Predecessor[] | string {
+  const parts = text.split(',', MOST_PREDECESSORS + 1);
+  if (parts.length > MOST_PREDECESSORS) return `names more than ${MOST_PREDECESSORS} Deployments`;
   const all: Predecessor[] = [];
-  for (const part of text.split(',')) {
+  for (const part of parts) {
     const parsed = parsePredecessor(part.trim());
     if (typeof parsed === 'string') return `names "${part.trim()}", which ${parsed}`;
     if (all.some(({ name }) => name === parsed.name)) return `names deployment/${parsed.name} twice`;
     all.push(parsed);
   }
-  return all.length > MOST_PREDECESSORS ? `names more than ${MOST_PREDECESSORS} Deployments` : all;
+  return all;
 }
 
 /** The predecessors that an annotation names; none if it cannot be read. */
