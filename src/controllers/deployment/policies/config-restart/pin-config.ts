@@ -67,7 +67,8 @@ export function copiesOf({ observed }: ReplicaSetDraft, { sources }: Pin): Confi
 }
 
 /**
- * The copies that a ReplicaSet notes and that do not exist, as far as their sources still have the content.
+ * The copies that a ReplicaSet notes and that do not exist, as far as their sources still have the content. A user who may write the
+ * note makes no object by it: a name that is not that of a copy, or a source with a token, counts as lost.
  * @returns lost: the copies that cannot be made again
  */
 export function copiesToMake(
@@ -82,7 +83,9 @@ export function copiesToMake(
     const { digest, name } = ownField(copies, source) ?? {};
     if (digest === undefined || name === undefined) continue;
     if (contents.find(namespace, `${parseSource(source).kind}/${name}`)) continue;
-    if (contents.find(namespace, source)?.content.digest !== digest) lost.push(source);
+    const found = contents.find(namespace, source);
+    const isOurs = name === copyName(metadata?.uid ?? '', source, digest) && found?.isToken !== true;
+    if (found?.content.digest !== digest || !isOurs) lost.push(source);
     else
       orders.push({
         ...{ source, namespace, name, digest },

@@ -3,7 +3,11 @@ import type { DeploymentShape } from '../../../../testing/deployment-builder.js'
 import { setImage } from '../../../../testing/deployment-builder.js';
 import { PolicyLab } from '../../../../testing/policy-lab.js';
 import type { KubernetesObject, Pod, PodSpec, ReplicaSet } from '../../../../machinery/kubernetes/index.js';
-import { Pod as PodKind, isTerminating } from '../../../../machinery/kubernetes/index.js';
+import {
+  Pod as PodKind,
+  ReplicaSet as ReplicaSetKind,
+  isTerminating,
+} from '../../../../machinery/kubernetes/index.js';
 import { ConfigMap, Secret } from '../../../../runtime/index.js';
 import { refusal } from '../../../../testing/rollout-world.js';
 import { createDeploymentController } from '../../definition.js';
@@ -104,11 +108,41 @@ function copies(lab: PolicyLab): Content[] {
   );
 }
 
+/** The ReplicaSet says that it reads other copies. */
+function forge(
+  lab: PolicyLab,
+  change: (copies: Record<string, { name: string; digest?: string }>) => object,
+): void {
+  const [set] = setsOf(lab);
+  if (!set) throw new Error('there is no ReplicaSet');
+  const note = set.metadata.annotations?.['rollkeeper.dev/config-copies'] ?? '{}';
+  const forged = change(JSON.parse(note) as Record<string, { name: string; digest?: string }>);
+  const annotations = {
+    ...set.metadata.annotations,
+    'rollkeeper.dev/config-copies': JSON.stringify(forged),
+  };
+  lab.world.api.seed(ReplicaSetKind, { ...set, metadata: { ...set.metadata, annotations } });
+}
+
 function setsOf(lab: PolicyLab): ReplicaSet[] {
   return lab.world.replicaSets.filter(({ spec }) => spec.replicas !== 0);
 }
 
 describe('config: pinned', () => {
+  it('is copied to no name that a user writes into the note of a ReplicaSet', async () => {
+    const lab = await pinned();
+    forge(lab, (noted) => ({
+      ...noted,
+      'secret/key': { ...noted['secret/key'], name: 'trusted-by-others' },
+    }));
+    await lab.rest();
+    await lab.pass(DEBOUNCE_MS);
+    expect(lab.world.api.all<Content>(Secret).map(({ metadata }) => metadata.name)).not.toContain(
+      'trusted-by-others',
+    );
+    expect(lab.condition('RolloutPolicy')).toContain('trusted-by-others was deleted');
+  });
+
   it('makes the pods read copies, which are immutable and belong to the ReplicaSet', async () => {
     const lab = await pinned();
     expect(lab.sizes).toEqual({ 'app:1': 3 });
