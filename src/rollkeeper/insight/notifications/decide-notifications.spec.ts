@@ -46,6 +46,17 @@ describe('the notifications of a rollout', () => {
     ]);
   });
 
+  it('have no long name of an image in them, and are none of a revision that is no number', () => {
+    const view = aView({ reason: 'ReplicaSetUpdated', updated: 1, ofReplicaSet: entry() });
+    const [container] = view.replicaSets.flatMap(({ spec }) => spec.template?.spec?.containers ?? []);
+    Object.assign(container ?? {}, { image: `app:${'1'.repeat(500_000)}` });
+    const [started] = decideNotifications(view);
+    expect(started?.images.map(({ length }) => length)).toEqual([300]);
+    for (const { metadata } of [view.deployment, ...view.replicaSets])
+      Object.assign(metadata.annotations ?? {}, { 'deployment.kubernetes.io/revision': '2'.repeat(100_000) });
+    expect(decideNotifications(view)).toEqual([]);
+  });
+
   it('link to the console, and to its question for an approval', () => {
     const reason = 'WaitingForApproval';
     const message = 'Step 3 of 6 (approve): waits for an approval';

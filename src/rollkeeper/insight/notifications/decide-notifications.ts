@@ -20,6 +20,10 @@ export const NOTIFIED_WITHIN_MS = 3_600_000;
 /** The longest text of a message, characters: the shortest limit of the services is 2000. */
 const LONGEST_TEXT = 1500;
 const MOST_IMAGES = 5;
+/** The longest name of an image in a message, characters. */
+const LONGEST_IMAGE = 300;
+/** Digits of an int64. A user may write the annotation. */
+const REVISION_NUMBER = /^\d{1,19}$/;
 
 interface Found {
   readonly event: NotifiedEvent;
@@ -39,7 +43,7 @@ export function decideNotifications(view: RolloutView, consoleUrl?: string): rea
   const { metadata } = deployment;
   const revision = metadata.annotations?.[REVISION];
   const replicaSet = view.replicaSets.find((set) => set.metadata.annotations?.[REVISION] === revision);
-  if (revision === undefined || !replicaSet) return [];
+  if (revision === undefined || !REVISION_NUMBER.test(revision) || !replicaSet) return [];
   const state = rolloutState(view);
   const found = [startOf(view, state, replicaSet), stepOf(view), failureAt(view, state), outcomeOf(view)];
   const { name, namespace = 'default', uid = '' } = metadata;
@@ -48,7 +52,9 @@ export function decideNotifications(view: RolloutView, consoleUrl?: string): rea
   const cause = failureOf(state);
   const { apiVersion, kind } = deployment;
   const about = { apiVersion, kind, metadata: { namespace, name, uid } };
-  const images = (replicaSet.spec.template?.spec?.containers ?? []).map(({ image = '' }) => image);
+  const images = (replicaSet.spec.template?.spec?.containers ?? []).map(({ image = '' }) =>
+    shortenedTo(LONGEST_IMAGE, image),
+  );
   return found
     .flatMap((each) => each ?? [])
     .filter(({ atMs }) => nowMs - atMs <= NOTIFIED_WITHIN_MS)
@@ -108,7 +114,7 @@ function stepOf({ deployment }: RolloutView): Found | undefined {
     message = '',
     reason,
   } = findCondition(deployment.status?.conditions, 'Progressing') ?? {};
-  const [, step, steps] = /^Step (\d+) of (\d+) /.exec(message) ?? [];
+  const [, step, steps] = /^Step (\d{1,3}) of (\d{1,3}) /.exec(message) ?? [];
   const atMs = parseTimeMs(lastUpdateTime);
   if (step === undefined || atMs === undefined || reason === 'WaitingForApproval') return undefined;
   return { event: 'step', key: `step.${step}`, title: `is at step ${step} of ${steps}`, text: message, atMs };

@@ -30,7 +30,10 @@ export class Slots {
   private readonly slots = new Map<string, Slot>();
   private readonly seen = new Set<string>();
 
-  /** Returns how many notifications had to be given up for it. */
+  /**
+   * Returns how many notifications had to be given up for it. If there are too many slots, one of the namespace that has the most of
+   * them goes: its services that do not answer take no place from others.
+   */
   add(channel: string, notification: Notification): number {
     const { id, namespace, uid } = notification;
     const key = `${uid} ${channel}`;
@@ -38,15 +41,31 @@ export class Slots {
     if (this.seen.has(once)) return 0;
     this.remember(once);
     const known = this.slots.get(key);
-    if (!known && this.slots.size >= MOST_SLOTS) return 1;
+    const given = known || this.slots.size < MOST_SLOTS ? 0 : this.makeRoom(namespace);
+    if (given === undefined) return 1;
     const fresh = { tries: 0, dueMs: 0, isBusy: false, isSent: false };
     const slot = known ?? { key, namespace, channel, items: [], ...fresh };
     this.slots.set(key, slot);
     slot.items.push(notification);
-    if (slot.items.length <= MOST_ITEMS) return 0;
+    if (slot.items.length <= MOST_ITEMS) return given;
     // The first may be on its way.
     slot.items.splice(1, 1);
-    return 1;
+    return given + 1;
+  }
+
+  /** @returns how many notifications went; undefined if no namespace has more slots than this one would have */
+  private makeRoom(namespace: string): number | undefined {
+    const idle = [...this.slots.values()].filter(({ isBusy }) => !isBusy);
+    const all = Map.groupBy(idle, (slot) => slot.namespace);
+    const largest = [...all.values()].reduce<readonly Slot[]>(
+      (most, each) => (each.length > most.length ? each : most),
+      [],
+    );
+    // The last has waited for the shortest time.
+    const last = largest.at(-1);
+    if (!last || largest.length <= (all.get(namespace)?.length ?? 0) + 1) return undefined;
+    this.slots.delete(last.key);
+    return last.items.length;
   }
 
   /** Those that may be tried now: marked as busy. */
@@ -76,10 +95,12 @@ export class Slots {
     Object.assign(slot, { tries: 0, dueMs: 0, isSent: false });
   }
 
-  /** A slot with nothing left is removed. */
+  /** A slot with nothing left is removed. One with more is behind all others, so that each has its turn. */
   release(slot: Slot): void {
     slot.isBusy = false;
-    if (slot.items.length === 0 && this.slots.get(slot.key) === slot) this.slots.delete(slot.key);
+    if (this.slots.get(slot.key) !== slot) return;
+    this.slots.delete(slot.key);
+    if (slot.items.length > 0) this.slots.set(slot.key, slot);
   }
 
   /** The time until the next try, milliseconds; undefined: none is planned. */

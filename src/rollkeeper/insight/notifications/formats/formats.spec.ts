@@ -155,6 +155,17 @@ describe('the body of a notification', () => {
     });
   });
 
+  it('is no template that repeats its fields without end', () => {
+    const notification = aNotification({ text: '\u0001'.repeat(1500) });
+    const template = '{{text}}'.repeat(2000);
+    expect(() => webhookBody(notification, { contentType: 'application/json', template })).toThrow(
+      /longer than the 256 KiB/,
+    );
+    expect(
+      webhookBody(notification, { contentType: 'text/plain', template: '{{text}}'.repeat(100) }),
+    ).toHaveLength(150_000);
+  });
+
   it('is plain text in a mail, whose subject is one header', () => {
     const mail = mailText(aNotification({ title: 'a\r\nBcc: all@example.com' }));
     expect(mail.subject).toBe('a  Bcc: all@example.com');
