@@ -25,8 +25,10 @@ function aWorker(replies: readonly (Error | unknown[])[]) {
   const backend: TakingBackend = {
     version: '7',
     execCommand: async (_client, name) => done.push(name),
-    moveToFinished(_jobId, args: LuaArgument[]) {
-      return this.execCommand(undefined, 'moveToFinished', args);
+    async moveToFinished(_jobId, args: LuaArgument[]) {
+      const reply = await this.execCommand(undefined, 'moveToFinished', args);
+      if (typeof reply === 'number' && reply < 0) throw new Error('Missing lock for job 7');
+      return reply;
     },
   };
   const end: EndOfRun = {
@@ -83,6 +85,16 @@ describe('a worker that completes a job', () => {
     const { backend, done } = aWorker([new Error('REFUSED the lock was lost'), next.slice(1)]);
     expect(await backend.moveToFinished('7', ['{q}'])).toEqual(next[1]);
     expect(done).toEqual(['one step', 'refused', 'one step', 'took 8']);
+  });
+
+  it('has ended its run although another worker has the job by now, and does not end it again', async () => {
+    const { backend, done, ends } = aWorker([
+      [1, -2, false],
+      [-2, false],
+    ]);
+    await expect(backend.moveToFinished('7', ['{q}'])).rejects.toThrow('Missing lock');
+    expect(ends.size).toBe(0);
+    expect(done).toEqual(['one step']);
   });
 
   it('keeps the end of its run for the next attempt if there is no answer', async () => {

@@ -18,6 +18,7 @@ export interface RunSteps {
   beginning(): BeginningOfRun;
   /** The end of the run of a job, until {@link ended}. */
   endOf(jobId: string): EndOfRun | undefined;
+  /** The run of the job has ended, whether or not the job could be completed. */
   ended(jobId: string): void;
 }
 
@@ -55,22 +56,27 @@ export function joinTaking(backend: TakingBackend, { connection, scripts, steps 
   const execCommand = backend.execCommand.bind(backend);
   const moveToFinished = backend.moveToFinished.bind(backend);
   /** By the arguments of the command, which are new each time. */
-  const ends = new WeakMap<LuaArgument[], EndOfRun>();
+  const ends = new WeakMap<LuaArgument[], EndOfRun & { readonly jobId: string }>();
   /** A Cluster behind a proxy refuses keys of queue and actor in one command. */
   let isSplit = false;
 
   backend.moveToFinished = async (jobId, args) => {
     const end = steps.endOf(jobId);
-    if (end) ends.set(args, end);
-    const next = await moveToFinished(jobId, args);
-    steps.ended(jobId);
-    return next;
+    if (end) ends.set(args, { ...end, jobId });
+    return moveToFinished(jobId, args);
   };
+
+  /** The job may still not be completed, because another worker has it or there is no answer. */
+  function ended(args: LuaArgument[]): void {
+    const end = ends.get(args);
+    if (end) steps.ended(end.jobId);
+    ends.delete(args);
+  }
 
   async function runAlone(client: unknown, name: string, args: LuaArgument[]): Promise<unknown> {
     const end = ends.get(args);
     await end?.alone().catch(() => end.refused());
-    ends.delete(args);
+    ended(args);
     return execCommand(client, name, args);
   }
 
@@ -81,6 +87,7 @@ export function joinTaking(backend: TakingBackend, { connection, scripts, steps 
     const ofBullMq = scripts.callOf(`${name}:${backend.version}`, args);
     const step = answeredOnce(joinedCall([...before, ofBullMq, call]), answerKey, answerKeptMs);
     const replies = await step.script.run(connection, step.keys, step.args);
+    ended(args);
     const reply = replies[before.length];
     const jobId: unknown = Array.isArray(reply) && reply[1];
     if (typeof jobId === 'string') taken(jobId, replies.at(-1));
@@ -99,7 +106,7 @@ export function joinTaking(backend: TakingBackend, { connection, scripts, steps 
       }
       if (!(error instanceof Error) || !error.message.startsWith(REFUSED)) throw error;
       await ends.get(args)?.refused();
-      ends.delete(args);
+      ended(args);
       return runTogether(name, args);
     }
   };
