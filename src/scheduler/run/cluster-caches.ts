@@ -1,5 +1,5 @@
 import { NAMESPACE_INDEX, SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
-import type { Informer, Lister } from '@rollkeeper/client/informer';
+import type { Informer, ListWatcher, Lister } from '@rollkeeper/client/informer';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type {
   DeepReadonly,
@@ -7,13 +7,12 @@ import type {
   ObjectRef,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { Node, Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, REPLACES_PODS_OF, keyOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ApiClient } from '@rollkeeper/runtime';
 import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
 
 interface ClusterCachesOptions {
-  readonly client: ApiClient;
+  readonly client: ListWatcher;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -23,7 +22,7 @@ interface ClusterCachesOptions {
   readonly given?: { readonly pods: Informer<Pod>; readonly nodes: Informer<Node> };
 }
 
-/** The resources of which only the selectors are read. */
+/** The resources of which only the selectors are read, and which pods theirs replace. */
 const SELECTING: ReadonlySet<ViewedResource> = new Set<ViewedResource>([
   'services',
   'replicationcontrollers',
@@ -94,9 +93,13 @@ export class ClusterCaches implements ClusterView {
 
 function trimToSelector(object: KubernetesObject): KubernetesObject {
   const { apiVersion, kind, metadata } = object;
-  const { labels, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
+  const { annotations, labels, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
   const { spec }: typeof object & { spec?: { selector?: unknown } } = object;
-  const kept = { name, namespace, uid, resourceVersion, labels, ownerReferences };
+  const replaced = ownField(annotations, REPLACES_PODS_OF);
+  const kept = {
+    ...{ name, namespace, uid, resourceVersion, labels, ownerReferences },
+    ...(replaced !== undefined && { annotations: { [REPLACES_PODS_OF]: replaced } }),
+  };
   const trimmed = { apiVersion, kind, metadata: kept, spec: { selector: spec?.selector } };
   return trimmed;
 }
