@@ -10,12 +10,48 @@ import {
   OWN_CONTROLLER_RULES,
   OWN_CONTROLLER_RULES_IN_NAMESPACES,
 } from '../../src/apiserver/server/bootstrap/own-controller-roles.js';
+import { uncovered } from '../../src/apiserver/access/authorization/policy-rule.js';
+import type { Installation } from '../../src/rollkeeper/cli/doctor/needed-rights.js';
+import { neededRights } from '../../src/rollkeeper/cli/doctor/needed-rights.js';
 import { defaultPolicy } from '../../src/apiserver/server/bootstrap/ensure-default-policy.js';
 
 const nameOf = (object: { kind: string; metadata: { name: string; namespace?: string } }): string =>
   [object.kind, object.metadata.namespace, object.metadata.name].filter(Boolean).join(' ');
 
+/** With every option of rollouts. */
+const WHOLE: Installation = {
+  controllers: ['deployment', 'replicaset'],
+  deploymentGroups: ['apps', 'rollkeeper.dev'],
+  namespaces: [],
+  hasClusterIdentity: false,
+  restartOnConfig: true,
+  pinConfig: true,
+  respectDisruptionBudgets: true,
+  rolloutChecks: true,
+  checkSecrets: true,
+  notifications: true,
+  blueGreen: true,
+  traffic: true,
+  zones: true,
+  lastingHistory: true,
+  looksAtAllKinds: false,
+  evictionWebhook: { configuration: 'evictions', namespace: 'ops' },
+};
+
 describe('the roles of controllers', () => {
+  it('let an account do what its controller needs with every option of rollouts', () => {
+    for (const { owner, rights } of neededRights(WHOLE).filter((each) => each.owner !== 'replica')) {
+      const account = `${owner}-controller`;
+      const held = [...(CONTROLLER_RULES[account] ?? []), ...(OWN_CONTROLLER_RULES[account] ?? [])];
+      const wanted = rights.map(({ group, resource, verb }) => ({
+        apiGroups: [group],
+        resources: [resource],
+        verbs: [verb],
+      }));
+      expect(uncovered(wanted, held), account).toEqual([]);
+    }
+  });
+
   it('exist for the account of every controller that has one', () => {
     const known = new Set([
       ...Object.keys(CONTROLLER_RULES),

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../../access/authorization/index.js';
 import { CONTROLLER_RULES, CONTROLLER_RULES_IN_NAMESPACES } from './controller-roles.js';
 import type { RulesInNamespace } from './controller-roles.js';
-import { APPS, CORE, STORAGE, may } from './policy-rules.js';
+import { APPS, CORE, DISCOVERY, STORAGE, may } from './policy-rules.js';
 
 /** The prefix of the roles for what Rollkeeper's controllers do and those of Kubernetes do not, or do otherwise. */
 export const OWN_CONTROLLER_ROLE_PREFIX = 'rollkeeper:controller:';
@@ -9,15 +9,25 @@ export const OWN_CONTROLLER_ROLE_PREFIX = 'rollkeeper:controller:';
 /** A pod whose creation is refused because its name is taken is read. */
 const READS_PODS = may('get', CORE, 'pods');
 
-/** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`). */
+/** The group of Deployments that Rollkeeper serves beside those of Kubernetes. */
+const ROLLKEEPER = 'rollkeeper.dev';
+const GATEWAYS = 'gateway.networking.k8s.io';
+
+/** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`), by the options that are on. */
 const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
-  // Steps, checks, budgets, resizes, blue-green rollouts and the lasting history.
+  // Steps, checks, budgets, resizes, blue-green rollouts, weights of routes, pinned configuration, notifications and the
+  // lasting history.
   'deployment-controller': [
     may('patch', APPS, 'deployments'),
+    may('get update patch', ROLLKEEPER, 'deployments'),
+    may('update', ROLLKEEPER, 'deployments/status deployments/finalizers'),
     may('patch', CORE, 'pods'),
     may('update', CORE, 'pods/resize'),
-    may('get patch', CORE, 'services'),
+    may('create get patch', CORE, 'services'),
+    may('patch', GATEWAYS, 'httproutes grpcroutes'),
+    may('list', DISCOVERY, 'endpointslices'),
     may('create get update', CORE, 'configmaps'),
+    may('create get', CORE, 'secrets'),
     may('create get', 'batch', 'jobs'),
     may('get', 'policy', 'poddisruptionbudgets'),
     may('update', 'policy', 'poddisruptionbudgets/status'),
