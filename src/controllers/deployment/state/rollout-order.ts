@@ -1,17 +1,18 @@
 import { OWNER_UID_INDEX, type Lister } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { controllerOf, findCondition, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import type { Annotations } from '../kubernetes/annotations.js';
 import { templateHashOf } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
-import { NEW_REPLICA_SET_AVAILABLE } from '../kubernetes/reasons.js';
 import type { ReplicaSetDraft } from '../kubernetes/replica-set-draft.js';
 import { readFailures, type FailedTemplate } from '../policies/common/failed-templates.js';
+import { FAILED } from '../policies/common/names.js';
 import { completeSinceMs, isGood } from '../policies/common/revisions.js';
 import { WAITING_FOR_ORDER } from '../policies/common/tell.js';
 import type { OrderSource, OrderedRollout } from '../policies/order/order-source.js';
+import { hasEnded, reasonOf } from './has-ended.js';
 import { latestAmong } from './latest-replica-set.js';
 import { rolloutState } from './rollout-state.js';
 import type { RolloutState } from './rollout-view.js';
@@ -34,10 +35,16 @@ export function orderSource(parts: OrderParts): OrderSource {
       const found = deployments.get(`${namespace}/${name}`);
       return found && orderedRollout(found, parts);
     },
-    inRelease: (namespace, release) =>
-      deployments
-        .byIndex(ORDER_INDEX, releaseKey(namespace, release))
-        .map((deployment) => orderedRollout(deployment, parts)),
+    inRelease: function* (namespace, release) {
+      for (const each of deployments.byIndex(ORDER_INDEX, releaseKey(namespace, release)))
+        yield orderedRollout(each, parts);
+    },
+    failedIn: function* (namespace, release) {
+      for (const each of deployments.byIndex(ORDER_INDEX, releaseKey(namespace, release))) {
+        const failure = failureInForce(each);
+        if (failure) yield { name: each.metadata.name, failure };
+      }
+    },
   };
 }
 
@@ -71,7 +78,8 @@ function orderedRollout(
 
 /** The newest failure, where the Deployment asks for what failed, or for what it went back to. */
 function failureInForce(deployment: DeepReadonly<Deployment>): FailedTemplate | undefined {
-  const [newest] = readFailures(deployment.metadata.annotations ?? {});
+  const { annotations = {} } = deployment.metadata;
+  const [newest] = annotations[FAILED] === undefined ? [] : readFailures(annotations);
   if (!newest) return undefined;
   const current = templateHashOf(deployment);
   return newest.template === current || newest.to?.template === current ? newest : undefined;
@@ -84,22 +92,6 @@ function stateOf(deployment: DeepReadonly<Deployment>, { phase }: RolloutState):
   if (FAILED_PHASES.has(phase)) return 'failed';
   if (!hasEnded(deployment)) return 'rolling';
   return BAKING_PHASES.has(phase) ? 'baking' : 'ended';
-}
-
-/** Whether its rollout is over. Pods that are lost later, or that come by a change of size, begin none. */
-function hasEnded(deployment: DeepReadonly<Deployment>): boolean {
-  const { metadata, spec, status = {} } = deployment;
-  const { availableReplicas = 0, observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = status;
-  if (metadata.deletionTimestamp !== undefined || observedGeneration < (metadata.generation ?? 0))
-    return false;
-  if (updatedReplicas < replicasOf(spec) || replicas > updatedReplicas) return false;
-  const reason = reasonOf(deployment);
-  // Without a deadline no condition says it.
-  return reason === undefined ? availableReplicas >= updatedReplicas : reason === NEW_REPLICA_SET_AVAILABLE;
-}
-
-function reasonOf({ status }: DeepReadonly<Deployment>): string | undefined {
-  return findCondition(status?.conditions, 'Progressing')?.reason;
 }
 
 /** Since when it is complete; if nothing notes it, since when the last of its pods is ready. */

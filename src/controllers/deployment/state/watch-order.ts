@@ -2,9 +2,11 @@ import type { Kind, Lister, ResourceEvent, WatchedKind } from '@rollkeeper/runti
 import { ReplicaSet, findOwner, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { readFailures } from '../policies/common/failed-templates.js';
 import { FAILED, GOOD_SINCE, annotationOf } from '../policies/common/names.js';
 import { releaseOf } from '../policies/order/order-source.js';
 import { ORDER_SEEN, predecessorsOf } from '../policies/order/settings.js';
+import { hasEnded } from './has-ended.js';
 
 const AFTER = annotationOf('after');
 const RELEASE = annotationOf('release');
@@ -36,33 +38,46 @@ function releaseKeysOf({
   return release === undefined ? [] : [releaseKey(namespace, release)];
 }
 
-/** A rollout that goes on, ends or fails brings the Deployments back that wait for it, and those of its release. */
+/**
+ * A rollout that goes on, ends or fails brings the Deployments back that wait for it. One that ends or fails brings back those of its
+ * release: each change of each of n would be a look at n others, so that they hear of less than those that wait.
+ */
 export function watchOrder(kind: Kind<Deployment>): readonly WatchedKind[] {
-  const concerned = (deployment: DeepReadonly<Deployment>, deployments: Lister<Deployment>) => {
-    const { name, namespace = '' } = deployment.metadata;
-    const keys = [followersKey(namespace, name), ...releaseKeysOf(deployment.metadata)];
-    return keys
-      .flatMap((key) => deployments.byIndex(ORDER_INDEX, key))
-      .map(({ metadata }) => metadata)
-      .filter((metadata) => metadata.name !== name);
-  };
+  const urgency = { onlyIfNeeded: true };
   return [
+    { ...watch<Deployment>(kind, (each, listerOf) => followersOf(each, listerOf(kind)), hasMoved), urgency },
     {
-      ...watch<Deployment>(kind, (deployment, listerOf) => concerned(deployment, listerOf(kind)), hasMoved),
-      urgency: { onlyIfNeeded: true },
+      ...watch<Deployment>(kind, (each, listerOf) => releasedWith(each, listerOf(kind)), hasMovedInRelease),
+      urgency,
     },
     {
       ...watch<ReplicaSet>(
         ReplicaSet,
         (replicaSet, listerOf) => {
           const owner = findOwner(replicaSet, kind, listerOf(kind));
-          return owner ? concerned(owner, listerOf(kind)) : [];
+          const deployments = listerOf(kind);
+          return owner ? [...followersOf(owner, deployments), ...releasedWith(owner, deployments)] : [];
         },
         hasBecomeGood,
       ),
-      urgency: { onlyIfNeeded: true },
+      urgency,
     },
   ];
+}
+
+function followersOf({ metadata }: DeepReadonly<Deployment>, deployments: Lister<Deployment>) {
+  return othersUnder([followersKey(metadata.namespace ?? '', metadata.name)], metadata.name, deployments);
+}
+
+function releasedWith({ metadata }: DeepReadonly<Deployment>, deployments: Lister<Deployment>) {
+  return othersUnder(releaseKeysOf(metadata), metadata.name, deployments);
+}
+
+function othersUnder(keys: readonly string[], name: string, deployments: Lister<Deployment>) {
+  return keys
+    .flatMap((key) => deployments.byIndex(ORDER_INDEX, key))
+    .map(({ metadata }) => metadata)
+    .filter((metadata) => metadata.name !== name);
 }
 
 function hasMoved(event: ResourceEvent<Deployment>): boolean {
@@ -76,6 +91,27 @@ function partOf({ metadata, spec, status = {} }: DeepReadonly<Deployment>): unkn
     told: [AFTER, RELEASE, FAILED, ORDER_SEEN].map((name) => annotations[name]),
     conditions: conditions.filter(({ type }) => type !== 'Available'),
     ...{ generation, observedGeneration, replicas, updatedReplicas, isPaused: spec.paused === true },
+  };
+}
+
+function hasMovedInRelease(event: ResourceEvent<Deployment>): boolean {
+  if (event.type !== 'modified') return event.object.metadata.annotations?.[RELEASE] !== undefined;
+  const { object, old } = event;
+  if ([old, object].every(({ metadata }) => metadata.annotations?.[RELEASE] === undefined)) return false;
+  return !semanticEqual(partForRelease(old), partForRelease(object));
+}
+
+/** The facts by which the others go back, or know that all have ended: no number of pods, and no failure that followed one of theirs. */
+function partForRelease(deployment: DeepReadonly<Deployment>): unknown {
+  const { metadata, spec, status = {} } = deployment;
+  const { annotations = {}, generation } = metadata;
+  return {
+    release: annotations[RELEASE],
+    failures: readFailures(annotations).filter(({ byOther }) => byOther === undefined),
+    reasons: (status.conditions ?? [])
+      .filter(({ type }) => type !== 'Available')
+      .map(({ reason, status: is, type }) => ({ type, is, reason })),
+    ...{ generation, hasEnded: hasEnded(deployment), isPaused: spec.paused === true },
   };
 }
 

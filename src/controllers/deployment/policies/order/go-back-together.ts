@@ -8,7 +8,7 @@ import { tellEvent, warning } from '../common/tell.js';
 import type { VersionRule } from '../common/version-rule.js';
 import type { FailureFields } from '../failure/settings.js';
 import { failureSentence } from '../failure/tell-failure.js';
-import type { OrderedRollout, OrderSurroundings } from './order-source.js';
+import type { FailedRollout, OrderedRollout, OrderSurroundings } from './order-source.js';
 import { RELEASE_OF_VERSION, endedRelease } from './release-settings.js';
 
 type ReleasePass = Pass<FailureFields> & OrderSurroundings;
@@ -38,7 +38,7 @@ function followFailures(pass: ReleasePass, before: ReplicaSetDraft | undefined):
 }
 
 interface FailedRelease {
-  readonly failed: FailedOther;
+  readonly failed: FailedRollout;
   readonly failures: readonly FailedTemplate[];
   readonly before: ReplicaSetDraft | undefined;
 }
@@ -65,23 +65,24 @@ function failWith(pass: ReleasePass, { before, failed, failures }: FailedRelease
   );
 }
 
-interface FailedOther {
-  readonly name: string;
-  readonly failure: FailedTemplate;
-}
-
 /** The Deployment of the release that failed by itself. */
-function failedOther(pass: ReleasePass): FailedOther | undefined {
-  const { release } = pass.policy;
-  for (const { failure, name } of othersOf(pass))
-    if (failure?.release === release && failure?.byOther === undefined && failure) return { name, failure };
+function failedOther({ draft, order, policy }: ReleasePass): FailedRollout | undefined {
+  const { release } = policy;
+  if (!order || release === undefined) return undefined;
+  for (const found of order.failedIn(draft.observed.metadata.namespace ?? '', release)) {
+    const { failure, name } = found;
+    if (name !== draft.name && failure.release === release && failure.byOther === undefined) return found;
+  }
   return undefined;
 }
 
-function othersOf({ draft, order, policy }: ReleasePass): readonly OrderedRollout[] {
-  const { namespace = '' } = draft.observed.metadata;
-  if (!order || policy.release === undefined) return [];
-  return order.inRelease(namespace, policy.release).filter(({ name }) => name !== draft.name);
+/** Whether the rollouts of all other Deployments of the release have ended well. */
+function areOthersDone({ draft, order, policy }: ReleasePass): boolean {
+  const { release } = policy;
+  if (!order || release === undefined) return false;
+  for (const other of order.inRelease(draft.observed.metadata.namespace ?? '', release))
+    if (other.name !== draft.name && !isDone(other)) return false;
+  return true;
 }
 
 /** Notes on a version that is rolled out which release it is part of, and later that all of the release have become good. */
@@ -91,8 +92,7 @@ function noteRelease(pass: ReleasePass, latest: ReplicaSetDraft): void {
   if (release === undefined) return;
   const noted = latest.annotations[RELEASE_OF_VERSION];
   if (isGood(latest)) {
-    const isOver = noted === release && othersOf(pass).every(isDone);
-    if (isOver && pass.order) note(draft, latest, endedRelease(release));
+    if (noted === release && areOthersDone(pass)) note(draft, latest, endedRelease(release));
     return;
   }
   const isWayBack = readFailures(draft.annotations).some(({ to }) => to?.template === hashOf(draft));

@@ -26,10 +26,19 @@ export interface OrderedRollout {
   readonly isGood: boolean;
 }
 
+/** A Deployment, and the failure that it has, or has gone back from. */
+export interface FailedRollout {
+  readonly name: string;
+  readonly failure: FailedTemplate;
+}
+
 /** The other Deployments of the same API, as the caches show them. */
 export interface OrderSource {
   find(namespace: string, name: string): OrderedRollout | undefined;
-  inRelease(namespace: string, release: string): readonly OrderedRollout[];
+  /** The Deployments of a release. Each is looked at when it is asked for. */
+  inRelease(namespace: string, release: string): Iterable<OrderedRollout>;
+  /** Those of them that have failed, of which nothing else is looked at. */
+  failedIn(namespace: string, release: string): Iterable<FailedRollout>;
 }
 
 export interface OrderSurroundings {
