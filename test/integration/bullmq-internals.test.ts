@@ -3,7 +3,7 @@ import type { JobsOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createRedisConnection } from '../../src/redis/connection/index.js';
+import { LuaScript, createRedisConnection } from '../../src/redis/connection/index.js';
 import type { TurnKeys } from '../../src/redis/work-queue/bullmq-internals.js';
 import {
   BULLMQ_LAYOUT,
@@ -262,6 +262,47 @@ describe('BullMQ, as our file on its insides knows it,', () => {
     await waitFor(() => told.lost.size > 0, { what: 'the loss to be told' });
     expect([...told.lost]).toEqual([lost.id]);
     held.resolve();
+    await observed.close();
+  });
+
+  it('leaves a job that the server does not let be completed, after two attempts', async () => {
+    const refusal = new LuaScript({ source: "return redis.error_reply('OOM no memory')", name: 'refuse' });
+    const nothing = new LuaScript({ source: 'return false', name: 'begin' });
+    const undone = async (): Promise<void> => undefined;
+    const end = { call: refusal.call([`${prefix}:end`]), refused: undone, alone: undone };
+    const told: string[] = [];
+    const left = Promise.withResolvers<void>();
+    const observed = new ObservedWorker(
+      'test',
+      undone,
+      { connection: blocking(), prefix, autorun: false },
+      { renewed: () => undefined, lost: () => undefined },
+      () => 0,
+      { takesAtOnce: () => true, isWanted: async () => true, untilNextLook: async () => undefined },
+      {
+        beginning: () => ({
+          call: nothing.call([`${prefix}:begin`]),
+          answerKey: `${prefix}:answer:${randomUUID()}`,
+          answerKeptMs: 1000,
+          taken: () => undefined,
+        }),
+        endOf: (jobId) => {
+          told.push(`end of ${jobId}`);
+          return end;
+        },
+        ended: () => undefined,
+        leave: async (jobId) => {
+          told.push(`left ${jobId}`);
+          left.resolve();
+        },
+      },
+    );
+    observed.on('error', () => undefined);
+    await queue.add('key', {}, { jobId: 'one' });
+    void observed.run();
+    await left.promise;
+    expect(told).toEqual(['end of one', 'end of one', 'left one']);
+    expect(await observer.lrange(keyOf('active'), 0, -1)).toEqual(['one']);
     await observed.close();
   });
 

@@ -255,13 +255,13 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
     private readonly renewals: RenewalObserver,
     private readonly monotonicNow: () => number,
     private readonly taking: TakingRule,
-    steps?: RunSteps,
+    private readonly runSteps?: RunSteps,
   ) {
     const { connection } = options;
     const scripts = new BullMqScripts(connection);
     super(name, processor, options);
     const { backend } = this;
-    if (steps) joinTaking(backend as unknown as TakingBackend, { connection, scripts, steps });
+    if (runSteps) joinTaking(backend as unknown as TakingBackend, { connection, scripts, steps: runSteps });
     const waitForJob = backend.waitForJob.bind(backend);
     backend.waitForJob = async (timeout) => {
       if (!taking.takesAtOnce()) return taking.untilNextLook().then(() => LOOK_NOW);
@@ -281,12 +281,16 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
     return mayTake ? super.moveToActive(token, name) : this.nextJobFromJobData();
   }
 
-  override processJob(
+  override async processJob(
     job: Job<Data, Result, Name>,
     token: string,
     fetchNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result, Name>> {
-    return super.processJob(job, token, () => this.taking.takesAtOnce() && fetchNext());
+    try {
+      return await super.processJob(job, token, () => this.taking.takesAtOnce() && fetchNext());
+    } finally {
+      await this.runSteps?.leave(job.id ?? '');
+    }
   }
 
   /** Lets the keys of dead workers run again. Two calls find them, the checking interval apart; more often they do nothing. */

@@ -37,4 +37,12 @@ export class ConsumerSteps<Started extends object> implements RunSteps {
   ended(jobId: string): void {
     this.ends.delete(jobId);
   }
+
+  /** The server did not let the job be completed, or the worker is closed. The job runs again, and finds the lock free. */
+  async leave(jobId: string): Promise<void> {
+    const end = this.ends.get(jobId);
+    this.ends.delete(jobId);
+    // Says itself why it fails; the lock then expires.
+    await end?.alone().catch(() => undefined);
+  }
 }

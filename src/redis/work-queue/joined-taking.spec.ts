@@ -49,6 +49,7 @@ function aWorker(replies: readonly (Error | unknown[])[]) {
       }),
       endOf: (jobId) => ends.get(jobId),
       ended: (jobId) => void ends.delete(jobId),
+      leave: async () => undefined,
     },
   });
   return { backend, done, ends };

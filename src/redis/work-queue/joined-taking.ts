@@ -20,6 +20,8 @@ export interface RunSteps {
   endOf(jobId: string): EndOfRun | undefined;
   /** The run of the job has ended, whether or not the job could be completed. */
   ended(jobId: string): void;
+  /** The worker is done with the job: what is left of the end of its run is done without it. Never rejects. */
+  leave(jobId: string): Promise<void>;
 }
 
 export interface BeginningOfRun {
