@@ -57,7 +57,8 @@ describe.skipIf(!anyKubectl())('people hear of a rollout, with kubectl', () => {
 
   beforeAll(async () => {
     services = await Services.start();
-    lab = await PolicyUp.start();
+    // The account of the Deployment controller reads Secrets, where the replicas' own would have all rights.
+    lab = await PolicyUp.start('--', '--use-service-account-credentials');
     for (const name of ['chat', 'slow']) {
       const data = [`service=slack`, `url=${services.url}/${name}`].map((each) => `--from-literal=${each}`);
       await lab.kubectl('create', 'secret', 'generic', name, ...data);

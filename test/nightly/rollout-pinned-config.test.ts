@@ -10,7 +10,8 @@ describe.skipIf(!anyKubectl())('a configuration that belongs to its version', ()
   let lab: PolicyUp;
 
   beforeAll(async () => {
-    lab = await PolicyUp.start();
+    // The account of the Deployment controller reads Secrets, where the replicas' own would have all rights.
+    lab = await PolicyUp.start('--', '--use-service-account-credentials');
     await lab.kubectl('create', 'configmap', 'settings', '--from-literal=colour=red');
     await lab.kubectl('create', 'secret', 'generic', 'key', '--from-literal=key=one');
     const web = aDeployment({ name: 'web', replicas: 3 });
