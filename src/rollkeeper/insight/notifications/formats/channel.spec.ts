@@ -45,6 +45,16 @@ describe('the Secret of a channel', () => {
       aChannelSecret({ service: 'email', url: 'smtp://mail.example', from: 'a', to: 'b' }, 'mail.example'),
       'mail.example:587 is not one of the hosts',
     ],
+    [
+      'has thousands of addresses',
+      aChannelSecret({
+        service: 'email',
+        url: 'smtps://u:s3cret@mail.test',
+        from: 'a',
+        to: 's3cret,'.repeat(2000),
+      }),
+      'its key from or to has more than 1000 characters',
+    ],
     ['names no service', aChannelSecret({ url: SECRET }), 'its key service is not one of slack'],
     ['has no address', aChannelSecret({ service: 'slack' }), 'it has no key url'],
     ['has no URL', aChannelSecret({ ...slack, url: 's3cret' }), 'no URL of https:// or http://'],

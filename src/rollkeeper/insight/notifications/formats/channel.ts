@@ -47,6 +47,8 @@ const PAGERDUTY = 'https://events.pagerduty.com/v2/enqueue';
 const OF_PAGERDUTY: readonly NotifiedEvent[] = ['failed', 'rolled-back', 'complete'];
 /** The longest value of a Secret that is used, characters. */
 const LONGEST_VALUE = 16 * 1024;
+/** The addresses of a mail, characters: what reads them takes longer than their length. */
+const LONGEST_ADDRESSES = 1000;
 const SMTP_PORTS: Readonly<Record<string, string>> = { 'smtp:': '587', 'smtps:': '465' };
 
 /**
@@ -64,8 +66,7 @@ export function readChannel(secret: DeepReadonly<Secret>, hosts: readonly HostRu
   assertMayGo(secret, { service, url }, hosts);
   const [routingKey, from, to] = [value('routing-key'), value('from'), value('to')];
   if (service === 'pagerduty' && routingKey === undefined) throw problem(secret, 'it has no key routing-key');
-  if (service === 'email' && (from === undefined || to === undefined))
-    throw problem(secret, 'it has no keys from and to');
+  if (service === 'email') assertAddresses(secret, from, to);
   const signingKey = value('signing-key');
   return {
     ...{ service, url, routingKey, from, to },
@@ -102,6 +103,17 @@ function assertMayGo(
   }
   if (hostProblem(target, marked) !== undefined)
     throw problem(secret, `its annotation ${SECRET_HOSTS} does not have the host ${hostname}`);
+}
+
+/** @throws ChannelError */
+function assertAddresses(
+  secret: DeepReadonly<Secret>,
+  from: string | undefined,
+  to: string | undefined,
+): void {
+  if (from === undefined || to === undefined) throw problem(secret, 'it has no keys from and to');
+  if (Math.max(from.length, to.length) > LONGEST_ADDRESSES)
+    throw problem(secret, `its key from or to has more than ${LONGEST_ADDRESSES} characters`);
 }
 
 function eventsOf(secret: DeepReadonly<Secret>, service: ServiceName): ReadonlySet<NotifiedEvent> {

@@ -25,6 +25,7 @@ describe('the lookup of a host that users choose', () => {
   it.each([
     ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '169.254.169.254', '::1', '::', 'fe80::1', 'fe80::1%eth0'],
     ...['::ffff:127.0.0.1', '::ffff:169.254.169.254', 'fd00:ec2::254'],
+    ...['fd20:ce::254', '100.100.100.200', '::ffff:100.100.100.200'],
   ])('refuses a name that resolves to %s', (address) => {
     for (const all of [true, false])
       expect(lookUp('metrics.example.com', all, address).error).toContain(

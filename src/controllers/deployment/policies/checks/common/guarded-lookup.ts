@@ -16,6 +16,9 @@ OWN_ADDRESSES.addAddress('::', 'ipv6');
 OWN_ADDRESSES.addAddress('::1', 'ipv6');
 OWN_ADDRESSES.addSubnet('fe80::', 10, 'ipv6');
 OWN_ADDRESSES.addAddress('fd00:ec2::254', 'ipv6');
+// Compute Engine over IPv6, and Alibaba Cloud.
+OWN_ADDRESSES.addAddress('fd20:ce::254', 'ipv6');
+OWN_ADDRESSES.addAddress('100.100.100.200');
 
 /** The names that mean this machine by themselves. */
 const LOCALHOST = /^(?:[^.]+\.)*localhost\.?$/i;
