@@ -1,59 +1,99 @@
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mermaidOf } from './mermaid.js';
-import { planOf } from './plan.js';
 import { readNextSeed, writeNextSeed } from './next-seed.js';
+import type { Plan } from './plan.js';
+import { densePlanOf, planOf } from './plan.js';
+import { WORKER, runMany, work } from './run-many.js';
+import type { FailedSeed } from './seed-pool.js';
+import { SeedPool } from './seed-pool.js';
 import { shrink, testOf } from './shrink.js';
-import type { SimulationResult } from './simulate.js';
+import type { SimulateOptions, SimulationResult } from './simulate.js';
 import { simulate } from './simulate.js';
-
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    count: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '60' },
-    steps: { type: 'string' },
-    redis: { type: 'boolean', default: false },
-    trace: { type: 'boolean', default: false },
-    whole: { type: 'boolean', default: false },
-    shrink: { type: 'boolean', default: false },
-    nightly: { type: 'boolean', default: false },
-  },
-});
 
 /** How many lines of a trace a person can want at most. */
 const KEPT_LINES = 20_000;
+/** How long there are faults, simulated seconds: of many seeds, so that their starts and ends are a small part. */
+const SECONDS = { one: 60, many: 240 };
+/** How often many seeds report their progress, in faults. */
+const TOLD_EVERY = 100_000;
 /** Not a part of the repository. */
 const NEXT_SEED = join(import.meta.dirname, '../../node_modules/.cache/rollkeeper/next-seed');
-const first = Number(values.seed ?? (values.nightly ? readNextSeed(NEXT_SEED) : 1));
-const count = values.nightly ? Infinity : Number(values.count);
-const options = {
-  troubledMs: Number(values.seconds) * 1000,
-  ...(values.steps !== undefined && { steps: Number(values.steps) }),
-  keepTrace: values.trace ? KEPT_LINES : 0,
-};
-let faults = 0;
-let failures = 0;
 
-for (let seed = first; seed < first + count; seed++) {
-  const beganMs = process.cpuUsage().user / 1000;
-  const plan = values.redis ? planOf(seed, options.troubledMs, undefined, 'redis') : undefined;
-  const result = await simulate({ ...options, seed, ...(plan && { plan }) });
-  faults += result.faultCount;
-  if (values.nightly) writeNextSeed(NEXT_SEED, seed + 1);
-  console.error(summaryOf(result, process.cpuUsage().user / 1000 - beganMs));
-  if (values.trace) console.log(mermaidOf(result.trace, { whole: values.whole }));
-  if (result.violations.length === 0) continue;
-  failures += 1;
-  for (const { atMs, check, problem, step, subject } of result.violations)
-    console.error(
-      `  ${check}, ${subject}, after ${(atMs / 1000).toFixed(3)} s and ${step} steps: ${problem}`,
-    );
-  if (values.shrink)
-    console.log(testOf(await shrink({ ...options, seed }, result, () => process.stderr.write('.'))));
+type Options = ReturnType<typeof optionsOf>;
+
+function optionsOf(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string' },
+      count: { type: 'string' },
+      seconds: { type: 'string' },
+      steps: { type: 'string' },
+      trace: { type: 'boolean', default: false },
+      whole: { type: 'boolean', default: false },
+      shrink: { type: 'boolean', default: false },
+      nightly: { type: 'boolean', default: false },
+      redis: { type: 'boolean', default: false },
+      dense: { type: 'boolean', default: false },
+      faults: { type: 'string' },
+      once: { type: 'boolean', default: false },
+      workers: { type: 'string' },
+    },
+  }).values;
 }
-console.error(`${faults} faults, ${failures} seeds failed`);
-process.exitCode = failures > 0 ? 1 : 0;
+
+/** @returns how many seeds fail */
+async function runSeeds(values: Options): Promise<number> {
+  const first = Number(values.seed ?? (values.nightly ? readNextSeed(NEXT_SEED) : 1));
+  const count = values.nightly ? Infinity : Number(values.count ?? 1);
+  const troubledMs = Number(values.seconds ?? SECONDS[values.dense ? 'many' : 'one']) * 1000;
+  let faults = 0;
+  let failures = 0;
+  for (let seed = first; seed < first + count; seed++) {
+    const plan = chosenPlan(values, seed, troubledMs);
+    const options: SimulateOptions = {
+      ...{ seed, troubledMs, keepTrace: values.trace ? KEPT_LINES : 0 },
+      ...(plan && { plan }),
+      ...(values.steps !== undefined && { steps: Number(values.steps) }),
+    };
+    const beganMs = process.cpuUsage().user / 1000;
+    const result = await simulate(options);
+    faults += result.faultCount;
+    if (values.nightly) writeNextSeed(NEXT_SEED, seed + 1);
+    console.error(summaryOf(result, process.cpuUsage().user / 1000 - beganMs));
+    if (values.trace) console.log(mermaidOf(result.trace, { whole: values.whole }));
+    if (result.violations.length === 0) continue;
+    failures += 1;
+    for (const { atMs, check, problem, step, subject } of result.violations)
+      console.error(
+        `  ${check}, ${subject}, after ${(atMs / 1000).toFixed(3)} s and ${step} steps: ${problem}`,
+      );
+    if (values.shrink) await writeShrunk(options, result);
+  }
+  console.error(`${faults} faults, ${failures} seeds failed`);
+  return failures;
+}
+
+/** Undefined: the seed's own. */
+function chosenPlan({ dense, redis }: Options, seed: number, troubledMs: number): Plan | undefined {
+  if (dense) return densePlanOf(seed, troubledMs);
+  return redis ? planOf(seed, troubledMs, undefined, 'redis') : undefined;
+}
+
+/** A failing seed becomes a test beside this file. */
+async function writeShrunk(options: SimulateOptions, failed: SimulationResult): Promise<void> {
+  const { isMinimal, result, runs } = await shrink(options, failed, {
+    onStep: () => void process.stderr.write('.'),
+  });
+  const file = join(import.meta.dirname, `seed-${options.seed}.test.ts`);
+  writeFileSync(file, testOf(result));
+  const { acts, faults } = result.plan;
+  const end = isMinimal ? 'none of which can be left out' : 'the most runs were made before it was done';
+  console.error(`\n${faults.length} faults and ${acts.length} acts of users, ${end}, after ${runs} runs`);
+  console.log(relative(process.cwd(), file));
+}
 
 function summaryOf(result: SimulationResult, cpuMs: number): string {
   const { checks, faultCount, seed, simulatedMs, steps, traceHash, users, violations } = result;
@@ -66,4 +106,57 @@ function summaryOf(result: SimulationResult, cpuMs: number): string {
     `${checks} checks`,
     `${users.acknowledged + users.refused + users.unknown} changes by users`,
   ].join(', ');
+}
+
+/** Dense seeds on several processes, until they have made so many faults. @returns how many seeds fail */
+async function runUntilFaults(values: Options): Promise<number> {
+  const seconds = Number(values.seconds ?? SECONDS.many);
+  const pool = new SeedPool({
+    ...{ first: Number(values.seed ?? 1), faults: Number(values.faults), twice: !values.once },
+    ...(values.count !== undefined && { seeds: Number(values.count) }),
+  });
+  const { totals } = pool;
+  const beganMs = performance.now();
+  const tookSeconds = (): string => ((performance.now() - beganMs) / 1000).toFixed(0);
+  let told = 0;
+  let toldFailures = 0;
+  await runMany({
+    ...{ pool, troubledMs: seconds * 1000 },
+    ...(values.workers !== undefined && { workers: Number(values.workers) }),
+    onRun: () => {
+      for (; toldFailures < pool.failed.length; toldFailures++)
+        console.log(failureOf(pool.failed[toldFailures]!, seconds));
+      if (totals.faultCount < told + TOLD_EVERY) return;
+      told = totals.faultCount;
+      console.log(`${totals.faultCount} faults after ${tookSeconds()} s`);
+    },
+  });
+  const runs = values.once ? 'once' : 'twice in the same way';
+  console.log(
+    `${pool.range} of ${seconds} s, each ${runs}: ${totals.faultCount} faults, ${totals.checks} checks, ` +
+      `${totals.steps} steps, ${(totals.simulatedMs / 1000).toFixed(0)} simulated seconds; took ${tookSeconds()} s`,
+  );
+  for (const [kind, count] of [...pool.faults].toSorted((a, b) => b[1] - a[1]))
+    console.log(`${String(count).padStart(9)}  ${kind}`);
+  console.log(`${pool.failed.length} seeds failed`);
+  return pool.failed.length;
+}
+
+/** With the command that replays it. */
+function failureOf({ problems, seed }: FailedSeed, seconds: number): string {
+  const lines = problems.map(({ check, problem, subject }) => `  ${check}, ${subject}: ${problem}`);
+  return [
+    `seed ${seed} FAILS: npm run simulate -- --dense --seed ${seed} --seconds ${seconds}`,
+    ...lines,
+  ].join('\n');
+}
+
+const args = process.argv.slice(2);
+if (args.includes(WORKER)) work();
+else {
+  const values = optionsOf(args);
+  if (values.redis && (values.dense || values.faults !== undefined))
+    throw new Error('--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease');
+  const failures = await (values.faults === undefined ? runSeeds(values) : runUntilFaults(values));
+  process.exitCode = failures > 0 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { SeededRandom } from '../../src/machinery/clock/index.js';
 import type { Dice, FaultKind, PlannedFault } from '../../src/testing/simulation/index.js';
-import { FAULT_KINDS, STORE_FAULT_KINDS, diceOf, planFaults } from '../../src/testing/simulation/index.js';
+import { FAULT_KINDS, STORE_FAULT_KINDS, STORM, diceOf, planFaults } from '../../src/testing/simulation/index.js';
+import { PLAIN_NAMES, POLICY_NAMES } from './shapes.js';
 
 export type { FaultKind } from '../../src/testing/simulation/index.js';
 
@@ -35,11 +36,17 @@ export interface Plan {
   readonly coordination: Way;
   /** See `LeaderElectionOptions`. */
   readonly takeover: 'witness' | 'expiry';
+  /**
+   * Whether the garbage collector runs, which watches every kind and so makes most of a small world's requests. No Deployment
+   * is deleted without it. @default true
+   */
+  readonly collectsGarbage?: boolean;
+  /** Whether there are Deployments under further policies, and what these policies need. @default false */
+  readonly policies?: boolean;
   readonly faults: readonly PlannedFault[];
   readonly acts: readonly PlannedAct[];
 }
 
-const DEPLOYMENTS = 6;
 /**
  * With some seeds, users stop so much earlier than faults, milliseconds: no change of theirs repairs what is lost
  * then.
@@ -67,20 +74,56 @@ export function planOf(
   const everyFaultMs = 300 + 5000 * chance() ** 2;
   const everyActMs = 300 + 3000 * chance();
   const usersStopMs = troubledMs - (new SeededRandom(seed ^ 0xea51).next() < 0.5 ? USERS_STOP_BEFORE_MS : 0);
+  const policies = only === undefined && new SeededRandom(seed ^ 0x9011c).next() < 0.5;
+  const names = policies ? POLICY_NAMES : PLAIN_NAMES;
   const takeover = chance() < 0.3 ? 'witness' : 'expiry';
   const faults = planFaults(random, kinds, { everyMs: everyFaultMs, untilMs: troubledMs });
   const acts: PlannedAct[] = [];
   for (let atMs = 100; atMs < usersStopMs; atMs += everyActMs * 2 * chance()) {
-    const name = `load-${Math.floor(chance() * DEPLOYMENTS)}`;
+    const name = names[Math.floor(chance() * names.length)]!;
     acts.push({ atMs, act: actOf(chance()), name, dice: diceOf(random) });
   }
-  return { troubledMs, coordination: way, takeover, faults, acts };
+  return { troubledMs, coordination: way, takeover, policies, faults, acts };
 }
 
 /** One seed of four coordinates by a Lease in the API, and one of eight by a simulated Redis. */
 export function wayOf(seed: number): Way {
   if (new SeededRandom(seed ^ 0x1ea5e).next() < 0.25) return 'leases';
   return new SeededRandom(seed ^ 0x5e45).next() < 1 / 6 ? 'redis' : 'store';
+}
+
+/** How often a storm changes, milliseconds on average. */
+const STORM_MS = 6000;
+/** The names in a dense plan: some of the shapes of `users.ts`, and few Deployments. */
+const DENSE_NAMES = [['load-0'], ['load-1'], ['load-2', 'load-3'], ['load-3'], ['load-1', 'load-0']] as const;
+
+/**
+ * The plan of a seed for a small world where most messages are lost, late or doubled, and where everything else happens as
+ * well, about half of its kinds in each seed. One or two Deployments leave the most faults for each step.
+ * @param troubledMs how long there are faults and users, simulated milliseconds
+ */
+export function densePlanOf(seed: number, troubledMs: number): Plan {
+  const random = new SeededRandom(seed ^ 0xde45e);
+  const chance = (): number => random.next();
+  const kinds = FAULT_KINDS.filter(() => chance() < 0.5);
+  const everyMs = 500 + 4000 * chance();
+  const everyActMs = 1000 + 6000 * chance();
+  const coordination = chance() < 0.1 ? 'leases' : 'store';
+  const takeover = chance() < 0.3 ? 'witness' : 'expiry';
+  const collectsGarbage = chance() < 0.25;
+  const names = DENSE_NAMES[Math.floor(chance() * DENSE_NAMES.length)]!;
+  const faults = [
+    ...planFaults(random, [STORM], { everyMs: STORM_MS, untilMs: troubledMs }),
+    ...planFaults(random, kinds, { everyMs, untilMs: troubledMs }),
+  ].toSorted((a, b) => a.atMs - b.atMs);
+  const acts: PlannedAct[] = [];
+  for (let atMs = 100; atMs < troubledMs; atMs += everyActMs * 2 * chance()) {
+    const name = names[Math.floor(chance() * names.length)]!;
+    const act = actOf(chance());
+    const dice = diceOf(random);
+    if (act !== 'delete' || collectsGarbage) acts.push({ atMs, act, name, dice });
+  }
+  return { troubledMs, coordination, takeover, collectsGarbage, faults, acts };
 }
 
 /** Most acts change a template. */

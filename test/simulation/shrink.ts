@@ -2,34 +2,64 @@ import type { Plan } from './plan.js';
 import type { SimulateOptions, SimulationResult } from './simulate.js';
 import { simulate } from './simulate.js';
 
-/** Leaves out what a failure does not need: whole kinds of faults, whole Deployments, then single events. */
+export interface ShrinkOptions {
+  /** How many plans are tried at most. @default 300 */
+  readonly mostRuns?: number;
+  /** Called with each smaller plan that fails as well. @default nothing */
+  readonly onStep?: (plan: Plan) => void;
+  /** Runs a plan. @default {@link simulate} */
+  readonly run?: (options: SimulateOptions) => Promise<SimulationResult>;
+}
+
+/** The end of a search for a smaller plan. */
+export interface Shrunk {
+  /** The result of the smallest plan that was found. */
+  readonly result: SimulationResult;
+  /** How many plans were tried. */
+  readonly runs: number;
+  /** No single event of it can be left out: otherwise `mostRuns` was reached. */
+  readonly isMinimal: boolean;
+}
+
+const MOST_RUNS = 300;
+
+/**
+ * Leaves out what a failure does not need: what comes after it, whole kinds of faults, whole Deployments, then parts of the
+ * rest, of half its size down to single events (delta debugging). A plan fails in the same way if the same check is broken.
+ */
 export async function shrink(
   options: SimulateOptions,
   failed: SimulationResult,
-  onStep: (plan: Plan) => void = () => undefined,
-): Promise<SimulationResult> {
+  { mostRuns = MOST_RUNS, onStep = () => undefined, run = simulate }: ShrinkOptions = {},
+): Promise<Shrunk> {
   const [first] = failed.violations;
-  if (!first) return failed;
+  if (!first) return { result: failed, runs: 0, isMinimal: true };
   let smallest = failed;
+  let runs = 0;
   const tryWithout = async (plan: Plan): Promise<boolean> => {
-    if (sizeOf(plan) >= sizeOf(smallest.plan)) return false;
-    const result = await simulate({ ...options, plan });
+    if (isNoSmaller(plan, smallest.plan) || runs >= mostRuns) return false;
+    runs += 1;
+    const result = await run({ ...options, plan });
     if (!result.violations.some(({ check }) => check === first.check)) return false;
     smallest = result;
     onStep(plan);
     return true;
   };
-  // The failure does not need anything that comes after it.
   await tryWithout(upTo(failed.plan, first.atMs));
-  for (const kind of new Set(failed.plan.faults.map(({ fault }) => fault)))
+  for (const kind of new Set(smallest.plan.faults.map(({ fault }) => fault)))
     await tryWithout(withFaults(smallest.plan, ({ fault }) => fault !== kind));
-  for (const name of new Set(failed.plan.acts.map((act) => act.name)))
+  for (const name of new Set(smallest.plan.acts.map((act) => act.name)))
     await tryWithout(withActs(smallest.plan, (act) => act.name !== name));
-  for (let size = Math.ceil(sizeOf(smallest.plan) / 2); size >= 1; size = Math.floor(size / 2)) {
+  let isMinimal = false;
+  for (let size = Math.ceil(sizeOf(smallest.plan) / 2); !isMinimal && runs < mostRuns;) {
+    const before = sizeOf(smallest.plan);
     for (let from = 0; from < sizeOf(smallest.plan);)
       if (!(await tryWithout(withoutPart(smallest.plan, from, size)))) from += size;
+    // A single event may become superfluous once another has gone.
+    isMinimal = size <= 1 && sizeOf(smallest.plan) === before && runs < mostRuns;
+    size = Math.max(Math.floor(size / 2), 1);
   }
-  return smallest;
+  return { result: smallest, runs, isMinimal };
 }
 
 /** The source of a test that reproduces a failure. */
@@ -47,6 +77,12 @@ it('holds under seed ${seed}: ${violation?.check ?? ''}', async () => {
 
 function sizeOf({ acts, faults }: Plan): number {
   return acts.length + faults.length;
+}
+
+/** Ties are decided by how long there are faults. */
+function isNoSmaller(plan: Plan, than: Plan): boolean {
+  const [size, thanSize] = [sizeOf(plan), sizeOf(than)];
+  return size > thanSize || (size === thanSize && plan.troubledMs >= than.troubledMs);
 }
 
 function upTo(plan: Plan, atMs: number): Plan {

@@ -1,14 +1,11 @@
-import { deploymentController } from '../../src/controllers/deployment/index.js';
-import { createGarbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
-import { replicaSetController } from '../../src/controllers/replicaset/index.js';
 import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
-import type { Replica, StoredQueue, TraceLine, WorldOptions } from '../../src/testing/simulation/index.js';
+import type { Replica, StoredQueue, TraceLine } from '../../src/testing/simulation/index.js';
 import { Faults, World } from '../../src/testing/simulation/index.js';
-import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
+import { controllersOf, coordinationOf, prepareCluster } from './cluster.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
@@ -61,8 +58,6 @@ export interface SimulationResult {
   readonly trace: readonly TraceLine[];
 }
 
-/** The kinds that the API server has do not change here. */
-const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs: 600_000 });
 /** After the last fault everything must be at rest within this time, milliseconds: a parked key comes back after 180 s. */
 const REST_WITHIN_MS = 400_000;
 /** The longest that a leader leads without an answer, milliseconds. */
@@ -113,14 +108,16 @@ class Simulation {
     process.on('unhandledRejection', simulation.onRejection);
     const { activations, store } = simulation;
     const { keepTrace, logger, seed } = options;
+    const { policies = false, takeover } = simulation.plan;
     simulation.world = await World.create({
-      ...{ seed, keepTrace, logger, coordination: coordinationOf(simulation.plan, options) },
-      controllers: () => [deploymentController, replicaSetController, garbageCollector],
+      ...{ seed, keepTrace, logger, coordination: coordinationOf(simulation.plan, options.scriptText) },
+      controllers: () => controllersOf(simulation.plan),
+      ...(policies && { before: prepareCluster }),
       onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
       manager: (process) => ({
         observers: [activations.observer(process)],
-        leaderElection: { takeover: simulation.plan.takeover },
+        leaderElection: { takeover },
       }),
     });
     simulation.faults = new Faults(simulation.world);
@@ -284,15 +281,17 @@ class Simulation {
 
   /** A leader that is paused, or that has died, does not know what came after it. */
   private judgeLeaders(): void {
-    const leaders = this.world.replicas.filter(
-      ({ manager, process }) => process.state === 'running' && manager.isLeader,
-    );
+    let count = 0;
+    for (const replica of this.world.replicas) if (leadsNow(replica)) count += 1;
+    if (count < 2) return;
     // Without its lease, a leader leads until it has to renew: the terms of the queues let only one of two add.
     const isExcused =
       this.plan.coordination !== 'leases' && this.world.kernel.nowMs - this.faults.lostLeaseAtMs < LEASE_MS;
-    if (leaders.length < 2 || isExcused) return;
-    const names = leaders.map(({ process }) => process.name).join(' and ');
-    this.found({ check: 'one leader', subject: 'lease', problem: `${names} lead together` });
+    if (isExcused) return;
+    const names = this.world.replicas.filter(leadsNow).map(({ process }) => process.name);
+    this.found({
+      ...{ check: 'one leader', subject: 'lease', problem: `${names.join(' and ')} lead together` },
+    });
   }
 
   private found(violation: Violation): void {
@@ -302,10 +301,6 @@ class Simulation {
   }
 }
 
-function coordinationOf(
-  { coordination }: Plan,
-  { scriptText }: SimulateOptions,
-): WorldOptions['coordination'] {
-  if (coordination !== 'redis') return coordination;
-  return (process, network) => new RedisStore(process, network, { scriptText });
+function leadsNow({ manager, process }: Replica): boolean {
+  return process.state === 'running' && manager.isLeader;
 }

@@ -4,33 +4,10 @@ import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/inde
 import type { AcknowledgedChange, Wish } from '../chaos/load.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PlannedAct } from './plan.js';
+import { cannotBecomeReady, imageWith, shapeOf } from './shapes.js';
 
 const NAMESPACE = 'default';
 const REVISION = 'deployment.kubernetes.io/revision';
-
-interface Shape {
-  readonly strategy: Deployment['spec']['strategy'];
-  readonly mostReplicas: number;
-  readonly minReadySeconds: number;
-  readonly policies?: Readonly<Record<string, string>>;
-  /** How many of its images never become ready, from 0 to 1. */
-  readonly broken?: number;
-}
-
-const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
-  type: 'RollingUpdate',
-  rollingUpdate: { maxSurge, maxUnavailable },
-});
-
-const SHAPES: readonly Shape[] = [
-  { strategy: undefined, mostReplicas: 6, minReadySeconds: 0 },
-  { strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 1 },
-  { strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0, broken: 0.2 },
-  {
-    ...{ strategy: rolling(2, 1), mostReplicas: 6, minReadySeconds: 0 },
-    policies: { 'rollkeeper.dev/steps': '1; 50%; wait 1s' },
-  },
-];
 
 /** The users of a world: they change Deployments as planned, one change of a name at a time, and know what was confirmed. */
 export class Users {
@@ -72,7 +49,7 @@ export class Users {
       if (known.isUncertain) await this.lookAgain(name).catch(() => undefined);
       const { isUncertain, wish } = this.changes.get(name)!;
       if (isUncertain) isSettled = false;
-      else if (wish && (wish.paused || imageOf(wish).includes('broken'))) {
+      else if (wish && (wish.paused || cannotBecomeReady(imageOf(wish)))) {
         isSettled = false;
         await this.patch(name, 'settle', {
           spec: { paused: false, template: templateWith(this.nextImage()) },
@@ -85,11 +62,12 @@ export class Users {
   private async change({ act, dice: [first, second], name }: PlannedAct): Promise<void> {
     if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
     const known = this.changes.get(name);
-    const { broken = 0, mostReplicas } = shapeOf(name);
+    const shape = shapeOf(name);
+    const { mostReplicas } = shape;
     if (!known?.wish) return act === 'create or update' ? this.create(name, first) : undefined;
     switch (act) {
       case 'create or update': {
-        const image = this.nextImage() + (second < broken ? '-broken' : '');
+        const image = imageWith(this.nextImage(), shape, second);
         return this.patch(name, 'update', { spec: { template: templateWith(image) } });
       }
       case 'scale':
@@ -113,10 +91,13 @@ export class Users {
   }
 
   private create(name: string, chance: number): Promise<void> {
-    const { minReadySeconds, mostReplicas, policies, strategy } = shapeOf(name);
+    const { hasService, minReadySeconds, mostReplicas, policies, strategy } = shapeOf(name);
     const replicas = 1 + Math.floor(chance * mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
-    object.metadata.annotations = { ...policies };
+    object.metadata.annotations = {
+      ...policies,
+      ...(hasService && { 'rollkeeper.dev/active-service': name }),
+    };
     return this.send(name, 'create', () => this.client.create(Deployment, object));
   }
 
@@ -191,10 +172,6 @@ export class Users {
     this.serial += 1;
     return `web:${this.serial}`;
   }
-}
-
-function shapeOf(name: string): Shape {
-  return SHAPES[Number(name.split('-')[1]) % SHAPES.length]!;
 }
 
 function templateWith(image: string): object {

@@ -37,8 +37,11 @@ export const STORE_FAULT_KINDS = [
 /** One of {@link STORE_FAULT_KINDS}. */
 export type StoreFaultKind = (typeof STORE_FAULT_KINDS)[number];
 
-/** One of {@link FAULT_KINDS} or {@link STORE_FAULT_KINDS}. */
-export type FaultKind = (typeof FAULT_KINDS)[number] | StoreFaultKind;
+/** Every message of all processes may be lost, broken, doubled and late, until the next storm. Only dense plans have it. */
+export const STORM = 'all messages are at risk';
+
+/** One of {@link FAULT_KINDS} or {@link STORE_FAULT_KINDS}, or {@link STORM}. */
+export type FaultKind = (typeof FAULT_KINDS)[number] | StoreFaultKind | typeof STORM;
 
 /** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
 export type Dice = readonly [number, number, number, number];

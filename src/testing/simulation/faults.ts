@@ -1,4 +1,5 @@
 import type { FaultKind, PlannedFault } from './fault-kinds.js';
+import { STORM } from './fault-kinds.js';
 import type { Weather } from './network.js';
 import type { SimulatedProcess } from './process.js';
 import type { World } from './world.js';
@@ -8,9 +9,16 @@ const MOST_HELD_MS = 20_000;
 const MINUTE_MS = 60_000;
 const CREATION = /\/pods$/;
 
+/** The effects of these are counted in their place: each message, watch, answer and write that they strike. */
+const COUNTED_BY_EFFECT: ReadonlySet<FaultKind> = new Set([
+  ...([STORM, 'messages are lost', 'messages are doubled', 'messages are late', 'connections break'] as const),
+  ...(['watches are cut', 'watches fall silent', 'watches expire', 'watches are held'] as const),
+  ...(['the store is full', 'the API server refuses', 'the API server fails after the effect'] as const),
+]);
+
 /** Makes the faults of a plan in a world. */
 export class Faults {
-  /** How many of each kind were made, beside those that the network counts by message. */
+  /** How many of each kind were made, beside those whose effects the network counts. */
   readonly counts = new Map<FaultKind, number>();
   /** A replica that dies at one of its next requests: before that leaves it, or after it took effect. */
   private doomed:
@@ -36,7 +44,7 @@ export class Faults {
   make({ dice, fault }: PlannedFault): void {
     if (this.isOver) return;
     const { kernel } = this.world;
-    this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
+    if (!COUNTED_BY_EFFECT.has(fault)) this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
     kernel.note('plan', 'plan', `fault: ${fault}`);
     const { [fault]: begin } = this.kinds;
     begin(dice);
@@ -144,6 +152,11 @@ export class Faults {
     'watches fall silent': ([which]) => this.watches(which, 'silent'),
     'watches expire': ([which]) => this.watches(which, 'expired'),
     'watches are held': ([which, , , long]) => this.watches(which, 'held', MOST_HELD_MS * long),
+    [STORM]: ([lost, doubled, late, lateness]) =>
+      this.world.network.setEverywhere({
+        ...{ lost: 0.06 * lost ** 3, broken: 0.06 * (1 - lost) ** 3, doubled: 0.2 + 0.7 * doubled },
+        ...{ late: 0.6 + 0.38 * late, lateMs: 2 + 600 * lateness ** 4 },
+      }),
   };
 
   /** Sets how messages from and to one process fare, for a while. */

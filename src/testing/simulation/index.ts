@@ -1,6 +1,6 @@
 export { ApiNetwork } from './api-network.js';
 export type { ApiTrouble } from './api-network.js';
-export { FAULT_KINDS, STORE_FAULT_KINDS, diceOf, planFaults } from './fault-kinds.js';
+export { FAULT_KINDS, STORE_FAULT_KINDS, STORM, diceOf, planFaults } from './fault-kinds.js';
 export type { Dice, FaultKind, PlannedFault, StoreFaultKind } from './fault-kinds.js';
 export { Faults } from './faults.js';
 export { Kernel } from './kernel.js';

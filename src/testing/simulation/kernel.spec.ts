@@ -100,6 +100,22 @@ describe('a network', () => {
     expect(await answer).toBe(1);
   });
 
+  it('brings a late message after every one that is not late, and counts it', async () => {
+    network.set('server', { late: 1, lateMs: 0 });
+    for (let messages = 1; messages <= 50; messages++) expect(network.latency(client, server)).toBe(2);
+    expect(network.faults.get('message late')).toBe(50);
+  });
+
+  it('has the weather of everywhere, unless that of a process is worse', () => {
+    network.setEverywhere({ lost: 1 });
+    expect(network.happens('lost', client, server)).toBe(true);
+    network.set('server', { lost: 0, broken: 1 });
+    expect(network.happens('lost', client, server)).toBe(true);
+    expect(network.happens('broken', client, server)).toBe(true);
+    network.clear();
+    expect(network.happens('lost', client, server)).toBe(false);
+  });
+
   it('tells the sender of a connection that breaks, and may have had the effect', async () => {
     network.set('server', { broken: 1 });
     const answer = expect(call()).rejects.toThrow('the connection broke: count');

@@ -97,15 +97,31 @@ export class Kernel {
 
   /** Fires what is due until an instant of simulated time, then sets the time to it. */
   async runUntil(endMs: number): Promise<void> {
-    await this.settle();
-    while ((this.completions.first?.atMs ?? Infinity) <= endMs) await this.step();
+    await this.runWhile(() => (this.completions.first?.atMs ?? Infinity) > endMs);
     this.nowMs = Math.max(this.nowMs, endMs);
   }
 
-  /** Fires completions one by one until `isOver` returns true or nothing is left to fire. */
-  async runWhile(isOver: () => boolean): Promise<void> {
-    await this.settle();
-    while (!isOver() && (await this.step()));
+  /**
+   * Fires completions one by one until `isOver` returns true or nothing is left to fire. Promises, ticks and turns that
+   * follow from one run to their end before the next: all promises and ticks do before the event loop comes round.
+   */
+  runWhile(isOver: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const round = (): void => {
+        try {
+          if (this.turns.length > 0) this.takeTurns();
+          else {
+            this.current = undefined;
+            if (!this.fireNext(isOver)) return resolve();
+          }
+        } catch (error) {
+          this.current = undefined;
+          return reject(error instanceof Error ? error : new Error(String(error)));
+        }
+        systemImmediate(round);
+      };
+      systemImmediate(round);
+    });
   }
 
   /** Restores the event loop for the rest of the process. */
@@ -122,39 +138,31 @@ export class Kernel {
     this.cancelled = 0;
   }
 
-  private async step(): Promise<boolean> {
-    const next = this.completions.pop();
-    if (!next) return false;
-    const { owner, run } = next;
-    if (!run) this.cancelled = Math.max(this.cancelled - 1, 0);
-    if (!run || owner?.state === 'dead') return true;
-    this.nowMs = next.atMs;
-    if (owner?.state === 'paused') {
-      owner.hold(() => next.run?.());
+  /** @returns whether one fired */
+  private fireNext(isOver: () => boolean): boolean {
+    while (!isOver()) {
+      const next = this.completions.pop();
+      if (!next) return false;
+      const { owner, run } = next;
+      if (!run) this.cancelled = Math.max(this.cancelled - 1, 0);
+      if (!run || owner?.state === 'dead') continue;
+      this.nowMs = next.atMs;
+      if (owner?.state === 'paused') {
+        owner.hold(() => next.run?.());
+        continue;
+      }
+      next.run = undefined;
+      this.steps += 1;
+      this.current = owner;
+      run();
       return true;
     }
-    next.run = undefined;
-    this.steps += 1;
-    this.current = owner;
-    run();
-    await this.settle();
-    this.current = undefined;
-    return true;
+    return false;
   }
 
-  /** Runs promises, ticks and turns until none is left. */
-  private async settle(): Promise<void> {
-    await nextRound();
-    while (this.turns.length > 0) {
-      const { turns } = this;
-      this.turns = [];
-      for (const turn of turns) turn();
-      await nextRound();
-    }
+  private takeTurns(): void {
+    const { turns } = this;
+    this.turns = [];
+    for (const turn of turns) turn();
   }
-}
-
-/** All promises and ticks run to their end before the event loop comes here. */
-function nextRound(): Promise<void> {
-  return new Promise((resolve) => systemImmediate(resolve));
 }

@@ -10,7 +10,7 @@ export interface Weather {
   broken: number;
   /** A request that may be repeated takes effect twice, as one that a client sends again after it has connected again. */
   doubled: number;
-  /** A message is late, by up to {@link lateMs}. */
+  /** A message is late: it takes longer than any that is not, by up to {@link lateMs}. */
   late: number;
   /** Milliseconds. */
   lateMs: number;
@@ -53,6 +53,8 @@ export class Network {
   /** The number of messages that had each kind of fault. */
   readonly faults = new Map<string, number>();
   private readonly weathers = new Map<string, Weather>();
+  /** The weather of all messages. */
+  private everywhere: Weather = FAIR_WEATHER;
 
   /** @param latencyMs the shortest and the longest of an ordinary message, by the receiver's or sender's name */
   constructor(
@@ -65,9 +67,15 @@ export class Network {
     this.weathers.set(name, { ...FAIR_WEATHER, ...weather });
   }
 
+  /** Sets how all messages fare. Where a process has worse weather, that counts. @default fair */
+  setEverywhere(weather: Partial<Weather>): void {
+    this.everywhere = { ...FAIR_WEATHER, ...weather };
+  }
+
   /** From now on nothing is lost, broken, doubled or late. */
   clear(): void {
     this.weathers.clear();
+    this.everywhere = FAIR_WEATHER;
   }
 
   count(fault: string, by = 1): void {
@@ -113,10 +121,10 @@ export class Network {
   /** How long a message takes now, milliseconds. */
   latency(from: SimulatedProcess, to: SimulatedProcess): number {
     const [shortest, longest] = this.latencyMs(from.name, to.name);
-    const base = shortest + (longest - shortest) * this.kernel.random.next() ** 2;
-    if (!this.happens('late', from, to)) return base;
+    const inTimeMs = shortest + (longest - shortest) * this.kernel.random.next() ** 2;
+    if (!this.happens('late', from, to)) return inTimeMs;
     const { lateMs } = this.worstOf(from, to, 'late');
-    return base + lateMs * this.kernel.random.next();
+    return longest + lateMs * this.kernel.random.next();
   }
 
   /** Whether this fault happens to a message now; counted if so. */
@@ -178,8 +186,11 @@ export class Network {
   }
 
   private worstOf(from: SimulatedProcess, to: SimulatedProcess, fault: keyof Weather): Weather {
-    const ofSender = this.weathers.get(from.name) ?? FAIR_WEATHER;
-    const ofReceiver = this.weathers.get(to.name) ?? FAIR_WEATHER;
-    return ofReceiver[fault] > ofSender[fault] ? ofReceiver : ofSender;
+    const { everywhere, weathers } = this;
+    if (weathers.size === 0) return everywhere;
+    const ofSender = weathers.get(from.name) ?? everywhere;
+    const ofReceiver = weathers.get(to.name) ?? everywhere;
+    const worse = ofReceiver[fault] > ofSender[fault] ? ofReceiver : ofSender;
+    return everywhere[fault] > worse[fault] ? everywhere : worse;
   }
 }

@@ -15,7 +15,8 @@ const RETRY_MS = 500;
 
 /**
  * A scheduler and the kubelets of all nodes, in one process that needs no network: a pod is bound, becomes ready after a
- * while, and ends after a while when it is deleted. A pod whose image has `broken` in its name never becomes ready.
+ * while, and ends after a while when it is deleted. A pod whose image has `broken` in its name never becomes ready, and one
+ * whose image has `absent` in it says that it cannot be pulled.
  */
 export class SimulatedNodes {
   private readonly stopper = new AbortController();
@@ -58,6 +59,7 @@ export class SimulatedNodes {
   private async start(pod: Pod): Promise<void> {
     if (this.failed.has(pod.metadata.uid ?? '')) return;
     if (pod.spec.containers.some(({ image = '' }) => image.includes('broken'))) return;
+    if (pod.spec.containers.some(({ image = '' }) => image.includes('absent'))) return this.cannotPull(pod);
     const nowText = toRfc3339(this.process.clock.now());
     const conditions = ['Ready', 'ContainersReady', 'Initialized', 'PodScheduled'].map((type) => ({
       ...{ type, status: 'True', lastTransitionTime: nowText },
@@ -65,6 +67,14 @@ export class SimulatedNodes {
     await this.write('PATCH', pod, '/status', {
       status: { phase: 'Running', startTime: nowText, podIP: '10.0.0.1', conditions },
     });
+  }
+
+  private cannotPull(pod: Pod): Promise<void> {
+    const containerStatuses = pod.spec.containers.map(({ image = '', name }) => ({
+      ...{ name, image, imageID: '', ready: false, restartCount: 0 },
+      state: { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` } },
+    }));
+    return this.write('PATCH', pod, '/status', { status: { phase: 'Pending', containerStatuses } });
   }
 
   private async end(pod: Pod): Promise<void> {

@@ -3,6 +3,17 @@ import { Faults } from './faults.js';
 import { World } from './world.js';
 
 describe('a world', () => {
+  it('starts one process for a replica that two faults start again at the same time', async () => {
+    const world = await World.create({ seed: 1, replicas: 1, controllers: () => [] });
+    world.replicas[0]!.process.kill();
+    const both = Promise.all([world.startReplica(0), world.startReplica(0)]);
+    const [first, second] = await world.during(both);
+    expect(first).toBe(second);
+    expect(world.replicas).toEqual([first]);
+    first.process.kill();
+    await world.close();
+  });
+
   it('starts no replica in place of a former process that dies at a late effect', async () => {
     const world = await World.create({ seed: 1, replicas: 1, controllers: () => [] });
     const faults = new Faults(world);

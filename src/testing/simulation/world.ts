@@ -62,6 +62,7 @@ export class World {
   readonly nodes: SimulatedNodes;
   readonly replicas: Replica[] = [];
   private lives = 0;
+  private readonly starting = new Map<number, Promise<Replica>>();
 
   private constructor(private readonly options: WorldOptions) {
     const { keepTrace, seed } = options;
@@ -118,8 +119,23 @@ export class World {
     return simulatedClient(process, this.apiNetwork);
   }
 
-  /** Starts a replica, or starts it again as a new process after it was killed or has ended. */
+  /**
+   * Starts a replica, or starts it again as a new process after it was killed or has ended. While it starts, it is the same
+   * start: a second process beside it would be one replica more.
+   */
   async startReplica(index: number): Promise<Replica> {
+    const underWay = this.starting.get(index);
+    if (underWay) return underWay;
+    const start = this.startNew(index);
+    this.starting.set(index, start);
+    try {
+      return await start;
+    } finally {
+      this.starting.delete(index);
+    }
+  }
+
+  private async startNew(index: number): Promise<Replica> {
     const { controllers, coordination: way, logger, manager, views } = this.options;
     const process = this.process(`replica-${index}.${++this.lives}`);
     const ownSteps = typeof way === 'function';
