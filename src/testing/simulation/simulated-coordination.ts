@@ -1,18 +1,25 @@
 import { uuidOf } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
-import type { ActorRuntime, ActorStore, ControllerQueue } from '@rollkeeper/runtime/activation';
+import type {
+  ActorRuntime,
+  ActorStore,
+  ControllerQueue,
+  MemoryActorStore,
+} from '@rollkeeper/runtime/activation';
 import { QueuedActivations, StoredActorRuntime } from '@rollkeeper/runtime/activation';
-import type { LeaseRequest, ResourceLock } from '@rollkeeper/runtime/leader-election';
+import type { LeaseRequest, MemoryLease, ResourceLock } from '@rollkeeper/runtime/leader-election';
 import { MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
+import type { LeaderTerm, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { compileWorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
+import type { MemoryClusterClaims } from '@rollkeeper/runtime/operator/memory-coordination';
 import type {
   ClusterClaims,
   Coordination,
   CoordinationFactory,
   CoordinationParts,
 } from '@rollkeeper/runtime/operator/coordination';
+import type { MemoryPresence } from '../fake-holder-witness.js';
 import { MemoryHolderWitness } from '../fake-holder-witness.js';
 import { ConnectionBrokenError } from './network.js';
 import type { Network } from './network.js';
@@ -20,7 +27,6 @@ import type { SimulatedProcess } from './process.js';
 import type { ServedQueue } from './served-queue.js';
 import type { QueueCalls } from './simulated-consumer.js';
 import { SimulatedConsumer } from './simulated-consumer.js';
-import type { SimulatedStore } from './simulated-store.js';
 
 /** How long a command waits for its answer, milliseconds: as the client of Redis does. */
 const COMMAND_TIMEOUT_MS = 2000;
@@ -54,10 +60,23 @@ type AsyncMethods<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Promise<R> : never;
 };
 
+/** The parts of a store in memory that its replicas share. */
+export interface SharedStore {
+  readonly process: SimulatedProcess;
+  /** How likely a write that needs memory is refused, from 0 to 1. */
+  readonly full: number;
+  readonly actors: MemoryActorStore;
+  readonly lease: MemoryLease;
+  readonly claims: MemoryClusterClaims;
+  readonly presence: MemoryPresence;
+  /** The queue of a controller, made when it is first asked for. */
+  queue(name: string, options: WorkQueueOptions): ServedQueue;
+}
+
 /** The coordination of one simulated process: everything it asks of the store goes over the network. */
 export function simulatedCoordination(
   process: SimulatedProcess,
-  store: SimulatedStore,
+  store: SharedStore,
   network: Network,
   views: CoordinationViews = {},
 ): CoordinationFactory {
@@ -73,7 +92,7 @@ class SimulatedCoordination implements Coordination {
 
   constructor(
     private readonly process: SimulatedProcess,
-    private readonly store: SimulatedStore,
+    private readonly store: SharedStore,
     private readonly network: Network,
     views: CoordinationViews,
     private readonly parts: CoordinationParts,
