@@ -156,7 +156,9 @@ if (args.includes(WORKER)) work();
 else {
   const values = optionsOf(args);
   if (values.redis && (values.dense || values.faults !== undefined))
-    throw new Error('--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease');
+    throw new Error(
+      '--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease',
+    );
   const failures = await (values.faults === undefined ? runSeeds(values) : runUntilFaults(values));
   process.exitCode = failures > 0 ? 1 : 0;
 }

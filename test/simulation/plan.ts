@@ -1,6 +1,12 @@
 import { SeededRandom } from '../../src/machinery/clock/index.js';
 import type { Dice, FaultKind, PlannedFault } from '../../src/testing/simulation/index.js';
-import { FAULT_KINDS, STORE_FAULT_KINDS, STORM, diceOf, planFaults } from '../../src/testing/simulation/index.js';
+import {
+  FAULT_KINDS,
+  STORE_FAULT_KINDS,
+  STORM,
+  diceOf,
+  planFaults,
+} from '../../src/testing/simulation/index.js';
 import { PLAIN_NAMES, POLICY_NAMES } from './shapes.js';
 
 export type { FaultKind } from '../../src/testing/simulation/index.js';

@@ -7,14 +7,23 @@ import type { SimulateOptions, SimulationResult } from './simulate.js';
 const PLAN = planOf(5, 60_000);
 const [NEEDED_FAULT, NEEDED_ACT] = [PLAN.faults[7]!, PLAN.acts[11]!];
 
-const needs = ({ acts, faults }: Plan): boolean =>
-  faults.includes(NEEDED_FAULT) && acts.includes(NEEDED_ACT);
+const needs = ({ acts, faults }: Plan): boolean => faults.includes(NEEDED_FAULT) && acts.includes(NEEDED_ACT);
 
 /** Fails where a plan has what the failure needs, in the middle of its time. */
 function resultOf({ plan = PLAN, seed }: SimulateOptions, isFailed = needs): SimulationResult {
   const violation = { check: 'limits', subject: 'web', problem: 'too many', atMs: 50_000, step: 10 };
   return {
-    ...{ seed, plan, traceHash: '', faults: {}, faultCount: 0, checks: 1, steps: 10, simulatedMs: 1, trace: [] },
+    ...{
+      seed,
+      plan,
+      traceHash: '',
+      faults: {},
+      faultCount: 0,
+      checks: 1,
+      steps: 10,
+      simulatedMs: 1,
+      trace: [],
+    },
     ...{ users: { acknowledged: 0, refused: 0, unknown: 0 }, violations: isFailed(plan) ? [violation] : [] },
   };
 }

@@ -11,7 +11,13 @@ const CREATION = /\/pods$/;
 
 /** The effects of these are counted in their place: each message, watch, answer and write that they strike. */
 const COUNTED_BY_EFFECT: ReadonlySet<FaultKind> = new Set([
-  ...([STORM, 'messages are lost', 'messages are doubled', 'messages are late', 'connections break'] as const),
+  ...([
+    STORM,
+    'messages are lost',
+    'messages are doubled',
+    'messages are late',
+    'connections break',
+  ] as const),
   ...(['watches are cut', 'watches fall silent', 'watches expire', 'watches are held'] as const),
   ...(['the store is full', 'the API server refuses', 'the API server fails after the effect'] as const),
 ]);
