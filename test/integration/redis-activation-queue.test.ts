@@ -73,6 +73,23 @@ describe('a queue and actors on one server', () => {
     await waitFor(async () => !(await isLocked()), { what: 'the lock to be let go' });
   });
 
+  it('a run holds the lock of its own actor where the prefix of the installation has an asterisk', async () => {
+    const starred = { redisUrl, keyPrefix: `${keyPrefix}*`, clock };
+    const own = new RedisActivationQueue({ name: 'test', ...starred });
+    await own.add(KEY);
+    const held: number[] = [];
+    consuming = new BullMqWorkQueueConsumer({ queue: own }).run(
+      async () => void held.push(await redis.hexists(`{${keyPrefix}*:actor:test:${KEY}}`, 'owner')),
+      { concurrency: 1 },
+      stop.signal,
+    );
+    await waitFor(() => held.length > 0, { what: 'the run' });
+    expect(held).toEqual([1]);
+    stop.abort();
+    await consuming;
+    await own.close();
+  });
+
   it('a run that starts holds the lock already, and nobody else gets it', async () => {
     await queue.add(KEY);
     const errors: unknown[] = [];

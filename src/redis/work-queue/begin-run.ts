@@ -1,6 +1,6 @@
 import { LuaScript } from '../connection/index.js';
 
-/** Stands for the key in the keys of what goes with the start of a run, where the job is not known yet. No key contains it. */
+/** Stands for the key in the keys of what goes with the start of a run, where the job is not known yet. The last one in a key counts. */
 export const KEY_TO_COME = '*';
 
 /** The reply of `take-pending`. */
@@ -41,7 +41,7 @@ local isJson, data = pcall(cjson.decode, text or '')
 if not isJson or type(data) ~= 'table' or type(data.key) ~= 'string' or data.due then return false end
 if (data.v or 1) > tonumber(ARGV[1]) then return false end
 local function withKey(name)
-  return (string.gsub(name, '%${KEY_TO_COME}', function() return data.key end))
+  return (string.gsub(name, '^(.*)%${KEY_TO_COME}', function(before) return before .. data.key end))
 end
 local keys, args = {}, {}
 for index = 1, ${taking} do keys[index] = KEYS[index] end
