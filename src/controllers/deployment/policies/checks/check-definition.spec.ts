@@ -43,7 +43,7 @@ describe('the definition of a check', () => {
   });
 
   it.each([
-    [{}, 'needs one of prometheus, web, datadog, new-relic,'],
+    [{}, 'needs one of prometheus, gateway, web, datadog,'],
     [{ prometheus: PROMETHEUS, job: { template: POD } }, 'has prometheus and job'],
     [{ prometheus: { ...PROMETHEUS, condition: '0.01' } }, 'prometheus.condition: "0.01" is not a condition'],
     [
