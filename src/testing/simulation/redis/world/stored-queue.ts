@@ -29,5 +29,6 @@ export function storedQueueOf(server: SimulatedRedis, base: string): StoredQueue
 }
 
 function delayedKeyOf([key, due]: readonly [Reply, Reply]): DelayedKey {
-  return { key: String(key), dueMs: due instanceof DoubleReply ? due.value : Number(due), failures: 0 };
+  if (typeof key !== 'string') throw new TypeError('The members of a sorted set are texts.');
+  return { key, dueMs: due instanceof DoubleReply ? due.value : Number(due), failures: 0 };
 }
