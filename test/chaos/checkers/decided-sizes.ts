@@ -14,6 +14,8 @@ interface Standing {
   readonly total: number;
   /** The ready pods that stay, as far as the sizes keep them. */
   readonly staying: number;
+  /** The same by the statuses of the ReplicaSets, which is all that their Deployment is decided from. */
+  readonly told: number;
 }
 
 /**
@@ -24,6 +26,7 @@ interface Standing {
  *
  * The limits are those of any spec that the controller may not have seen a successor of: from the generation that its last status
  * answers to. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache may lag.
+ * A ready pod that somebody else has taken away counts until the status of its ReplicaSet says so.
  */
 export class DecisionJudge {
   private readonly limits = new Map<number, RolloutLimits>();
@@ -55,7 +58,8 @@ export class DecisionJudge {
     const problems: string[] = [];
     if (after.total > ceiling && after.total > before.total)
       problems.push(`sizes were made to add up to ${after.total}, the limit is ${ceiling}`);
-    if (after.staying < before.staying && after.staying < floor)
+    const unseen = Math.max(0, before.told - before.staying);
+    if (after.staying < before.staying && after.staying + unseen < floor)
       problems.push(`a size leaves ${after.staying} ready pods of ${before.staying}, the limit is ${floor}`);
     return problems;
   }
@@ -68,10 +72,7 @@ export class DecisionJudge {
   }
 
   private noteKnown(owned: readonly ReplicaSet[], atMs: number): void {
-    const count = owned.reduce(
-      (sum, set) => sum + Math.min(set.status?.availableReplicas ?? 0, sizeOf(set)),
-      0,
-    );
+    const count = toldOf(owned);
     // The newest of those that are too old was the state of things when the time began.
     const begin = this.known.findLastIndex((each) => each.atMs <= atMs - this.knowledgeMs);
     this.known = [...this.known.slice(Math.max(0, begin)), { atMs, count }];
@@ -81,6 +82,7 @@ export class DecisionJudge {
     return {
       total: owned.reduce((sum, set) => sum + sizeOf(set), 0),
       staying: owned.reduce((sum, set) => sum + Math.min(this.readyOf(set), sizeOf(set)), 0),
+      told: toldOf(owned),
     };
   }
 
@@ -91,4 +93,8 @@ export class DecisionJudge {
 
 function sizeOf({ spec }: ReplicaSet): number {
   return spec.replicas ?? 1;
+}
+
+function toldOf(owned: readonly ReplicaSet[]): number {
+  return owned.reduce((sum, set) => sum + Math.min(set.status?.availableReplicas ?? 0, sizeOf(set)), 0);
 }

@@ -194,6 +194,22 @@ describe('the checkers of a chaos run', () => {
     expect(check(replicaSet('old', 0, 3, 1)), 'and must stay').toBe(1);
   });
 
+  it('(c) count a ready pod that a user has deleted until the status of its ReplicaSet says so', () => {
+    const replay = new StoreReplay();
+    const checker = new LimitsChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const old = [replicaSet('old', 2, 2, 2), pod('a', 'old'), pod('b', 'old')];
+    const rising = [deployment(2, 2, 1), ...old, replicaSet('new', 1, 1, 1), pod('c', 'new')];
+    expect(rising.map(check).every((found) => found === 0)).toBe(true);
+    expect(check(pod('c', 'new', true)), 'a user deletes the new pod').toBe(0);
+    expect(check(replicaSet('old', 1, 2, 2)), 'the status still says that it is there').toBe(0);
+    expect(check(replicaSet('new', 1, 0, 0)), 'now it does not').toBe(0);
+    expect(check(replicaSet('old', 0, 1, 1)), 'and no further pod may go').toBe(1);
+  });
+
   it('(d) see a pod too many, but not the rest of a batch that was decided before it was scaled down', () => {
     const replay = new StoreReplay();
     const checker = new PodsOfReplicaSetChecker(replay);
