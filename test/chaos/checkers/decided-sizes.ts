@@ -26,7 +26,7 @@ interface Standing {
  *
  * The limits are those of any spec that the controller may not have seen a successor of: from the generation that its last status
  * answers to. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache may lag.
- * A ready pod that somebody else has taken away counts until the status of its ReplicaSet says so.
+ * A ready pod that a user has deleted counts until the status of its ReplicaSet says so.
  */
 export class DecisionJudge {
   private readonly limits = new Map<number, RolloutLimits>();
