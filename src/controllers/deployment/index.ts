@@ -89,7 +89,7 @@ export type { LivePods } from './policies/resize/live-pods.js';
 export type { Standing, StandingCode } from './policies/common/outcome.js';
 export type { PolicyOutcome } from './policies/policies.js';
 export { compilePolicy } from './policies/compile-policy.js';
-export { readPosition } from './policies/steps/stages.js';
+export { readPosition } from './policies/steps/position.js';
 export { renderStep } from './policies/steps/steps.js';
 export { ABORT, APPROVE, GOOD_SINCE, RETRY, annotationOf, TOLD } from './policies/common/names.js';
 export { REMOVE_PODS } from './policies/remove-pods/settings.js';

@@ -21,7 +21,7 @@ import { TURN } from './turns/settings.js';
 import { ZONE_BEGUN } from './zones/settings.js';
 import { lastSwitchOf } from './blue-green/selecting-services.js';
 import { readSizeSteps } from './history/size-steps.js';
-import { readPosition } from './steps/stages.js';
+import { readPosition } from './steps/position.js';
 import { nextRound, readTurn, renderTurn } from './turns/turns.js';
 
 /*

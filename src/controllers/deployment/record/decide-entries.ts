@@ -11,7 +11,7 @@ import type { NameTrust } from '../policies/common/requester.js';
 import { shownName } from '../policies/common/requester.js';
 import type { SizeStep } from '../policies/history/size-steps.js';
 import { readSizeSteps } from '../policies/history/size-steps.js';
-import { readPosition } from '../policies/steps/stages.js';
+import { readPosition } from '../policies/steps/position.js';
 import type { RecordState } from './deployment-record.js';
 import type { FieldWriter } from './means.js';
 import { meansOf, meansOfRevision } from './means.js';

@@ -12,15 +12,8 @@ import { annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass, Policy, PolicyDecision } from '../common/pass.js';
 import type { BudgetFields } from './settings.js';
-import {
-  BUDGETS_NOT_WATCHED,
-  WAITING_FOR_BUDGET,
-  normal,
-  observedProgress,
-  tellEvent,
-  tellProgress,
-  asClause,
-} from '../common/tell.js';
+import { BUDGETS_NOT_WATCHED, WAITING_FOR_BUDGET, observedProgress } from '../common/tell.js';
+import { tellWait } from '../common/tell-wait.js';
 
 export interface BudgetSurroundings {
   /** The PodDisruptionBudgets. @default not known */
@@ -71,7 +64,7 @@ function asTold(pass: BudgetPass): PolicyDecision | undefined {
   const told = observedProgress(draft);
   if (told?.reason !== WAITING_FOR_BUDGET || draft.spec.paused) return undefined;
   const afterwards = (): void => {
-    if (!outcome.isWaiting && isAtRest(draft)) tellWait(pass, told.message ?? '');
+    if (!outcome.isWaiting && isAtRest(draft)) tellRefused(pass, told.message ?? '');
   };
   return { limits: { shrinkLimit: NOTHING_GOES }, afterwards };
 }
@@ -97,7 +90,7 @@ function isWhole(latest: ReplicaSetDraft): boolean {
 function tellRefusals(pass: BudgetPass, refusals: readonly Refusal[]): void {
   const { draft } = pass;
   const known = refusals.filter((refusal) => waitedMs(refusal, draft.nowMs) >= BEHIND_MS);
-  if (known.length > 0) return tellWait(pass, sentenceOf(known));
+  if (known.length > 0) return tellRefused(pass, sentenceOf(known));
   const soonest = Math.min(...refusals.map((refusal) => BEHIND_MS - waitedMs(refusal, draft.nowMs)));
   lookAgainAfter(pass.outcome, soonest);
 }
@@ -122,19 +115,15 @@ function podsOf(count = 0): string {
   return `${count} healthy ${count === 1 ? 'pod' : 'pods'}`;
 }
 
-function tellWait({ draft, outcome }: BudgetPass, message: string): void {
-  if (observedProgress(draft)?.message !== message)
-    tellEvent(draft, outcome, normal(WAITING_FOR_BUDGET, message));
-  tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_BUDGET, message });
-  outcome.isWaiting = true;
-  outcome.standing = {
-    code: 'waits-for-budget',
-    sentence: asClause(message),
+function tellRefused({ draft, outcome }: BudgetPass, message: string): void {
+  tellWait(draft, outcome, {
+    reason: WAITING_FOR_BUDGET,
+    message,
     unblockedBy: [
       'more healthy pods: a maxSurge above 0 starts new ones first',
       'a change of the PodDisruptionBudget',
       `removing ${annotationOf('disruption-budgets')}`,
     ],
     endsByItself: false,
-  };
+  });
 }

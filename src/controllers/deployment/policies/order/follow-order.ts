@@ -6,16 +6,8 @@ import { annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass, Policy } from '../common/pass.js';
 import { hashOf } from '../common/revisions.js';
-import {
-  ORDER_IN_CIRCLE,
-  WAITING_FOR_ORDER,
-  asClause,
-  normal,
-  observedProgress,
-  tellEvent,
-  tellProgress,
-  type Problem,
-} from '../common/tell.js';
+import { ORDER_IN_CIRCLE, WAITING_FOR_ORDER, observedProgress, type Problem } from '../common/tell.js';
+import { tellWait } from '../common/tell-wait.js';
 import type { VersionRule } from '../common/version-rule.js';
 import { servedMeanwhile } from '../failure/go-back.js';
 import type { FailureFields } from '../failure/settings.js';
@@ -43,11 +35,11 @@ export const FOLLOW_ORDER: VersionRule<OrderPass & Pass<FailureFields>> = {
     const isFirst = !rollout.before && pass.draft.living.length === 0;
     const wait = runs || isFirst ? waitForOrder(pass) : undefined;
     if (!wait) return undefined;
-    if (runs) return { runs, afterwards: () => tellWait(pass, wait), isWithheld: true };
+    if (runs) return { runs, afterwards: () => tellOrder(pass, wait), isWithheld: true };
     // Nothing runs in its place, so nothing is played.
     const afterwards = (): void => {
       setStatus(pass.draft, rolloutSetsOf(pass.draft));
-      tellWait(pass, wait);
+      tellOrder(pass, wait);
     };
     return { ends: true, afterwards, isWithheld: true };
   },
@@ -120,20 +112,11 @@ function circleProblem(circle: readonly string[]): Problem {
   return { reason: ORDER_IN_CIRCLE, message: `The rollout is held, because its order is a circle: ${way}` };
 }
 
-function tellWait(
+function tellOrder(
   { draft, outcome }: OrderPass,
   { lookAgainAfterMs, message, unblockedBy }: WaitForOrder,
 ): void {
-  if (observedProgress(draft)?.message !== message)
-    tellEvent(draft, outcome, normal(WAITING_FOR_ORDER, message));
-  tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_ORDER, message });
-  outcome.isWaiting = true;
-  outcome.standing = {
-    code: 'waits-for-order',
-    sentence: asClause(message),
-    unblockedBy,
-    endsByItself: false,
-  };
+  tellWait(draft, outcome, { reason: WAITING_FOR_ORDER, message, unblockedBy, endsByItself: false });
   lookAgainAfter(outcome, lookAgainAfterMs);
 }
 

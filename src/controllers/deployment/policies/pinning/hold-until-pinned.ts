@@ -2,14 +2,8 @@ import { rolloutSetsOf } from '../../kubernetes/new-replica-set.js';
 import { setStatus } from '../../kubernetes/status.js';
 import { annotationOf } from '../common/names.js';
 import type { Pass } from '../common/pass.js';
-import {
-  WAITING_FOR_CONFIGURATION,
-  asClause,
-  normal,
-  observedProgress,
-  tellEvent,
-  tellProgress,
-} from '../common/tell.js';
+import { WAITING_FOR_CONFIGURATION } from '../common/tell.js';
+import { tellWait } from '../common/tell-wait.js';
 import type { VersionRule } from '../common/version-rule.js';
 import { obstacleOf, unpin, type PinnedPass } from '../config-restart/pinned-config.js';
 import { servedMeanwhile } from '../failure/go-back.js';
@@ -22,22 +16,17 @@ export const HOLD_UNTIL_PINNED: VersionRule<PinnedPass & Pass<FailureFields>> = 
     const why = rollout.before ? undefined : obstacleOf(pass);
     if (why === undefined) return undefined;
     const runs = servedMeanwhile(pass, rollout);
-    const afterwards = (): void => tellWait(pass, why);
+    const afterwards = (): void => tellUnpinned(pass, why);
     return { ...(runs ? { runs } : { ends: true }), afterwards, isWithheld: true };
   },
 };
 
-function tellWait({ draft, outcome }: PinnedPass, why: string): void {
-  const message = `The version has not begun, because its configuration cannot be pinned: ${why}`;
+function tellUnpinned({ draft, outcome }: PinnedPass, why: string): void {
   if (draft.branch === undefined) setStatus(draft, rolloutSetsOf(draft));
-  if (observedProgress(draft)?.message !== message)
-    tellEvent(draft, outcome, normal(WAITING_FOR_CONFIGURATION, message));
-  tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_CONFIGURATION, message });
-  outcome.isWaiting = true;
-  outcome.standing = {
-    code: 'waits-for-configuration',
-    sentence: asClause(message),
+  tellWait(draft, outcome, {
+    reason: WAITING_FOR_CONFIGURATION,
+    message: `The version has not begun, because its configuration cannot be pinned: ${why}`,
     unblockedBy: ['the ConfigMaps and Secrets that the pods need', `removing ${annotationOf('config')}`],
     endsByItself: false,
-  };
+  });
 }

@@ -6,15 +6,8 @@ import type { VersionRule } from '../common/version-rule.js';
 import { servedMeanwhile } from '../failure/go-back.js';
 import type { FailureFields } from '../failure/settings.js';
 import type { StartFields } from './settings.js';
-import {
-  CORRECT_ANNOTATION,
-  ROLLOUT_HELD,
-  asClause,
-  normal,
-  observedProgress,
-  tellEvent,
-  tellProgress,
-} from '../common/tell.js';
+import { CORRECT_ANNOTATION, ROLLOUT_HELD } from '../common/tell.js';
+import { tellWait } from '../common/tell-wait.js';
 import { isOpen, nextOpening } from './windows.js';
 
 type StartPass = Pass<StartFields>;
@@ -46,15 +39,12 @@ export function holdOfStart(
 
 export function tellHeld({ draft, outcome }: StartPass, hold: HoldOfStart): void {
   const { message, unblockedBy } = wordsOf(hold);
-  if (observedProgress(draft)?.message !== message) tellEvent(draft, outcome, normal(ROLLOUT_HELD, message));
-  tellProgress(draft, { status: 'Unknown', reason: ROLLOUT_HELD, message });
-  outcome.isWaiting = true;
-  outcome.standing = {
-    code: 'rollout-held',
-    sentence: asClause(message),
+  tellWait(draft, outcome, {
+    reason: ROLLOUT_HELD,
+    message,
     unblockedBy: [unblockedBy],
     endsByItself: hold.by === 'window',
-  };
+  });
   if (hold.by === 'window' && hold.opensMs !== undefined) lookAgainAfter(outcome, hold.opensMs - draft.nowMs);
 }
 

@@ -1,60 +1,26 @@
-import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { isCount, isShortText, isTime, parseTimeMs, readJson } from '../../../shared/index.js';
+import { parseTimeMs } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import { lastServedRevision, revisionOf } from '../../kubernetes/revision.js';
-import type { Annotations } from '../../kubernetes/annotations.js';
-import { REVISION } from '../../kubernetes/annotations.js';
 import type { Gate } from '../checks/gate.js';
 import { isOverridable } from '../checks/gate.js';
-import { renderDuration } from '@rollkeeper/machinery/clock';
 import { APPROVE } from '../common/names.js';
-import { STEP } from './settings.js';
-import type { Outcome, Standing } from '../common/outcome.js';
-import { lookAgainAfter } from '../common/outcome.js';
 import type { Share } from '../common/share.js';
 import { isShared } from '../common/share.js';
 import type { FastTrackFields, StepFields } from './settings.js';
-import { byWhom, requesterOf } from '../common/requester.js';
+import { requesterOf } from '../common/requester.js';
 import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
 import type { ExperimentWait, StepExperiments } from './experiment-step.js';
 import { waitOfExperiment, withExperimentEnd } from './experiment-step.js';
+import type { Approval, Position } from './position.js';
+import { readPosition } from './position.js';
 import { capAt, isShareStep, shareAt } from './step-shares.js';
 import type { Step } from './steps.js';
-import { MOST_STEPS, renderStep } from './steps.js';
-import {
-  WAITING_FOR_APPROVAL,
-  WAITING_IN_STEP,
-  normal,
-  tellEvent,
-  tellProgress,
-  warning,
-} from '../common/tell.js';
-
-export interface Approval {
-  /** Counted from 1. */
-  readonly step: number;
-  /** The name in the annotation. */
-  readonly by: string;
-  /** RFC 3339. */
-  readonly at: string;
-}
-
-/** The position of a rollout in its steps: kept on its ReplicaSet, so that another template begins at the first. */
-export interface Position {
-  /** Steps that are behind it. */
-  readonly done: number;
-  /** When the last of them was over, RFC 3339. */
-  readonly since: string;
-  readonly approvals: readonly Approval[];
-  /** The end of the experiment at this step, RFC 3339. @default it has not begun */
-  readonly until?: string;
-}
 
 /** The wait that holds a rollout at its step. */
-type Wait =
+export type Wait =
   | { readonly for: 'time'; readonly untilMs: number }
   | { readonly for: 'approval' }
   | ExperimentWait
@@ -74,6 +40,7 @@ export interface StepGates {
   /** @param step counted from 1 */
   at(check: string, step: number): Gate;
 }
+
 /** Whether the routes give the new version a share of the requests. */
 export interface StepWeights {
   isServed(share: Share): boolean;
@@ -273,167 +240,6 @@ function endsByApproval(wait: Wait): boolean {
 }
 
 /** Whether `size` of its pods exist and are available. */
-function isWhole(latest: ReplicaSetDraft, size: number): boolean {
+export function isWhole(latest: ReplicaSetDraft, size: number): boolean {
   return size === 0 || (isObserved(latest) && lastingAvailable(latest, OWN_RULES) >= size);
-}
-
-/** Notes where the rollout is, and reports what it waits for. */
-export function tellStage(
-  draft: RolloutDraft,
-  steps: readonly Step[],
-  stage: Stage,
-  latest: ReplicaSetDraft | undefined,
-  outcome: Outcome,
-): void {
-  const { position, used, wait } = stage;
-  if (used) {
-    const { [APPROVE]: _used, ...others } = draft.annotations;
-    draft.replaceMetadata(others);
-    const by = byWhom(used.by, draft.names);
-    const note = normal('RolloutApproved', `Step ${used.step} of ${steps.length} was approved${by}`);
-    tellEvent(draft, outcome, note);
-  }
-  if (latest) writePosition(draft, latest, position);
-  if (wait?.for === 'experiment' && wait.runs) outcome.experiment = wait.runs;
-  if (stage.isMoved) {
-    const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
-    tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
-  }
-  // The gates of a check say what is said of it, and so does a rollout by weights.
-  if (!wait || wait.for === 'pods' || wait.for === 'weight' || wait.for === 'check' || !latest) return;
-  if (!isWhole(latest, latest.replicas)) return;
-  const name = stepName(steps, position.done);
-  if (!stage.isTail) return tellWait(draft, name, wait, outcome);
-  if (wait.for !== 'time') return;
-  outcome.standing = standingOf(draft, name, wait);
-  lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
-}
-
-function tellWait(
-  draft: RolloutDraft,
-  name: string,
-  wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>,
-  outcome: Outcome,
-): void {
-  const standing = standingOf(draft, name, wait);
-  outcome.standing = standing;
-  outcome.isWaiting = true;
-  if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
-  if (wait.for === 'experiment')
-    lookAgainAfter(outcome, wait.untilMs === undefined ? LOOK_AT_PODS_MS : wait.untilMs - draft.nowMs);
-  const reason = wait.for === 'approval' ? WAITING_FOR_APPROVAL : WAITING_IN_STEP;
-  const message = `${name}: ${wordsOf(wait)}`;
-  if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
-    tellEvent(draft, outcome, normal(WAITING_FOR_APPROVAL, message));
-  tellProgress(draft, { status: 'Unknown', reason, message });
-}
-
-/** No event reports that a pod of an experiment is available. */
-const LOOK_AT_PODS_MS = 2000;
-
-function wordsOf(wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>): string {
-  if (wait.for === 'approval') return 'waits for an approval';
-  if (wait.for === 'time') return `until ${timeOf(wait.untilMs)}`;
-  if (wait.untilMs !== undefined) return `runs an experiment until ${timeOf(wait.untilMs)}`;
-  const pods = `pods of its experiment (available: ${wait.missing ?? 'unknown'})`;
-  return wait.runs ? `waits for the ${pods}` : `the ${pods} were not available in time, and are removed`;
-}
-
-function standingOf(
-  draft: RolloutDraft,
-  name: string,
-  wait: Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>,
-): Standing {
-  if (wait.for === 'time') {
-    const left = renderDuration(wait.untilMs - draft.nowMs);
-    return {
-      code: 'waits-in-step',
-      sentence: `it is at ${name.toLowerCase()}, until ${timeOf(wait.untilMs)} (${left})`,
-      unblockedBy: [`${left} without a failure`, 'or roll back with rollkeeper abort'],
-      endsByItself: true,
-    };
-  }
-  const { name: deployment, namespace = 'default' } = draft.observed.metadata;
-  if (wait.for === 'experiment')
-    return {
-      code: 'waits-in-step',
-      sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
-      unblockedBy: [
-        ...(wait.runs ? ['time, and its checks'] : ['another version']),
-        `or roll back with rollkeeper abort ${namespace}/${deployment}`,
-      ],
-      endsByItself: wait.runs !== undefined,
-    };
-  return {
-    code: 'waits-for-approval',
-    sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
-    unblockedBy: [
-      `rollkeeper promote ${namespace}/${deployment}, or kubectl annotate deployment ${deployment} ${APPROVE}=WHO`,
-      `or roll back with rollkeeper abort ${namespace}/${deployment}`,
-    ],
-    endsByItself: false,
-  };
-}
-
-/**
- * An approval that nothing waits for must not approve of what comes later. One of the step that the rollout is at stays while the routes
- * do not serve the share of the step before: it is used once they do.
- */
-export function dropNeedlessApproval(
-  draft: RolloutDraft,
-  steps: readonly Step[],
-  stage: Stage | undefined,
-  outcome: Outcome,
-): void {
-  const by = requesterOf(draft.annotations, APPROVE);
-  const { [APPROVE]: _dropped, ...others } = draft.annotations;
-  if (by === undefined || stage?.used) return;
-  if (stage?.wait?.for === 'weight' && steps[stage.position.done]?.kind === 'approve') return;
-  draft.replaceMetadata(others);
-  // The rest of an approval that was used, and of which only the step was noted.
-  if (stage?.position.approvals.at(-1)?.by === by) return;
-  tellEvent(
-    draft,
-    outcome,
-    warning('ApprovalNotNeeded', `Nothing waited for the approval${byWhom(by, draft.names)}: it is dropped`),
-  );
-}
-
-export function stepName(steps: readonly Step[], done: number): string {
-  const step = steps[done];
-  return `Step ${done + 1} of ${steps.length} (${step ? renderStep(step) : ''})`;
-}
-
-function timeOf(ms: number): string {
-  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-}
-
-function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: Position): void {
-  const { approvals, done, since, until } = position;
-  const revision = latest.annotations[REVISION] ?? '';
-  const text = stringifyJson({
-    ...{ revision, done, since },
-    ...(approvals.length > 0 && { approvals }),
-    ...(until !== undefined && { until }),
-  });
-  draft.annotate(latest, { ...latest.annotations, [STEP]: text });
-}
-
-/**
- * The position of a rollout in its steps, from its ReplicaSet's annotations; `undefined` if none of this revision can
- * be read.
- */
-export function readPosition(annotations: Annotations): Position | undefined {
-  const read = readJson(annotations[STEP]);
-  if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
-  const { approvals = [], done, since, until } = read;
-  if (!isCount(done) || !isTime(since) || !Array.isArray(approvals)) return undefined;
-  return {
-    ...{ done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) },
-    ...(isTime(until) && { until }),
-  };
-}
-
-function isApproval(value: unknown): value is Approval {
-  return isJsonObject(value) && isCount(value['step']) && isShortText(value['by']) && isTime(value['at']);
 }

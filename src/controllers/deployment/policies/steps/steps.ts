@@ -146,3 +146,9 @@ function renderExperiment({ baseline, canary, checks, isServing, ms }: Experimen
   ];
   return `experiment ${renderDuration(ms)}: ${parts.join(', ')}`;
 }
+
+/** The step after `done` of them, as people read it: `Step 2 of 4 (approve)`. */
+export function stepName(steps: readonly Step[], done: number): string {
+  const step = steps[done];
+  return `Step ${done + 1} of ${steps.length} (${step ? renderStep(step) : ''})`;
+}

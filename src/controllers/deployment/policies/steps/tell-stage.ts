@@ -1,0 +1,140 @@
+import { renderDuration } from '@rollkeeper/machinery/clock';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
+import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { APPROVE } from '../common/names.js';
+import type { Outcome, Standing } from '../common/outcome.js';
+import { lookAgainAfter } from '../common/outcome.js';
+import { byWhom, requesterOf } from '../common/requester.js';
+import {
+  WAITING_FOR_APPROVAL,
+  WAITING_IN_STEP,
+  normal,
+  tellEvent,
+  tellProgress,
+  warning,
+} from '../common/tell.js';
+import { writePosition } from './position.js';
+import type { Stage, Wait } from './stages.js';
+import { isWhole } from './stages.js';
+import type { Step } from './steps.js';
+import { stepName } from './steps.js';
+
+/** A wait that is told by its step: checks and weights tell theirs, and pods need no words. */
+type ToldWait = Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>;
+
+/** Notes where the rollout is, and reports what it waits for. */
+export function tellStage(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  stage: Stage,
+  latest: ReplicaSetDraft | undefined,
+  outcome: Outcome,
+): void {
+  const { position, used, wait } = stage;
+  if (used) {
+    const { [APPROVE]: _used, ...others } = draft.annotations;
+    draft.replaceMetadata(others);
+    const by = byWhom(used.by, draft.names);
+    const note = normal('RolloutApproved', `Step ${used.step} of ${steps.length} was approved${by}`);
+    tellEvent(draft, outcome, note);
+  }
+  if (latest) writePosition(draft, latest, position);
+  if (wait?.for === 'experiment' && wait.runs) outcome.experiment = wait.runs;
+  if (stage.isMoved) {
+    const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
+    tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
+  }
+  // The gates of a check say what is said of it, and so does a rollout by weights.
+  if (!wait || wait.for === 'pods' || wait.for === 'weight' || wait.for === 'check' || !latest) return;
+  if (!isWhole(latest, latest.replicas)) return;
+  const name = stepName(steps, position.done);
+  if (!stage.isTail) return tellWait(draft, name, wait, outcome);
+  if (wait.for !== 'time') return;
+  outcome.standing = standingOf(draft, name, wait);
+  lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
+}
+
+function tellWait(draft: RolloutDraft, name: string, wait: ToldWait, outcome: Outcome): void {
+  const standing = standingOf(draft, name, wait);
+  outcome.standing = standing;
+  outcome.isWaiting = true;
+  if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
+  if (wait.for === 'experiment')
+    lookAgainAfter(outcome, wait.untilMs === undefined ? LOOK_AT_PODS_MS : wait.untilMs - draft.nowMs);
+  const reason = wait.for === 'approval' ? WAITING_FOR_APPROVAL : WAITING_IN_STEP;
+  const message = `${name}: ${wordsOf(wait)}`;
+  if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
+    tellEvent(draft, outcome, normal(WAITING_FOR_APPROVAL, message));
+  tellProgress(draft, { status: 'Unknown', reason, message });
+}
+
+/** No event reports that a pod of an experiment is available. */
+const LOOK_AT_PODS_MS = 2000;
+
+function wordsOf(wait: ToldWait): string {
+  if (wait.for === 'approval') return 'waits for an approval';
+  if (wait.for === 'time') return `until ${timeOf(wait.untilMs)}`;
+  if (wait.untilMs !== undefined) return `runs an experiment until ${timeOf(wait.untilMs)}`;
+  const pods = `pods of its experiment (available: ${wait.missing ?? 'unknown'})`;
+  return wait.runs ? `waits for the ${pods}` : `the ${pods} were not available in time, and are removed`;
+}
+
+function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing {
+  if (wait.for === 'time') {
+    const left = renderDuration(wait.untilMs - draft.nowMs);
+    return {
+      code: 'waits-in-step',
+      sentence: `it is at ${name.toLowerCase()}, until ${timeOf(wait.untilMs)} (${left})`,
+      unblockedBy: [`${left} without a failure`, 'or roll back with rollkeeper abort'],
+      endsByItself: true,
+    };
+  }
+  const { name: deployment, namespace = 'default' } = draft.observed.metadata;
+  if (wait.for === 'experiment')
+    return {
+      code: 'waits-in-step',
+      sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
+      unblockedBy: [
+        ...(wait.runs ? ['time, and its checks'] : ['another version']),
+        `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+      ],
+      endsByItself: wait.runs !== undefined,
+    };
+  return {
+    code: 'waits-for-approval',
+    sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
+    unblockedBy: [
+      `rollkeeper promote ${namespace}/${deployment}, or kubectl annotate deployment ${deployment} ${APPROVE}=WHO`,
+      `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+    ],
+    endsByItself: false,
+  };
+}
+
+/**
+ * An approval that nothing waits for must not approve of what comes later. One of the step that the rollout is at stays while the routes
+ * do not serve the share of the step before: it is used once they do.
+ */
+export function dropNeedlessApproval(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  stage: Stage | undefined,
+  outcome: Outcome,
+): void {
+  const by = requesterOf(draft.annotations, APPROVE);
+  const { [APPROVE]: _dropped, ...others } = draft.annotations;
+  if (by === undefined || stage?.used) return;
+  if (stage?.wait?.for === 'weight' && steps[stage.position.done]?.kind === 'approve') return;
+  draft.replaceMetadata(others);
+  // The rest of an approval that was used, and of which only the step was noted.
+  if (stage?.position.approvals.at(-1)?.by === by) return;
+  tellEvent(
+    draft,
+    outcome,
+    warning('ApprovalNotNeeded', `Nothing waited for the approval${byWhom(by, draft.names)}: it is dropped`),
+  );
+}
+
+function timeOf(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
