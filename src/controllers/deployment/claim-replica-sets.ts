@@ -10,7 +10,7 @@ import { EXPERIMENT, isExperimentOf } from './policies/experiment/experiment-set
 
 /** The ReplicaSets of a pass. */
 export interface ReplicaSetClaims extends ClaimDecision<DeepReadonly<ReplicaSet>> {
-  /** Those of its experiments, which it owns and does not control. */
+  /** The ReplicaSets of its experiments, which it owns and does not control. */
   readonly experiments: readonly DeepReadonly<ReplicaSet>[];
 }
 

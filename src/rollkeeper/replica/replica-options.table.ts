@@ -213,7 +213,7 @@ export const REPLICA_OPTIONS_TABLE = {
     help: 'the only hosts that notifications of rollouts may be sent to, comma-separated: HOST, HOST:PORT or *.SUFFIX (docs/NOTIFICATIONS.md); needs get on Secrets, of which each says itself that it is a channel',
     value: 'list',
     default: '',
-    shownDefault: 'none, so nobody is notified',
+    shownDefault: 'none, so it sends no notifications',
     chart: { path: 'notifications.hosts' },
   }),
   'blue-green': onOrOff({

@@ -1,15 +1,10 @@
-import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { UndiciSender, channelsOf, hostProblem } from '@rollkeeper/controllers/deployment';
-import { SystemClock } from '@rollkeeper/machinery/clock';
-import { ControllerManager } from '@rollkeeper/runtime';
 import { createNotificationMetrics } from './app-metrics.js';
 import { Notifications, smtpSender } from '../insight/notifications/index.js';
-import { KubernetesApi } from './kubernetes-api.service.js';
-import type { CompiledReplicaOptions } from './replica.options.js';
-import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.service.js';
 import { RolloutFeed } from './rollout-feed.js';
+import { RolloutListener } from './rollout-listener.js';
 import { deploymentDefinition } from './watched-deployments.js';
 
 /** Names the recorder of Events about channels. */
@@ -17,19 +12,7 @@ const COMPONENT = 'rollkeeper-notifications';
 
 /** Notifies people of rollouts, if hosts are allowed, and Deployments are processed, and so watched. */
 @Injectable()
-export class RolloutNotifications implements OnModuleInit, OnModuleDestroy {
-  private readonly stopper = new AbortController();
-  private removeHandlers: (() => void) | undefined;
-  private ended: Promise<unknown> = Promise.resolve();
-
-  constructor(
-    @Inject(REPLICA_OPTIONS) private readonly options: CompiledReplicaOptions,
-    @Inject(ControllerManager) private readonly manager: ControllerManager,
-    @Inject(SystemClock) private readonly clock: SystemClock,
-    @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
-    @Inject(KubernetesApi) private readonly api: KubernetesApi,
-  ) {}
-
+export class RolloutNotifications extends RolloutListener implements OnModuleInit {
   /** Before the application starts: the manager fills the caches requested by then. */
   onModuleInit(): void {
     const { 'console-url': consoleUrl, notificationHosts: hosts } = this.options;
@@ -54,13 +37,6 @@ export class RolloutNotifications implements OnModuleInit, OnModuleDestroy {
       record: (about, note) => manager.eventsOf(COMPONENT).record(about, note),
       ...(consoleUrl !== undefined && { consoleUrl }),
     });
-    this.removeHandlers = feed.onChange((ref) => notifications.note(ref));
-    this.ended = notifications.run(this.stopper.signal).finally(() => sender.close());
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    this.removeHandlers?.();
-    this.stopper.abort();
-    await this.ended;
+    this.listen(feed, notifications, sender);
   }
 }

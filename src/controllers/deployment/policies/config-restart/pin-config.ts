@@ -17,11 +17,11 @@ export interface Pin {
   readonly digest: string;
   /** The digest of each; {@link MISSING} for an optional one that does not exist. */
   readonly sources: ReadonlyMap<SourceName, string>;
-  /** Those that pods cannot start without, and that do not exist. */
+  /** The objects that do not exist, and without which pods cannot start. */
   readonly missing: readonly SourceName[];
 }
 
-/** Those that others fill with a token stay as they are: a token that was replaced may be revoked. */
+/** Secrets that hold a token are left out, because a token that was replaced may be revoked. */
 export function pinOf(
   template: Template,
   except: ReadonlySet<SourceName>,

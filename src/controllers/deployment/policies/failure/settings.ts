@@ -9,7 +9,7 @@ import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses, type FailureCause } f
 const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
 export type OnFailure = (typeof ON_FAILURE)[number];
 
-/** A name as of a label: it stands in annotations and messages. */
+/** A release has the form of a label's value, since annotations and messages repeat it. */
 const RELEASE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 /** Whether a release may have that name. */

@@ -37,7 +37,7 @@ export interface OrderSource {
   find(namespace: string, name: string): OrderedRollout | undefined;
   /** The Deployments of a release. Each is looked at when it is asked for. */
   inRelease(namespace: string, release: string): Iterable<OrderedRollout>;
-  /** Those of them that have failed, of which nothing else is looked at. */
+  /** The members that have failed. Nothing else about them is read. */
   failedIn(namespace: string, release: string): Iterable<FailedRollout>;
 }
 

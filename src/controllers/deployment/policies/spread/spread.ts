@@ -41,7 +41,7 @@ function sizeBefore({ observed }: ReplicaSetDraft): number {
   return observed ? (observed.spec.replicas ?? 1) : 0;
 }
 
-/** Those that lose all of their pods to it. At a step some of them stay, and count. */
+/** The ReplicaSets that lose all of their pods to the new one. At a step, some of their pods stay and count. */
 function replacedBy(draft: RolloutDraft, grown: ReplicaSetDraft): readonly string[] {
   if (draft.spec.paused || draft.newSize < draft.replicas) return [];
   return draft.living

@@ -19,7 +19,7 @@ import { isWhole } from './stages.js';
 import type { Step } from './steps.js';
 import { stepName } from './steps.js';
 
-/** A wait that is told by its step: checks and weights tell theirs, and pods need no words. */
+/** A wait that its step reports. Checks and weights report their own, and a wait for pods needs no words. */
 type ToldWait = Exclude<Wait, { for: 'pods' | 'check' | 'weight' }>;
 
 /** Notes where the rollout is, and reports what it waits for. */
