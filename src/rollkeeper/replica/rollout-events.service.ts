@@ -4,7 +4,7 @@ import { UndiciSender, fileSigner } from '@rollkeeper/controllers/deployment';
 import { createRolloutEventMetrics } from './app-metrics.js';
 import { RolloutEvents } from '../insight/events/index.js';
 import { RolloutFeed } from './rollout-feed.js';
-import { RolloutListener } from './rollout-listener.js';
+import { RolloutListener } from './rollout-listener.service.js';
 import { deploymentDefinition } from './watched-deployments.js';
 
 /** Sends CloudEvents of rollouts, if there is a sink, and Deployments are processed, and so watched. */

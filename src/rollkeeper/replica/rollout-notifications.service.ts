@@ -4,7 +4,7 @@ import { UndiciSender, channelsOf, hostProblem } from '@rollkeeper/controllers/d
 import { createNotificationMetrics } from './app-metrics.js';
 import { Notifications, smtpSender } from '../insight/notifications/index.js';
 import { RolloutFeed } from './rollout-feed.js';
-import { RolloutListener } from './rollout-listener.js';
+import { RolloutListener } from './rollout-listener.service.js';
 import { deploymentDefinition } from './watched-deployments.js';
 
 /** Names the recorder of Events about channels. */
