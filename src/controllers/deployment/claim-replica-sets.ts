@@ -33,7 +33,8 @@ export function claimReplicaSets(
     (each) => each.metadata.labels?.[EXPERIMENT] !== undefined && !controllerOf(each),
   );
   const others = marked.length === 0 ? candidates : candidates.filter((each) => !marked.includes(each));
-  const experiments = marked.filter((each) => isExperimentOf(each, uid));
+  // Each is found twice: by its owner, and as one that has no controller.
+  const experiments = [...new Set(marked)].filter((each) => isExperimentOf(each, uid));
   return { ...decideClaims({ owner: deployment, selects, candidates: others }), experiments };
 }
 

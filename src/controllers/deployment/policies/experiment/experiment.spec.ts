@@ -38,6 +38,16 @@ describe('an experiment', () => {
     expect(lab.eventsOf('ExperimentStarted', 'ExperimentEnded')).toHaveLength(2);
   });
 
+  it('says in whole sentences which ReplicaSets it has made and removed, with the number of their pods', async () => {
+    const lab = await running('experiment 10m: baseline 1, canary 3; 100%');
+    await lab.annotate('abort', 'anna');
+    const events = lab.eventsOf('ExperimentStarted', 'ExperimentEnded');
+    expect(events.map((text) => text.replaceAll(/-[0-9a-f]{10}/g, ''))).toEqual([
+      'Normal ExperimentStarted Made ReplicaSet web-experiment-baseline with 1 pod and ReplicaSet web-experiment-canary with 3 pods for an experiment',
+      'Normal ExperimentEnded Removed ReplicaSet web-experiment-baseline with 1 pod and ReplicaSet web-experiment-canary with 3 pods of an experiment',
+    ]);
+  });
+
   it('has ReplicaSets that the Deployment owns and does not control, and that no Service of it selects', async () => {
     const lab = await running();
     for (const set of lab.world.experimentSets) {

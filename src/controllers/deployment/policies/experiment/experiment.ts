@@ -1,4 +1,5 @@
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { counted } from '@rollkeeper/machinery/text';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
@@ -35,9 +36,9 @@ export const EXPERIMENTS: Policy<Pass & ExperimentSurroundings> = {
       ...removed.map((object) => ({ verb: 'delete', object }) as const),
       ...made.map((object) => ({ verb: 'create', object }) as const),
     );
-    if (made.length > 0) tellEvent(draft, outcome, normal('ExperimentStarted', `Made ${listOf(made)}`));
+    if (made.length > 0) tellEvent(draft, outcome, normal('ExperimentStarted', `Made ${listOf(made)} for an experiment`));
     if (removed.length > 0)
-      tellEvent(draft, outcome, normal('ExperimentEnded', `Removed ${listOf(removed)}`));
+      tellEvent(draft, outcome, normal('ExperimentEnded', `Removed ${listOf(removed)} of an experiment`));
   },
 };
 
@@ -50,8 +51,8 @@ function staysPaused({ draft, outcome }: Pass, replicaSet: DeepReadonly<ReplicaS
 
 function listOf(replicaSets: readonly DeepReadonly<ReplicaSet>[]): string {
   return replicaSets
-    .map(({ metadata, spec }) => `ReplicaSet ${metadata.name} of an experiment with ${spec.replicas ?? 1}`)
-    .join(', ');
+    .map(({ metadata, spec }) => `ReplicaSet ${metadata.name} with ${counted(spec.replicas ?? 1, 'pod')}`)
+    .join(' and ');
 }
 
 /** The pods of an experiment that are not available yet, for people; undefined if all of them are. */
