@@ -36,7 +36,8 @@ export const EXPERIMENTS: Policy<Pass & ExperimentSurroundings> = {
       ...removed.map((object) => ({ verb: 'delete', object }) as const),
       ...made.map((object) => ({ verb: 'create', object }) as const),
     );
-    if (made.length > 0) tellEvent(draft, outcome, normal('ExperimentStarted', `Made ${listOf(made)} for an experiment`));
+    if (made.length > 0)
+      tellEvent(draft, outcome, normal('ExperimentStarted', `Made ${listOf(made)} for an experiment`));
     if (removed.length > 0)
       tellEvent(draft, outcome, normal('ExperimentEnded', `Removed ${listOf(removed)} of an experiment`));
   },
