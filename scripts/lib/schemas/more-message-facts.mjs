@@ -65,8 +65,12 @@ const registration = {
 const named = (group, messages) =>
   Object.entries(messages).map(([name, layout]) => [`${group}.${name}`, layout]);
 
+/** The number of a field that is newer than the program from which the layouts are read. */
+export const ADDED_FIELDS = { 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta': { 5: 'shardInfo' } };
+
 /** By the name of the schema. */
 export const MORE_LAYOUTS = Object.fromEntries([
+  ...named('io.k8s.apimachinery.pkg.apis.meta.v1', { ShardInfo: listed('selector') }),
   ...named(EXTENSIONS, extensions),
   ...named(REGISTRATION, registration),
 ]);

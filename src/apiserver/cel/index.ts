@@ -3,6 +3,8 @@ export type { CelField, CelObjectType, CelType } from './cel-type.js';
 export { compileExpression } from './compile-expression.js';
 export type { CelOutcome, CelProgram } from './compile-expression.js';
 export { CostBudget } from './library/cost.js';
+export type { ExpressionNode } from './library/cost.js';
+export { parseExpression } from './parse-expression.js';
 export type { DeclaredSizes } from './estimate/size.js';
 export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
 export { ObjectLiteral, PatchLiteral } from './library/object-literals.js';

@@ -152,3 +152,12 @@ export {
 } from './volumes.js';
 export { findVolume, givingPatch, isBoundTo, isWithinReach, mismatchOf } from './volume-match.js';
 export type { MatchOptions } from './volume-match.js';
+export {
+  SHARD_HASHES,
+  isInShard,
+  shardHash,
+  shardIndexOf,
+  shardRangeOf,
+  shardSelectorText,
+} from './shard-ranges.js';
+export type { ShardField, ShardRange } from './shard-ranges.js';

@@ -85,7 +85,7 @@ describe('answers in protobuf', () => {
       const fields = Object.keys(schemas.get(name)?.properties ?? {});
       const missing = known ? fields.filter((field) => !known.has(field)) : [];
       return missing
-        .filter((field) => field !== 'apiVersion' && field !== 'kind' && field !== 'shardInfo')
+        .filter((field) => field !== 'apiVersion' && field !== 'kind')
         .map((field) => `${name.replace('io.k8s.api.', '')}.${field}`);
     });
     expect(lacking.sort()).toEqual(WITHOUT_NUMBER);

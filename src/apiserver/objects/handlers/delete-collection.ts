@@ -2,11 +2,12 @@ import { StatusError } from '../../schema/errors/index.js';
 import type { ApiResponse } from '../../http/index.js';
 import { deleteObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { parseSelection } from '../../kinds/selectors/index.js';
+import { parseSelection, parseShardSelector } from '../../kinds/selectors/index.js';
 import type { ObjectState } from '../../storage/index.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { ReadDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
+import { shardInfoFor } from './list.js';
 import { listPages } from './list-pages.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
 import { respondWithList } from './list-response.js';
@@ -24,9 +25,13 @@ export async function handleDeleteCollection(
   checkListOptions(call.request.query);
   const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
+  const shard = parseShardSelector(call.request.query);
   const limit = parseLimit(call.request.query);
-  const pages = deletedPages(context, call, listPages(context, call, selection, { limit }), options);
-  return respondWithList(context, call, pages, ({ revision }) => ({ resourceVersion: String(revision) }));
+  const pages = deletedPages(context, call, listPages(context, call, selection, { limit, shard }), options);
+  return respondWithList(context, call, pages, ({ revision }) => ({
+    resourceVersion: String(revision),
+    ...shardInfoFor(call, shard),
+  }));
 }
 
 /** The pages with what became of their objects, which are deleted when the page is asked for. */

@@ -1,10 +1,11 @@
-import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource, shardHash } from '@rollkeeper/machinery/kubernetes';
 import { expired } from '../../schema/errors/index.js';
 import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
-import type { Selection } from '../../kinds/selectors/index.js';
+import { shardHashOf } from '../../kinds/selectors/index.js';
+import type { Selection, ShardSelector } from '../../kinds/selectors/index.js';
 import { StorageExpiredError } from '../../storage/index.js';
-import type { ObjectState, StorageCursor, StorageList, StorageListOptions } from '../../storage/index.js';
+import type { StoredObject, ObjectState, StorageCursor, StorageList, StorageListOptions } from '../../storage/index.js';
 import type { ResourceCall } from './handler.js';
 
 /** Objects, and characters of them, that are held in memory for one request at a time. */
@@ -31,6 +32,8 @@ export interface SelectedPage {
 interface ListPagesOptions {
   /** The maximum number of selected objects. @default all */
   readonly limit?: number;
+  /** @default the objects of all shards */
+  readonly shard?: ShardSelector | undefined;
   readonly continueFrom?: StorageCursor;
   /** The refusal when the state of `continueFrom` no longer exists. @default an error that asks the client to list again */
   readonly onExpired?: () => Error;
@@ -61,16 +64,18 @@ class ListPages implements PageSource {
   private readonly onExpired: () => Error;
   private maxTextLength = FIRST_PAGE_LENGTH;
   private isAtEnd = false;
+  private readonly shard: ShardSelector | undefined;
 
   constructor(
     private readonly context: RegistryContext,
     private readonly call: Pick<ResourceCall, 'kind' | 'namespace'>,
     private readonly selection: Selection,
-    { continueFrom, limit = 0, onExpired = expiredMeanwhile }: ListPagesOptions,
+    { continueFrom, limit = 0, onExpired = expiredMeanwhile, shard }: ListPagesOptions,
   ) {
     this.wanted = limit || Infinity;
     this.cursor = continueFrom;
     this.onExpired = onExpired;
+    this.shard = shard;
   }
 
   async next(): Promise<SelectedPage | undefined> {
@@ -84,7 +89,8 @@ class ListPages implements PageSource {
     const { kind, namespace } = this.call;
     const { name } = this.selection;
     if (!name || this.cursor || (namespace === '' && kind.type.namespaced)) return undefined;
-    return selectOne(this.context, { kind, namespace, name }, this.selection);
+    const page = await selectOne(this.context, { kind, namespace, name }, this.selection);
+    return { ...page, items: inShard(page.items, this.shard) };
   }
 
   private async readSome(): Promise<SelectedPage> {
@@ -95,9 +101,10 @@ class ListPages implements PageSource {
       maxTextLength: this.maxTextLength,
       ...(this.cursor && { continueFrom: this.cursor }),
     });
+    const sharded = inShard(items, this.shard);
     const selected = this.selection.all
-      ? items
-      : items.filter(({ object }) => this.selection.matches(object));
+      ? sharded
+      : sharded.filter(({ object }) => this.selection.matches(object));
     this.wanted -= selected.length;
     this.cursor = next;
     this.maxTextLength = PAGE_LENGTH;
@@ -114,6 +121,20 @@ class ListPages implements PageSource {
   }
 }
 
+/** The objects of a shard. They lie one namespace after the other, and none is parsed for its namespace. */
+function inShard(items: readonly StoredObject[], shard: ShardSelector | undefined): readonly StoredObject[] {
+  if (!shard) return items;
+  const { field } = shard;
+  if (field !== 'object.metadata.namespace')
+    return items.filter(({ object }) => shard.includes(shardHashOf(field, object)));
+  let last: { readonly namespace: string; readonly isIncluded: boolean } | undefined;
+  return items.filter((item) => {
+    const namespace = item.key?.namespace ?? item.object.metadata.namespace ?? '';
+    if (last?.namespace !== namespace) last = { namespace, isIncluded: shard.includes(shardHash(namespace)) };
+    return last.isIncluded;
+  });
+}
+
 /**
  * The list that can have one object only, without reading the others. The state is asked for first: what is found
  * is as new or newer, and then its own version is one that nothing selected lies behind.
@@ -122,7 +143,7 @@ async function selectOne(
   context: RegistryContext,
   target: ObjectTarget,
   selection: Selection,
-): Promise<SelectedPage> {
+): Promise<SelectedPage & { readonly items: readonly StoredObject[] }> {
   try {
     const revision = await context.storage.currentRevision();
     const stored = await context.storage.get(storageKeyOf(target));

@@ -3,7 +3,8 @@ import { badRequest, expired, resourceVersionTooLarge } from '../../schema/error
 import type { ApiResponse } from '../../http/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { translateStoreFailure } from '../registry/index.js';
-import { parseSelection } from '../../kinds/selectors/index.js';
+import { parseSelection, parseShardSelector } from '../../kinds/selectors/index.js';
+import type { ShardSelector } from '../../kinds/selectors/index.js';
 import type { StorageCursor } from '../../storage/index.js';
 import { decodeContinueToken, encodeContinueToken, positionOfGenuineToken } from './continue-token.js';
 import type { ListPosition, ListScope } from './continue-token.js';
@@ -17,17 +18,27 @@ export async function handleList(context: RegistryContext, call: ResourceCall): 
   const { query } = call.request;
   checkListOptions(query);
   const selection = parseSelection(query, call.kind);
+  const shard = parseShardSelector(query);
   // A genuine server answers "any version" from its memory, where it has no pages.
   const limit = isAnyVersion(query) ? undefined : parseLimit(query);
   // A list without a limit never ends early.
   const tokens = limit || query.get('continue') ? await continueTokens(context, call) : undefined;
   const start = await startOf(context, query, tokens);
-  const pages = listPages(context, call, selection, { limit, ...start });
+  const pages = listPages(context, call, selection, { limit, shard, ...start });
   return respondWithList(context, call, pages, ({ next, remaining, revision }) => ({
     resourceVersion: String(revision),
     ...(next && tokens && { continue: tokens.encode(next) }),
-    ...(next && selection.all && { remainingItemCount: remaining }),
+    ...(next && selection.all && !shard && { remainingItemCount: remaining }),
+    ...shardInfoFor(call, shard),
   }));
+}
+
+/** The echo, from which a client knows that it got the objects of its shard alone. Tables and bare metadata have none. */
+export function shardInfoFor(
+  { accept }: Pick<ResourceCall, 'accept'>,
+  shard: ShardSelector | undefined,
+): { readonly shardInfo?: { readonly selector: string } } {
+  return shard && accept.as === undefined ? { shardInfo: { selector: shard.text } } : {};
 }
 
 function isAnyVersion(query: URLSearchParams): boolean {

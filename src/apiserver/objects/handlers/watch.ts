@@ -1,21 +1,23 @@
 import { qualifiedResource, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { expired, internalError, notAcceptable, StatusError } from '../../schema/errors/index.js';
 import type { ApiResponse } from '../../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
 import { PROTOBUF_MEDIA_TYPE } from '../../http/protobuf/decode-protobuf.js';
 import type { ProtobufAnswers } from '../../http/protobuf/protobuf-answers.js';
 import type { RegistryContext } from '../registry/index.js';
-import { parseSelection } from '../../kinds/selectors/index.js';
-import type { Selection } from '../../kinds/selectors/index.js';
+import { parseSelection, parseShardSelector } from '../../kinds/selectors/index.js';
+import type { Selection, ShardSelector } from '../../kinds/selectors/index.js';
 import { lengthOfEvent, StorageExpiredError } from '../../storage/index.js';
 import type { StorageEvent, StorageWatchOptions } from '../../storage/index.js';
 import { presentObject } from '../../http/table.js';
 import type { SharedEvent } from '../registry/shared-events.js';
+import { decideWireEvent } from './decide-wire-event.js';
+import type { WireEvent } from './decide-wire-event.js';
 import type { ResourceCall } from './handler.js';
 import { listPages, PAGE_ROOM } from './list-pages.js';
 import { checkListOptions, parseInteger } from './list-options.js';
-import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
+import { initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
 /** Default duration of a watch, seconds, plus up to as much again. */
@@ -29,11 +31,6 @@ const PIECE_LENGTH = 64 * 1024;
 /** Media types of a stream of events. */
 const STREAMED: readonly string[] = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`];
 
-interface WireEvent {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  readonly object: object;
-}
-
 const WIRE_TYPES = { created: 'ADDED', updated: 'MODIFIED', deleted: 'DELETED' } as const;
 
 /** `GET` of a collection with `watch=true`; of a collection or one object below `/api/v1/watch`. */
@@ -42,33 +39,42 @@ export async function handleWatch(context: RegistryContext, call: ResourceCall):
   if (call.accept.format === 'yaml') throw notAcceptable(STREAMED);
   checkListOptions(query, { isWatch: true });
   const selection = parseSelection(query, call.kind, call.name);
+  const shard = parseShardSelector(query);
   const start = await watchStart(context, query);
+  const watched = { selection, shard, start };
   if (call.accept.format === 'protobuf' && call.protobuf) {
-    const stream = protobufFrames(call.protobuf, watchEvents(context, call, selection, start));
+    const stream = protobufFrames(call.protobuf, watchEvents(context, call, watched));
     return { status: 200, stream, contentType: `${PROTOBUF_MEDIA_TYPE};stream=watch` };
   }
-  const stream = withErrorEvent(watchLines(context, call, selection, start));
+  const stream = withErrorEvent(watchLines(context, call, watched));
   return { status: 200, stream, contentType: 'application/json' };
+}
+
+/** The subject of a watch, and where it begins. */
+interface Watched {
+  readonly selection: Selection;
+  readonly shard: ShardSelector | undefined;
+  readonly start: WatchStart;
 }
 
 /** First what there is, if the watch begins so, then what happens to it; what happened together in few pieces. */
 async function* watchLines(
   context: RegistryContext,
   call: ResourceCall,
-  selection: Selection,
-  start: WatchStart,
+  watched: Watched,
 ): AsyncGenerator<string | Buffer> {
   const present = presenter(context, call);
-  const { initialEvents, markEnd } = start;
-  let revision = start.after;
-  if (initialEvents) revision = yield* initialLines(context, call, selection, present);
+  const { initialEvents, markEnd } = watched.start;
+  let revision = watched.start.after;
+  if (initialEvents) revision = yield* initialLines(context, call, watched, present);
   if (markEnd) yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision)) });
   const bookmarks = call.request.flag('allowWatchBookmarks');
+  const { selection, shard } = watched;
   const view: WatchView = { call, selection, bookmarks, present };
   const { signal, release } = timeLimited(context, call);
   try {
     for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
-      yield* eventLines(context, events, view);
+      yield* eventLines(context, context.events.inShard(events, shard), view);
     }
   } finally {
     release();
@@ -79,15 +85,14 @@ async function* watchLines(
 async function* watchEvents(
   context: RegistryContext,
   call: ResourceCall,
-  selection: Selection,
-  start: WatchStart,
+  { selection, shard, start }: Watched,
 ): AsyncGenerator<WireEvent> {
   const present = presenter(context, call);
   let revision = start.after;
   if (start.initialEvents) {
     const room = await call.request.reserve(PAGE_ROOM);
     try {
-      const pages = listPages(context, call, selection, {});
+      const pages = listPages(context, call, selection, { shard });
       for (let page = await pages.next(); page; page = await pages.next()) {
         revision = page.revision;
         for (const { object } of page.items) yield { type: 'ADDED', object: present(object) };
@@ -101,7 +106,7 @@ async function* watchEvents(
   const { signal, release } = timeLimited(context, call);
   try {
     for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
-      for (const event of events) {
+      for (const event of context.events.inShard(events, shard)) {
         const length = lengthOfEvent(event);
         const room = call.request.tryReserve(length) ?? (await call.request.reserve(length));
         try {
@@ -138,13 +143,13 @@ async function* protobufFrames(
 async function* initialLines(
   context: RegistryContext,
   call: ResourceCall,
-  selection: Selection,
+  { selection, shard }: Watched,
   present: ReturnType<typeof presenter>,
 ): AsyncGenerator<string, number, undefined> {
   const room = await call.request.reserve(PAGE_ROOM);
   let revision = 0;
   try {
-    const pages = listPages(context, call, selection, {});
+    const pages = listPages(context, call, selection, { shard });
     for (let page = await pages.next(); page; page = await pages.next()) {
       revision = page.revision;
       let lines = '';
@@ -251,32 +256,6 @@ function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): St
     reserve: (length) => call.request.reserve(length),
     ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
   };
-}
-
-/**
- * Translates a change for a client with a selection: an object that enters the selection was ADDED, one that leaves it
- * DELETED (with its new resourceVersion and its old content, as in the watch cache).
- */
-function decideWireEvent(
-  event: StorageEvent,
-  selection: Selection,
-  bookmarksFor: ResourceCall | undefined,
-): { readonly type: WireEvent['type']; readonly object: UnstructuredObject } | undefined {
-  if (event.type === 'progress') {
-    return bookmarksFor && { type: 'BOOKMARK', object: bookmark(bookmarksFor, event.revision) };
-  }
-  const { object } = event;
-  if (event.type === 'created') return selection.matches(object) ? { type: 'ADDED', object } : undefined;
-  if (event.type === 'deleted') return selection.matches(object) ? { type: 'DELETED', object } : undefined;
-  if (selection.all) return { type: 'MODIFIED', object };
-  const was = selection.matches(event.previous);
-  const is = selection.matches(object);
-  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object };
-  return was ? { type: 'DELETED', object: withVersion(event.previous, event.revision) } : undefined;
-}
-
-function withVersion(object: KubernetesObject, revision: number): UnstructuredObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }
 
 /** Presents objects in the requested representation; a Table's columns are only sent once. */

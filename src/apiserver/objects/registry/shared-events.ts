@@ -1,3 +1,7 @@
+import { shardHash } from '@rollkeeper/machinery/kubernetes';
+import type { ShardField } from '@rollkeeper/machinery/kubernetes';
+import { shardHashOf } from '../../kinds/selectors/index.js';
+import type { ShardSelector } from '../../kinds/selectors/index.js';
 import { lengthOf, objectTextOf, originOf } from '../../storage/index.js';
 import type { LogEntry, StorageEvent } from '../../storage/index.js';
 
@@ -9,6 +13,7 @@ const KEPT_LENGTH = 4 * 1024 * 1024;
 export class SharedEvent {
   private readonly lines = new Map<string, string>();
   private readonly bytes = new Map<string, Buffer>();
+  private readonly hashes = new Map<ShardField, bigint>();
 
   constructor(readonly event: StorageEvent) {}
 
@@ -21,6 +26,21 @@ export class SharedEvent {
       this.lines.set(type, line);
     }
     return line;
+  }
+
+  /** The hash by which shards are selected. Nothing is parsed for that of a namespace. */
+  shardHash(field: ShardField): bigint {
+    const { event } = this;
+    if (event.type === 'progress') throw new Error('the progress of a watch has no object');
+    let hash = this.hashes.get(field);
+    if (hash === undefined) {
+      hash =
+        field === 'object.metadata.namespace'
+          ? shardHash(event.key.namespace)
+          : shardHashOf(field, event.object);
+      this.hashes.set(field, hash);
+    }
+    return hash;
   }
 
   /** The same as bytes, of which all its watchers send slices; for lines too long to be copied for each. */
@@ -49,6 +69,17 @@ export class SharedEvents {
     this.length += lengthOf(origin);
     this.makeRoom();
     return shared;
+  }
+
+  /**
+   * The events of one shard, and what is no event of an object. An event is hashed once for the watchers of all shards. An
+   * object never changes its shard, because its namespace and UID stay the same.
+   */
+  inShard(events: readonly StorageEvent[], shard: ShardSelector | undefined): readonly StorageEvent[] {
+    if (!shard) return events;
+    return events.filter(
+      (event) => event.type === 'progress' || shard.includes(this.of(event).shardHash(shard.field)),
+    );
   }
 
   /** The newest stays, however long it is: all watchers come to it now. */
