@@ -96,8 +96,7 @@ it('a list in protobuf has the echo as well', async () => {
 });
 
 it('a malformed selector is refused alike by lists, watches and deletions of collections', async () => {
-  const message =
-    'invalid shard selector: unsupported function "hash"; only shardRange() and || are allowed';
+  const message = 'invalid shard selector: unsupported function "hash"; only shardRange() and || are allowed';
   for (const [method, more] of [
     ['GET', {}],
     ['GET', { watch: 'true' }],
@@ -105,33 +104,40 @@ it('a malformed selector is refused alike by lists, watches and deletions of col
   ] as const) {
     const url = `/api/v1/namespaces/bank/configmaps?${new URLSearchParams({ ...more, shardSelector: 'hash(1)' }).toString()}`;
     const { body, status } = await server.call(method, url);
-    expect({ status, message: body.message, reason: body.reason }).toEqual({ status: 500, message, reason: undefined });
+    expect({ status, message: body.message, reason: body.reason }).toEqual({
+      status: 500,
+      message,
+      reason: undefined,
+    });
   }
 });
 
 it.each([
   ['JSON', {}],
   ['metadata alone', { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' }],
-])('a watch of a shard, as %s, begins with its objects and shows only their changes', async (name, headers) => {
-  const stop = new AbortController();
-  const response = await fetch(server.url + query(selectorOf(1, 2), { watch: 'true' }), {
-    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
-    signal: stop.signal,
-  });
-  const events = linesOf(response.body!);
-  const begun: string[] = [];
-  while (begun.length < inHalf(1).length) begun.push(nameOf((await events.next()).value));
-  expect(begun).toEqual(inHalf(1));
-  const patch = { 'content-type': 'application/merge-patch+json' };
-  for (const index of [0, 1]) {
-    const [namespace, changed] = inHalf(index)[0]!.split('/');
-    const path = `/api/v1/namespaces/${namespace}/configmaps/${changed}`;
-    await server.call('PATCH', path, { metadata: { annotations: { seenAs: name } } }, patch);
-  }
-  const { value } = await events.next();
-  expect([value.type, nameOf(value)]).toEqual(['MODIFIED', inHalf(1)[0]]);
-  stop.abort();
-});
+])(
+  'a watch of a shard, as %s, begins with its objects and shows only their changes',
+  async (name, headers) => {
+    const stop = new AbortController();
+    const response = await fetch(server.url + query(selectorOf(1, 2), { watch: 'true' }), {
+      headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+      signal: stop.signal,
+    });
+    const events = linesOf(response.body!);
+    const begun: string[] = [];
+    while (begun.length < inHalf(1).length) begun.push(nameOf((await events.next()).value));
+    expect(begun).toEqual(inHalf(1));
+    const patch = { 'content-type': 'application/merge-patch+json' };
+    for (const index of [0, 1]) {
+      const [namespace, changed] = inHalf(index)[0]!.split('/');
+      const path = `/api/v1/namespaces/${namespace}/configmaps/${changed}`;
+      await server.call('PATCH', path, { metadata: { annotations: { seenAs: name } } }, patch);
+    }
+    const { value } = await events.next();
+    expect([value.type, nameOf(value)]).toEqual(['MODIFIED', inHalf(1)[0]]);
+    stop.abort();
+  },
+);
 
 it('a deletion of a collection deletes the objects of the shard alone', async () => {
   for (const name of ['c', 'd'])

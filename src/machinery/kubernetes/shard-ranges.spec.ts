@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SHARD_HASHES, isInShard, shardHash, shardIndexOf, shardRangeOf, shardSelectorText } from './index.js';
+import {
+  SHARD_HASHES,
+  isInShard,
+  shardHash,
+  shardIndexOf,
+  shardRangeOf,
+  shardSelectorText,
+} from './index.js';
 
 /** The definition of FNV-1a, on integers without a bound. */
 function definition(text: string): bigint {

@@ -91,10 +91,7 @@ describe('a shardSelector', () => {
     ['true', 'unexpected expression kind 5; expected shardRange() call or || operator'],
     ['[]', 'unexpected expression kind 4; expected shardRange() call or || operator'],
     [range(UID, LOW), 'shardRange() requires exactly 3 arguments, got 2'],
-    [
-      range(UID, 'hex(0)', MIDDLE),
-      "hexStart must be a string literal (e.g. '0xff'), got expression kind 1",
-    ],
+    [range(UID, 'hex(0)', MIDDLE), "hexStart must be a string literal (e.g. '0xff'), got expression kind 1"],
     [
       range(`'a'`, LOW, MIDDLE),
       'shardRange() first argument: expected field path (e.g. object.metadata.uid), got expression kind 5',
@@ -115,10 +112,7 @@ describe('a shardSelector', () => {
       range(UID, MIDDLE, MIDDLE),
       'shard range start 0x8000000000000000 must be less than end 0x8000000000000000',
     ],
-    [
-      range(UID, HIGH, LOW),
-      'shard range start 0x10000000000000000 must be less than end 0x0000000000000000',
-    ],
+    [range(UID, HIGH, LOW), 'shard range start 0x10000000000000000 must be less than end 0x0000000000000000'],
   ])('%j is refused with the words of the genuine server', (text, problem) => {
     expect(problemOf(text)).toBe(problem);
   });

@@ -1,4 +1,10 @@
-import { SHARD_HASHES, goQuote, isInShard, shardHash, shardSelectorText } from '@rollkeeper/machinery/kubernetes';
+import {
+  SHARD_HASHES,
+  goQuote,
+  isInShard,
+  shardHash,
+  shardSelectorText,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ShardField, ShardRange } from '@rollkeeper/machinery/kubernetes';
 import { parseExpression } from '../../cel/index.js';
 import type { ExpressionNode } from '../../cel/index.js';
@@ -115,7 +121,8 @@ function boundOf(node: ExpressionNode, name: string): { readonly text: string; r
   if (kindOf(node) !== LITERAL)
     throw invalid(`${name} must be a string literal (e.g. '0xff'), got expression kind ${kindOf(node)}`);
   const text: unknown = node.args;
-  if (typeof text !== 'string') throw invalid(`${name} must be a string literal, got ${goTypeOfLiteral(node)}`);
+  if (typeof text !== 'string')
+    throw invalid(`${name} must be a string literal, got ${goTypeOfLiteral(node)}`);
   const problem = boundProblem(text, name);
   if (problem !== undefined) throw invalid(problem);
   return { text, hash: BigInt(text) };
@@ -126,8 +133,7 @@ function boundProblem(text: string, name: string): string | undefined {
   const digits = text.slice(2);
   if (digits === '') return `${name}: hex value is required after '0x'`;
   const length = Buffer.byteLength(digits);
-  if (length > DIGITS + 1)
-    return `${name}: hex value too long (${length} chars, max 17): ${goQuote(digits)}`;
+  if (length > DIGITS + 1) return `${name}: hex value too long (${length} chars, max 17): ${goQuote(digits)}`;
   const wrong = [...digits].find((digit) => !/[0-9a-f]/.test(digit));
   if (wrong !== undefined) return `${name}: invalid hex character ${goQuote(wrong)} in ${goQuote(text)}`;
   if (length > DIGITS && BigInt(text) !== SHARD_HASHES)

@@ -5,7 +5,13 @@ import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { shardHashOf } from '../../kinds/selectors/index.js';
 import type { Selection, ShardSelector } from '../../kinds/selectors/index.js';
 import { StorageExpiredError } from '../../storage/index.js';
-import type { StoredObject, ObjectState, StorageCursor, StorageList, StorageListOptions } from '../../storage/index.js';
+import type {
+  StoredObject,
+  ObjectState,
+  StorageCursor,
+  StorageList,
+  StorageListOptions,
+} from '../../storage/index.js';
 import type { ResourceCall } from './handler.js';
 
 /** Objects, and characters of them, that are held in memory for one request at a time. */

@@ -62,9 +62,9 @@ describe('SharedEvents', () => {
     const shared = events.of(event);
     Object.assign(entry.key, { namespace: 'another' });
     expect(shared.shardHash('object.metadata.namespace')).toBe(shardHash('n'));
-    expect(events.of(anEvent({ ...entry, key: { ...entry.key } })).shardHash('object.metadata.namespace')).toBe(
-      shardHash('another'),
-    );
+    expect(
+      events.of(anEvent({ ...entry, key: { ...entry.key } })).shardHash('object.metadata.namespace'),
+    ).toBe(shardHash('another'));
   });
 
   it('hashes the UID of the object of an event, and leaves the progress of a watch to every shard', () => {
