@@ -49,7 +49,7 @@ export class ApiEventRecorder implements EventRecorder {
     const names = new EventNames(clock, random);
     this.correlator = new EventCorrelator({ component, host }, clock, names, this.options);
     this.queue = new EventQueue(this.options.maxQueued);
-    this.writer = new EventWriter(deps, this.options);
+    this.writer = new EventWriter(deps, this.correlator, this.options);
     this.metrics = deps.metrics ?? noEventRecorderMetrics;
   }
 

@@ -8,7 +8,7 @@ import type { EventNote } from './event-recorder.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 import { RecentMap } from './recent-map.js';
 import type { Aggregated } from './similar-events.js';
-import { SimilarEvents } from './similar-events.js';
+import { COMBINED_PREFIX, SimilarEvents } from './similar-events.js';
 
 interface Bucket {
   readonly tokens: number;
@@ -54,7 +54,7 @@ export interface EventSeries {
   unwritten: number;
   /** It is queued; further occurrences are written with it. */
   isQueued: boolean;
-  /** It is written as one of the combined. */
+  /** Its occurrences are written with those of the combined series of its group. */
   isCombined?: boolean;
   /** It has the name under which all recorders write it. */
   isNamed?: boolean;
@@ -113,6 +113,30 @@ export class EventCorrelator {
     const { key, message } = aggregated;
     const series = this.count(key, message) ?? this.begin(aggregated, component, about, { ...note, message });
     if (series.isQueued || !this.spamFilter.allows(objectKey, this.clock.monotonicNow())) return undefined;
+    return series;
+  }
+
+  /** The recorders together have too many series like this one: from now on, this one combines them too. */
+  combine({ group }: EventSeries): void {
+    this.similar.combine(group, this.clock.monotonicNow());
+  }
+
+  /** Moves the unwritten occurrences of a series to the combined ones of its group, which it returns. */
+  moveToCombined(series: EventSeries): EventSeries {
+    const { event, group, unwritten } = series;
+    const combined = this.series.get(group) ?? this.beginCombined(series);
+    series.unwritten = 0;
+    combined.unwritten += unwritten;
+    if (unwritten === 0 || event.lastTimestamp < combined.event.lastTimestamp) return combined;
+    combined.event.lastTimestamp = event.lastTimestamp;
+    combined.event.message = COMBINED_PREFIX + event.message;
+    return combined;
+  }
+
+  private beginCombined({ event, group }: EventSeries): EventSeries {
+    const own = { ...event, metadata: { ...event.metadata } };
+    const series = { key: group, group, event: own, unwritten: 0, isQueued: false, attempts: [] };
+    this.series.set(group, series);
     return series;
   }
 

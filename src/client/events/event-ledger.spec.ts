@@ -78,6 +78,40 @@ describe('recorders with a ledger', () => {
     expect(messages.at(-1)).toBe('3 (combined from similar events): Created pod: 12');
   });
 
+  it('sends one request for each combined event of a recorder that has read the Event once', async () => {
+    const { clock, cluster, events, first, second } = twoRecorders();
+    for (let pod = 1; pod <= 10; pod++) {
+      first.recorder.record(about, note(`Created pod: ${pod}`));
+      await clock.advance(1000);
+    }
+    const before = cluster.requests.length;
+    for (let pod = 11; pod <= 14; pod++) {
+      second.recorder.record(about, note(`Created pod: ${pod}`));
+      await clock.advance(1000);
+    }
+    expect(cluster.requests.length - before).toBe(5);
+    expect(events().at(-1)).toMatchObject({
+      count: 5,
+      message: '(combined from similar events): Created pod: 14',
+    });
+  });
+
+  it('writes together the combined events that wait for each other', async () => {
+    const { clock, cluster, events, first, second } = twoRecorders();
+    for (let pod = 1; pod <= 10; pod++) first.recorder.record(about, note(`Created pod: ${pod}`));
+    await clock.advance(1000);
+    const before = cluster.requests.length;
+    second.recorder.record(about, note('Created pod: 11'));
+    await clock.advance(1000);
+    for (let pod = 12; pod <= 20; pod++) second.recorder.record(about, note(`Created pod: ${pod}`));
+    await clock.advance(1000);
+    expect(cluster.requests.length - before).toBe(3);
+    expect(events().at(-1)).toMatchObject({
+      count: 11,
+      message: '(combined from similar events): Created pod: 20',
+    });
+  });
+
   it('writes a series that one recorder has combined to the same Event, even if another recorder continues it', async () => {
     const { clock, cluster, events, first, ledger, second } = twoRecorders();
     for (let pod = 1; pod <= 10; pod++) {

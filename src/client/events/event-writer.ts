@@ -11,10 +11,9 @@ import { doublingDelayMs, jitter, pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { untyped, Event } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { EventSeries, StoredEvent } from './event-correlator.js';
+import type { EventCorrelator, EventSeries, StoredEvent } from './event-correlator.js';
 import type { EventLedger } from './event-ledger.js';
 import type { EventObject } from './event-object.js';
-import { COMBINED_PREFIX } from './similar-events.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 
 interface EventWriterDependencies {
@@ -44,6 +43,7 @@ const MOST_OVERTAKEN = 3;
 export class EventWriter {
   constructor(
     private readonly deps: EventWriterDependencies,
+    private readonly correlator: Pick<EventCorrelator, 'combine' | 'moveToCombined'>,
     private readonly options: Pick<
       CompiledEventRecorderOptions,
       'retryBaseMs' | 'retryMaxMs' | 'maxAttempts' | 'similarBeforeCombining' | 'similarWithinMs'
@@ -76,8 +76,8 @@ export class EventWriter {
   }
 
   /** Creates the event or raises its count. One that expired on the server is created again. */
-  private async send(series: EventSeries, signal: AbortSignal): Promise<void> {
-    if (!series.isNamed) await this.name(series, signal);
+  private async send(recorded: EventSeries, signal: AbortSignal): Promise<void> {
+    const series = await this.named(recorded, signal);
     for (let overtaken = 0; series.unwritten > 0;) {
       try {
         await this.add(series, signal);
@@ -89,34 +89,43 @@ export class EventWriter {
     }
   }
 
+  /** The series under the name that all recorders write it; the combined ones of its group, if it is one of them. */
+  private async named(series: EventSeries, signal: AbortSignal): Promise<EventSeries> {
+    if (!series.isNamed) await this.name(series, signal);
+    if (!series.isCombined) return series;
+    const combined = this.correlator.moveToCombined(series);
+    if (!combined.isNamed) await this.name(combined, signal);
+    return combined;
+  }
+
   /** Another recorder may have begun the series. Without an answer from the ledger it is one of ours alone. */
   private async name(series: EventSeries, signal: AbortSignal): Promise<void> {
     const { metadata } = series.event;
     const name = await this.sharedName(series).catch(() => undefined);
     // Before the read, which may fail: a retry must not propose the name of another recorder as its own.
     series.isNamed = true;
-    if (name === undefined || name === metadata.name) return;
+    if (series.isCombined || name === undefined || name === metadata.name) return;
     metadata.name = name;
     await this.read(series, signal);
   }
 
-  /** The name of its Event; that of the combined ones, if the recorders together have too many similar ones. */
+  /** The name of its Event; undefined if it has none of its own. */
   private async sharedName(series: EventSeries): Promise<string | undefined> {
+    const { correlator, options } = this;
     const { ledger } = this.deps;
     const { event, group, key } = series;
-    const { similarBeforeCombining, similarWithinMs } = this.options;
-    const proposed = event.metadata.name;
     if (!ledger) return undefined;
-    const within = key === group ? undefined : { group, forgottenAfterMs: similarWithinMs };
-    const own = await ledger.nameOf(key, proposed, within);
+    const isOfGroup = key !== group;
+    const within = isOfGroup ? { group, forgottenAfterMs: options.similarWithinMs } : undefined;
+    const own = await ledger.nameOf(key, event.metadata.name, within);
     if (own !== 'combined') {
-      if (!within || !own.isNew || own.similar < similarBeforeCombining) return own.name;
+      if (!isOfGroup || !own.isNew || own.similar < options.similarBeforeCombining) return own.name;
       await ledger.combine(key);
     }
-    const shared = await ledger.nameOf(group, proposed);
-    if (shared === 'combined') return undefined;
+    if (!isOfGroup) return undefined;
     series.isCombined = true;
-    return shared.name;
+    correlator.combine(series);
+    return undefined;
   }
 
   /** Adds the unwritten occurrences to what the server has, unless others have written since. */
@@ -126,10 +135,9 @@ export class EventWriter {
     const { lastTimestamp } = event;
     series.attempts = [...attempts, { occurrences, count, lastTimestamp }];
     try {
-      const shown = series.isCombined ? { ...event, message: COMBINED_PREFIX + event.message } : event;
       const written = await (stored
-        ? this.patch(shown, { ...stored, count }, signal)
-        : this.create(shown, count, signal));
+        ? this.patch(event, { ...stored, count }, signal)
+        : this.create(event, count, signal));
       series.stored = { count, resourceVersion: written.metadata.resourceVersion };
       series.unwritten -= occurrences;
       series.attempts = [];

@@ -4,6 +4,8 @@ import { RecentMap } from './recent-map.js';
 
 interface Group {
   readonly messages: Set<string>;
+  /** Counting those of other recorders there are enough of them, so that each new message is combined. */
+  isFull: boolean;
   lastMs: number;
 }
 
@@ -37,21 +39,29 @@ export class SimilarEvents {
   aggregate(objectKey: string, note: EventNote, nowMs: number): Aggregated {
     const groupKey = JSON.stringify([objectKey, note.type, note.reason]);
     const group = this.groupOf(groupKey, nowMs);
-    group.messages.add(note.message);
     group.lastMs = nowMs;
     this.groups.set(groupKey, group);
-    if (group.messages.size < this.options.similarBeforeCombining) {
+    if (hasOwnSeries(group, note.message, this.options.similarBeforeCombining)) {
+      group.messages.add(note.message);
       return { key: JSON.stringify([groupKey, note.message]), message: note.message, group: groupKey };
     }
-    // Stays one below the limit, so that every further message is combined as well.
-    const [first = ''] = group.messages;
-    group.messages.delete(first);
     return { key: groupKey, message: COMBINED_PREFIX + note.message, group: groupKey };
+  }
+
+  /** Combines each new message of this group, until none has come for a while. @param key of the group */
+  combine(key: string, nowMs: number): void {
+    const group = this.groupOf(key, nowMs);
+    group.isFull = true;
+    this.groups.set(key, group);
   }
 
   private groupOf(groupKey: string, nowMs: number): Group {
     const group = this.groups.get(groupKey);
     const isRecent = group !== undefined && nowMs - group.lastMs <= this.options.similarWithinMs;
-    return isRecent ? group : { messages: new Set(), lastMs: nowMs };
+    return isRecent ? group : { messages: new Set(), isFull: false, lastMs: nowMs };
   }
+}
+
+function hasOwnSeries({ isFull, messages }: Group, message: string, limit: number): boolean {
+  return messages.has(message) || (!isFull && messages.size < limit - 1);
 }
