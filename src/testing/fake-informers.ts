@@ -8,7 +8,13 @@ import type {
   ResourceEvent,
   PartialType,
 } from '@rollkeeper/client/informer';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '@rollkeeper/client/informer';
+import {
+  NAMESPACE_INDEX,
+  OWNER_UID_INDEX,
+  ObjectStore,
+  cacheNameOf,
+  trimToOwnership,
+} from '@rollkeeper/client/informer';
 import type { KubernetesObject, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import {
   compareResourceVersions,
@@ -19,6 +25,7 @@ import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
+  /** By the name of the cache. */
   private readonly informers = new Map<string, FakeInformer>();
   /** Running metadata-only informers, with their types. */
   private readonly metadata = new Map<string, FakeInformer>();
@@ -28,9 +35,7 @@ export class FakeInformers implements InformerSource {
 
   constructor(private readonly cluster: FakeCluster) {
     cluster.onEvent((type, event) => {
-      const name = qualifiedResource(type);
-      for (const informer of [this.informers.get(name), this.metadata.get(name)]) {
-        if (!informer) continue;
+      for (const informer of this.allOf(type)) {
         if (this.paused) this.held.push(() => informer.apply(event));
         else informer.apply(event);
       }
@@ -43,20 +48,31 @@ export class FakeInformers implements InformerSource {
   }
 
   informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
-    const name = qualifiedResource(type);
-    let informer = this.informers.get(name);
-    if (!informer) {
-      informer = new FakeInformer(type);
-      this.fill(informer);
-      this.informers.set(name, informer);
-    }
+    return this.shared(qualifiedResource(type), () => new FakeInformer(type)) as unknown as Informer<T>;
+  }
+
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    const trim = (object: UnstructuredObject) => type.part.keep(object) as UnstructuredObject;
+    const informer = this.shared(cacheNameOf(type), () => new FakeInformer(type, { ...SHARED_LIFE, trim }));
     return informer as unknown as Informer<T>;
   }
 
-  /** Whole objects: in memory there is nothing to save. */
-  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
-    const { part: _part, ...whole } = type;
-    return this.informerFor<T>(whole);
+  private shared(name: string, create: () => FakeInformer): FakeInformer {
+    let informer = this.informers.get(name);
+    if (!informer) {
+      informer = create();
+      this.fill(informer);
+      this.informers.set(name, informer);
+    }
+    return informer;
+  }
+
+  /** The caches of a type: of whole objects, of parts, and of metadata. */
+  private allOf(type: ResourceType): readonly FakeInformer[] {
+    const name = qualifiedResource(type);
+    const all = [...this.informers.values()].filter((each) => qualifiedResource(each.type) === name);
+    const metadata = this.metadata.get(name);
+    return metadata ? [...all, metadata] : all;
   }
 
   metadataInformerFor(
@@ -81,15 +97,13 @@ export class FakeInformers implements InformerSource {
   refuse(type: ResourceType, trouble: InformerTrouble): void {
     const name = qualifiedResource(type);
     this.refused.set(name, trouble);
-    for (const informer of [this.informers.get(name), this.metadata.get(name)]) informer?.fail(trouble);
+    for (const informer of this.allOf(type)) informer.fail(trouble);
   }
 
   /** The server lists the type again. */
   allow(type: ResourceType): void {
-    const name = qualifiedResource(type);
-    this.refused.delete(name);
-    for (const informer of [this.informers.get(name), this.metadata.get(name)])
-      if (informer) this.fill(informer);
+    this.refused.delete(qualifiedResource(type));
+    for (const informer of this.allOf(type)) this.fill(informer);
   }
 
   /** From now on the caches do not change. */

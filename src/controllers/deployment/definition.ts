@@ -178,7 +178,7 @@ function policySources(
               servicesUsedBy,
             )
           : ('off' as const),
-      routes: traffic ? weightedRoutes(informers) : ('off' as const),
+      routes: traffic ? weightedRoutes(informers, listers) : ('off' as const),
       turns: turnSource(maxRollouts, all),
       order: orderSource({ deployments: deployments.lister, replicaSets, pods, clock, defaultsOf }),
       nodes: zones ? nodeLabels(informers) : ('off' as const),

@@ -1,17 +1,16 @@
 import type {
   Decided,
   EventNote,
-  Kind,
   Lister,
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   SyncSteps,
 } from '@rollkeeper/runtime';
-import { isNamespaceTerminating, noteCachesRead, unlessGone } from '@rollkeeper/runtime';
+import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { asSent, isEmptySelector, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
+import { asSent, isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { countAttributes } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { compilePolicy } from './policies/compile-policy.js';
@@ -29,23 +28,20 @@ import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/history/managers.js';
 import { mayResize, readLivePods } from './policies/resize/live-pods.js';
 import { hasRequest, trustInNames } from './policies/common/requester.js';
-import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { readEndpoints } from './policies/traffic/endpoints.js';
 import { maySteer } from './policies/common/steered-services.js';
+import type { DeletedDeployment, LeftBehind } from './left-by-deleted.js';
+import { describeRelease, hasLeft, observeDeleted, releaseLeft } from './left-by-deleted.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
-import type { DeletedDeployment } from './policies/blue-green/release-services.js';
-import { releaseDecision, releaseServices } from './policies/blue-green/release-services.js';
 import { validateDeployment } from './kubernetes/limits.js';
 
-interface DeploymentReconcilerDependencies extends PassDependencies {
+interface DeploymentReconcilerDependencies extends PassDependencies, Pick<LeftBehind, 'kinds'> {
   readonly deployments: Lister<Deployment>;
   /** With ORPHAN_INDEX. */
   readonly replicaSets: Lister<ReplicaSet>;
   /** @default no checks are measured */
   readonly measuring?: CheckMeasuring;
-  /** The kinds of the APIs that may have a Deployment of a name. @default Services of a deleted Deployment are left alone */
-  readonly kinds?: readonly Kind<Deployment>[];
 }
 
 /** Soon enough for the user, late enough for the cache to show the countAttributes collision. */
@@ -62,7 +58,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 
   async observe({ key }: ReconcileRequest, { client, signal }: Context): Promise<SeenDeployment | undefined> {
     const seen = this.look(key);
-    if (!seen) return this.lookForServices(key, { client, signal });
+    if (!seen) return observeDeleted(key, this.dependencies, { client, signal });
     if (seen.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
@@ -70,7 +66,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const defaults = this.dependencies.defaultsOf?.(namespace);
     return asksForPolicies(annotations, defaults)
       ? this.observeForPolicies(seen, defaults, { client, signal })
-      : seen;
+      : this.withEndpoints(seen, { client, signal });
   }
 
   /** Adds what policies may need beside the caches. */
@@ -101,7 +97,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
-    if (seen.as === 'deleted') return { decision: releaseDecision(seen), plan: seen };
+    if (seen.as === 'deleted') return { decision: describeRelease(seen), plan: seen };
     if (seen.as !== 'valid')
       return { decision: { branch: seen.as, summary: '', changes: false }, plan: seen };
     const pass = decidePass(seen, this.dependencies);
@@ -109,7 +105,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
-    if (plan.as === 'deleted') return releaseServices(plan, context);
+    if (plan.as === 'deleted') return releaseLeft(plan, context);
     if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
     if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
     const result = await this.carryOut(plan.deployment, plan.pass, context);
@@ -122,7 +118,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
    */
   needsSync(key: string): boolean {
     const seen = this.look(key);
-    if (!seen) return this.leftServices(key).length > 0;
+    if (!seen) return hasLeft(key, this.dependencies);
     return seen.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
   }
 
@@ -135,28 +131,6 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     if (!validation.valid) return { as: 'invalid', deployment, problem: validation.problem };
     const claims = claimReplicaSets(deployment, validation.selects, replicaSets);
     return { as: 'valid', deployment, claims };
-  }
-
-  /**
-   * The Services that a deleted Deployment has left selecting one of its versions alone. The Services themselves bring its key back, so
-   * no finalizer is needed, and a replica that was down in the meantime misses none.
-   */
-  private async lookForServices(
-    key: string,
-    { client, signal }: Pick<Context, 'client' | 'signal'>,
-  ): Promise<DeletedDeployment | undefined> {
-    if (this.leftServices(key).length === 0) return undefined;
-    for (const kind of this.dependencies.kinds ?? [])
-      if (await unlessGone(client.get<Deployment>(kind, parseKey(key), { signal }))) return undefined;
-    const services = this.leftServices(key);
-    return services.length === 0 ? undefined : { as: 'deleted', key, services };
-  }
-
-  private leftServices(key: string): readonly DeepReadonly<SelectingService>[] {
-    const { kinds, surroundings: { services } = {} } = this.dependencies;
-    if (!kinds || services === undefined || services === 'off') return [];
-    const { name, namespace = '' } = parseKey(key);
-    return services.leftBy(namespace, name);
   }
 
   /** With what its checks are, where one of them is open: they are read when they are needed, and not watched. */
@@ -189,8 +163,10 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     seen: ValidDeployment,
     { client, signal }: Pick<Context, 'client' | 'signal'>,
   ): Promise<ValidDeployment> {
-    const { annotations, namespace } = seen.deployment.metadata;
-    if (!maySteer(annotations, this.dependencies.defaultsOf?.(namespace ?? ''))) return seen;
+    const { annotations, name, namespace = '' } = seen.deployment.metadata;
+    const { defaultsOf, surroundings: { routes } = {} } = this.dependencies;
+    const isLed = routes !== undefined && routes !== 'off' && routes.steeredBy(namespace, name).length > 0;
+    if (!isLed && !maySteer(annotations, defaultsOf?.(namespace))) return seen;
     const services = decidePass(seen, this.dependencies).readsEndpointsOf;
     if (!services) return seen;
     return { ...seen, endpoints: await readEndpoints(client, { namespace, services }, signal) };

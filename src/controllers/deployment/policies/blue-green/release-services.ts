@@ -1,4 +1,4 @@
-import type { Decision, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import type { ReconcileContext } from '@rollkeeper/runtime';
 import { isNotFound } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { letGo } from './service-writes.js';
@@ -6,18 +6,10 @@ import { normal } from '../common/tell.js';
 import type { SelectingService } from './selecting-services.js';
 import { writeService } from './write-service.js';
 
-/** One that no longer exists, and the Services whose selectors its rollouts had moved. */
-export interface DeletedDeployment {
-  readonly as: 'deleted';
+/** The Services whose selectors the rollouts of a Deployment had moved that no longer exists. */
+interface LeftServices {
   readonly key: string;
   readonly services: readonly DeepReadonly<SelectingService>[];
-}
-
-/** Describes for people how the Services of a deleted Deployment are released. */
-export function releaseDecision({ services }: Pick<DeletedDeployment, 'services'>): Decision {
-  const names = services.map(({ metadata }) => metadata.name).join(', ');
-  const summary = `the Deployment was deleted; its Services select all pods again: ${names}`;
-  return { branch: 'deleted', summary, changes: true };
 }
 
 /**
@@ -25,9 +17,9 @@ export function releaseDecision({ services }: Pick<DeletedDeployment, 'services'
  * @throws ApiStatusError Conflict if one has changed meanwhile: the next sync decides again
  */
 export async function releaseServices(
-  { key, services }: Pick<DeletedDeployment, 'key' | 'services'>,
+  { key, services }: LeftServices,
   { client, events, signal }: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
-): Promise<ReconcileResult> {
+): Promise<void> {
   for (const service of services) {
     try {
       await writeService(letGo(service), { client, signal });
@@ -38,5 +30,4 @@ export async function releaseServices(
     const message = `It selects all pods again: Deployment ${key} was deleted, whose rollouts moved it`;
     events.record(service, normal('ServiceLetGo', message));
   }
-  return {};
 }

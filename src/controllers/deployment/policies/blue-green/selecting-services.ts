@@ -33,7 +33,7 @@ import {
 import type { Annotations } from '../../kubernetes/annotations.js';
 import type { BlueGreen } from './settings.js';
 import { MANAGED_BY, SWITCHED } from './settings.js';
-import { annotationOf } from '../common/names.js';
+import { OBJECT_NAME, annotationOf } from '../common/names.js';
 import { maySteer, trafficServicesOf } from '../common/steered-services.js';
 
 /** The selector of a Service, and what a policy has noted on it. */
@@ -149,8 +149,6 @@ export function watchSelectingServices(kind: Kind<Deployment>, defaultsOf: Defau
   return { ...watched, optional: true, initially: true, urgency: { onlyIfNeeded: true } };
 }
 
-/** Anyone who may write a Service writes its annotations. */
-const OBJECT_NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 const SERVICE_SETTINGS = ['active-service', 'preview-service', 'stable-service', 'canary-service'].map(
   annotationOf,
 );

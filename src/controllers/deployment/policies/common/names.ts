@@ -21,6 +21,9 @@ export const TOLD = `${PREFIX}told`;
 /** On a ReplicaSet: since when its pods have been given other resources than they were started with, until all of them have those of its template. */
 export const RESIZING = `${PREFIX}resizing`;
 
+/** The name of a Deployment, where another object gives it: anyone who may write that object writes it. */
+export const OBJECT_NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+
 /** @param setting the name of a setting, without the prefix */
 export function annotationOf(setting: string): string {
   return PREFIX + setting;

@@ -11,6 +11,8 @@ export interface ManagedRule {
   readonly at: number;
   readonly stable: Place;
   readonly canary: Place;
+  /** Its name, if it was asked for by that alone. @default its route was asked for */
+  readonly onlyRule?: string;
   /** Whether it has other backends, whose share must stay. */
   readonly hasOthers: boolean;
 }
@@ -41,7 +43,8 @@ export function managedRulesOf(
     if (stable.length > 1 || canary.length > 1 || !first || !second)
       return { problem: `rule ${at + 1} of ${title} names one of the two Services twice` };
     const hasOthers = rule.backends.length > 2;
-    rules.push({ kind: ref.kind, route, at, stable: first, canary: second, hasOthers });
+    const only = ref.rule === undefined ? {} : { onlyRule: ref.rule };
+    rules.push({ kind: ref.kind, route, at, ...only, stable: first, canary: second, hasOthers });
   }
   if (rules.length > 0) return { rules };
   const which =

@@ -118,21 +118,6 @@ describe('requests with a header or a cookie', () => {
     expect(added(traffic)).toEqual([]);
   });
 
-  it('are given up, with copies and cookies, where the Deployment asks for no traffic any more in the middle', async () => {
-    const policies = {
-      steps: 'header x-canary=always; mirror 10%; weight 50%; approve',
-      'traffic-sticky': '1h',
-    };
-    const health = { name: 'health', backendRefs: [{ name: 'web-stable' }] };
-    const traffic = await TrafficLab.rolledOut({ policies, rules: [bothServices(), health] });
-    await traffic.image('app:2');
-    expect(rules(traffic)).toHaveLength(3);
-    traffic.lab.world.change(({ metadata }) => (metadata.annotations = {}));
-    await traffic.rest();
-    expect(rules(traffic)).toEqual([bothServices(50, 50), health]);
-    expect(traffic.service('web-canary')?.spec.selector).toEqual({ app: 'web' });
-  });
-
   it('follow where the rule that they come from has changed', async () => {
     const traffic = await TrafficLab.rolledOut({ policies: { steps: 'header x-canary=always; approve' } });
     await traffic.image('app:2');

@@ -2,7 +2,7 @@ import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { NamedValue, Share } from '../common/share.js';
 import type { ManagedRule } from './managed-rules.js';
-import { ADDED_RULE } from './route-part.js';
+import { ADDED_RULE } from './steered-by.js';
 import type {
   BackendRef,
   FullRule,

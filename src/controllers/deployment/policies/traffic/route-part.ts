@@ -1,4 +1,5 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { ADDED_RULE, steeredByOf, type SteeredBy } from './steered-by.js';
 
 /** The fields of an HTTPRoute or GRPCRoute that are read here (`gateway.networking.k8s.io/v1`). */
 export interface Route extends KubernetesObject {
@@ -75,6 +76,10 @@ export interface WeightedRoute extends KubernetesObject {
   readonly rules: readonly RouteRule[];
   /** Why its parents do not serve what it says now. @default they do */
   readonly notServed?: string;
+  /** The Deployments whose rollouts lead its requests. @default none */
+  readonly steeredBy?: readonly SteeredBy[];
+  /** Whether it has annotations, of which none is kept. */
+  readonly isAnnotated: boolean;
 }
 
 export interface RouteRule {
@@ -95,9 +100,6 @@ export interface Backend {
   readonly weight: number;
 }
 
-/** The name of each rule that a controller adds to a route begins so. */
-export const ADDED_RULE = 'rollkeeper.';
-
 const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
 /** Keeps the weights of a route, whether its parents serve it, and the rules that may be steered: some hundred bytes. */
@@ -106,9 +108,12 @@ export function keepWeights(route: Route): WeightedRoute {
   const { generation, name, namespace, resourceVersion, uid } = metadata;
   const notServed = whyNotServed(route);
   const rules = (spec.rules ?? []).map((rule) => keepRule(rule, namespace));
+  const steeredBy = steeredByOf(metadata.annotations, spec.rules);
   return {
     ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, generation }, rules },
     ...(notServed !== undefined && { notServed }),
+    ...(steeredBy.length > 0 && { steeredBy }),
+    isAnnotated: metadata.annotations !== undefined,
   };
 }
 

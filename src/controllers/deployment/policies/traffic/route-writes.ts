@@ -1,7 +1,10 @@
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { RouteChange, RouteWrite } from '../common/route-write.js';
 import type { Share } from '../common/share.js';
+import type { TrafficServices } from '../common/steered-services.js';
 import { isAt, weightsAt, type ManagedRule } from './managed-rules.js';
 import {
+  NO_PARTS,
   addedRulesOf,
   backendFiltersOf,
   filtersOf,
@@ -10,12 +13,15 @@ import {
   neededRules,
   type OwnParts,
 } from './own-parts.js';
-import type { RouteFilter } from './route-part.js';
+import type { RouteFilter, WeightedRoute } from './route-part.js';
+import type { RouteWord } from './settings.js';
+import { noteChanges, noteFor, noteOn } from './steered-note.js';
 
 /** The wanted state of the routes of a Deployment. */
 export interface Wanted {
   readonly deployment: string;
   readonly percent: number;
+  readonly services: TrafficServices;
   /** @default what they have */
   readonly parts: OwnParts | undefined;
   readonly isFirst: boolean;
@@ -23,20 +29,41 @@ export interface Wanted {
 
 /** The writes that give the routes of these rules a share, and the parts that go with it: one for each route that differs. */
 export function routeWrites(rules: readonly ManagedRule[], wanted: Wanted): readonly RouteWrite[] {
-  return [...Map.groupBy(rules, ({ route }) => route)].flatMap(([{ metadata }, own]) => {
+  return [...Map.groupBy(rules, ({ route }) => route)].flatMap(([route, own]) => {
     const changes = [
       ...own.flatMap((rule) => weightChanges(rule, wanted.percent)),
       ...own.flatMap((rule) => filterChanges(rule, wanted)),
-      ...ruleChanges(own, wanted),
+      ...ruleChanges(route, own, wanted),
+      ...notedChanges(route, own, wanted),
     ];
-    const { name, namespace = '', resourceVersion = '' } = metadata;
-    const kind = own[0]?.kind ?? 'httproute';
-    const { isFirst } = wanted;
-    return changes.length === 0 ? [] : [{ kind, namespace, name, resourceVersion, changes, isFirst }];
+    return writeOf(own[0]?.kind ?? 'httproute', route, changes, wanted.isFirst);
   });
 }
 
-function weightChanges(rule: ManagedRule, percent: number): readonly RouteChange[] {
+/** One write, or none without changes. */
+export function writeOf(
+  kind: RouteWord,
+  { metadata: { name, namespace = '', resourceVersion = '' } }: DeepReadonly<WeightedRoute>,
+  changes: readonly RouteChange[],
+  isFirst: boolean,
+): readonly RouteWrite[] {
+  return changes.length === 0 ? [] : [{ kind, namespace, name, resourceVersion, changes, isFirst }];
+}
+
+/** The route says whose rollout leads its requests, as long as that has more than nothing. */
+function notedChanges(
+  route: DeepReadonly<WeightedRoute>,
+  own: readonly ManagedRule[],
+  { deployment, parts, percent, services }: Wanted,
+): readonly RouteChange[] {
+  const { matches, mirror, setCookie } = parts ?? NO_PARTS;
+  const leads = percent > 0 || matches.length > 0 || mirror > 0 || setCookie !== undefined;
+  if (!leads && !parts && noteOn(route, deployment)) return [];
+  return noteChanges(route, deployment, leads ? noteFor(own, deployment, services) : undefined);
+}
+
+/** The changes that give a rule this share. */
+export function weightChanges(rule: ManagedRule, percent: number): readonly RouteChange[] {
   const weights = isAt(rule, percent) ? undefined : weightsAt(rule, percent);
   if (!weights) return [];
   const at = `/spec/rules/${rule.at}/backendRefs`;
@@ -46,7 +73,11 @@ function weightChanges(rule: ManagedRule, percent: number): readonly RouteChange
   ];
 }
 
-function filterChanges(rule: ManagedRule, { deployment, parts }: Wanted): readonly RouteChange[] {
+/** The changes that give a rule the filters that go with these parts. */
+export function filterChanges(
+  rule: ManagedRule,
+  { deployment, parts }: Pick<Wanted, 'deployment' | 'parts'>,
+): readonly RouteChange[] {
   if (!parts || hasFilters(rule, deployment, parts)) return [];
   const { whole } = rule.route.rules[rule.at] ?? {};
   const at = `/spec/rules/${rule.at}`;
@@ -71,10 +102,13 @@ function replacement(
 }
 
 /** Added rules are the last of a route, so that places of others stay. */
-function ruleChanges(own: readonly ManagedRule[], { deployment, parts }: Wanted): readonly RouteChange[] {
-  const [first] = own;
-  if (!first || !parts || hasRules(first.route, own, deployment, parts)) return [];
-  const places = addedRulesOf(first.route, deployment).map(({ at }) => at);
+export function ruleChanges(
+  route: DeepReadonly<WeightedRoute>,
+  own: readonly ManagedRule[],
+  { deployment, parts }: Pick<Wanted, 'deployment' | 'parts'>,
+): readonly RouteChange[] {
+  if (!parts || hasRules(route, own, deployment, parts)) return [];
+  const places = addedRulesOf(route, deployment).map(({ at }) => at);
   return [
     ...places.toReversed().map((at): RouteChange => ({ op: 'remove', path: `/spec/rules/${at}` })),
     ...neededRules(own, deployment, parts).map((value): RouteChange => ({

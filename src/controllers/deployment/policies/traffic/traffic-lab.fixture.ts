@@ -38,6 +38,8 @@ export interface TrafficShape {
   readonly rules?: Rules;
   /** @default none: they are made */
   readonly services?: readonly string[];
+  /** Puts what else there is into the world, before the first sync. */
+  readonly prepare?: (lab: TrafficLab) => void;
 }
 
 /** A Deployment behind a route, with a gateway that takes over what the route says, and endpoints. */
@@ -65,6 +67,7 @@ export class TrafficLab {
           made = new TrafficLab(prepared);
           made.putRoute(rules);
           for (const name of services) made.putService(name);
+          shape.prepare?.(made);
         },
       },
     );
@@ -95,6 +98,17 @@ export class TrafficLab {
       ...{ apiVersion: 'v1', kind: 'Service', metadata },
       spec: { selector, ports: [{ port: 80 }] },
     });
+  }
+
+  async deleteService(name: string): Promise<void> {
+    await this.lab.world.api.delete(Service, { namespace: 'default', name });
+  }
+
+  /** No pod behind a Service is ready, as far as its endpoints say. */
+  emptyEndpoints(name: string): void {
+    const slices = this.lab.world.api.all<EndpointSlice>(EndpointSlice);
+    const slice = slices.find(({ metadata }) => metadata.name === name);
+    if (slice) this.lab.world.api.seed<EndpointSlice>(EndpointSlice, { ...slice, endpoints: [] });
   }
 
   get routes(): Route[] {

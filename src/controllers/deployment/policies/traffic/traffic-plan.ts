@@ -27,6 +27,8 @@ export interface TrafficView<V extends Version = Version> {
   readonly asked?: number;
   /** Whether the routes have what the wanted version may have beside its weight, or nothing. */
   readonly has: (parts: Parts) => boolean;
+  /** Whether a route says that the rollout leads its requests. */
+  readonly isNoted: boolean;
   /** Why they cannot have it. @default they can */
   readonly partsProblem?: string;
   /** The share that the stable version has too few pods for, percent: the canary cannot have less. @default 0 */
@@ -86,8 +88,8 @@ export function planTraffic<V extends Version>(view: TrafficView<V>): TrafficSte
   if (!canary) return { kind: 'move', which: 'canary', to: stable };
   if (canary !== stable) return canary === wanted ? goForward(view, canary) : goBack(view, canary);
   if (isTail(stable)) return settle(view);
-  // A process has died, or the annotation was away.
-  if (!view.has('none')) return { kind: 'weigh', percent: 0, isFirst: false, isAlone: false };
+  // A process has died, or the annotation or the Deployment was away.
+  if (!view.has('none') || view.isNoted) return { kind: 'weigh', percent: 0, isFirst: false, isAlone: false };
   if (!wanted || wanted === stable) return { kind: 'rest' };
   return begin(view, wanted);
 }

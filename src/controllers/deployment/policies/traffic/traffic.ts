@@ -24,6 +24,7 @@ import { WHOLE_SHARE } from '../common/share.js';
 import { isAt, longestTimeoutMs, titleOf, type ManagedRule } from './managed-rules.js';
 import { NO_PARTS, haveParts, partsProblem, type OwnParts } from './own-parts.js';
 import { renderShare, routeWrites } from './route-writes.js';
+import { noteOn } from './steered-note.js';
 import { shareWithoutPods, stableSize } from './stable-size.js';
 import type { Traffic } from './settings.js';
 import { isTail, planTraffic, type TrafficStep, type TrafficView, type Which } from './traffic-plan.js';
@@ -187,6 +188,7 @@ function viewOf(
       which === 'none'
         ? haveParts(rules, draft.name, NO_PARTS)
         : parts === undefined || haveParts(rules, draft.name, parts),
+    isNoted: rules.some(({ route }) => noteOn(route, draft.name) !== undefined),
     ...(partsTrouble !== undefined && { partsProblem: partsTrouble }),
     least: traffic.isStableDynamic === true ? shareWithoutPods(draft, stable, rules) : 0,
     endpointsOf: endpointsOf(pass, steering, { endpoints, versions }),
@@ -239,7 +241,8 @@ function carryOut(pass: TrafficPass, steering: Steering, { asked, parts: wanted,
   if (step.kind === 'weigh') {
     const { isFirst, percent } = step;
     const parts = step.parts === 'asked' ? wanted : NO_PARTS;
-    for (const write of routeWrites(steering.rules, { deployment: draft.name, percent, parts, isFirst }))
+    const { names: services, rules } = steering;
+    for (const write of routeWrites(rules, { deployment: draft.name, services, percent, parts, isFirst }))
       pass.writes.routes.push(write);
     if (step.noted) noteWeight(draft, step.noted.set, step.note);
     const of = step.noted ? `the pods of ${step.noted.set.name}` : `Service "${steering.names.canary}"`;

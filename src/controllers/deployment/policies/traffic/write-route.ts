@@ -1,7 +1,7 @@
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { apiStatusOf } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { warning } from '../common/tell.js';
 import type { RouteWrite } from '../common/route-write.js';
 import { GRPCRoute, HTTPRoute } from './routes.js';
@@ -33,12 +33,13 @@ interface RouteWriter {
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
 /**
- * The same for a Deployment, with an Event if the server refuses it: its definition of the kind may be older than the field, or
+ * The same, with an Event if the server refuses it: its definition of the kind may be older than the field, or
  * an admission webhook may forbid the change.
+ * @param about the object of the Event
  * @throws ApiStatusError as {@link writeRoute}
  */
 export async function steerRoute(
-  deployment: DeepReadonly<Deployment>,
+  about: DeepReadonly<KubernetesObject>,
   write: RouteWrite,
   { client, events, signal }: RouteWriter,
 ): Promise<void> {
@@ -47,7 +48,7 @@ export async function steerRoute(
   } catch (error) {
     if (REFUSALS.has(apiStatusOf(error)?.code ?? 0)) {
       const message = `The server refuses the change of ${write.kind}/${write.name}: ${errorMessage(error)}`;
-      events.record(deployment, warning('RouteRefused', message));
+      events.record(about, warning('RouteRefused', message));
     }
     throw error;
   }

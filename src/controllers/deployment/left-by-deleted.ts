@@ -1,0 +1,113 @@
+import type { Decision, Kind, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import { isNotFound, unlessGone } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { parseKey } from '@rollkeeper/machinery/kubernetes';
+import { releaseServices } from './policies/blue-green/release-services.js';
+import type { SelectingService } from './policies/blue-green/selecting-services.js';
+import { normal } from './policies/common/tell.js';
+import type { Surroundings } from './policies/policies.js';
+import { clearingOf, clearRoute, servicesToRead, type Clearing } from './policies/traffic/clearing.js';
+import { readEndpoints, type ReadyEndpoints } from './policies/traffic/endpoints.js';
+import { titleOf } from './policies/traffic/managed-rules.js';
+import { steerRoute } from './policies/traffic/write-route.js';
+
+/** A Deployment that no longer exists, and what its rollouts have left in other objects. */
+export interface DeletedDeployment {
+  readonly as: 'deleted';
+  readonly key: string;
+  /** Those whose selectors they had moved. */
+  readonly services: readonly DeepReadonly<SelectingService>[];
+  /** The routes by which they led requests. */
+  readonly routes: readonly Clearing[];
+  /** Those of the Services of these routes. */
+  readonly endpoints: ReadyEndpoints;
+}
+
+/** The sources of what is left. */
+export interface LeftBehind {
+  /** The kinds of the APIs that may have a Deployment of a name. @default what is left stays */
+  readonly kinds?: readonly Kind<Deployment>[];
+  readonly surroundings?: Pick<Surroundings, 'routes' | 'services'>;
+}
+
+/** Nothing reports when endpoints have come. */
+const ENDPOINTS_LOOK_AGAIN_MS = 2000;
+
+type Left = Pick<DeletedDeployment, 'routes' | 'services'>;
+
+/** Whether a Deployment of this key, which does not exist, has left anything that the caches know. */
+export function hasLeft(key: string, sources: LeftBehind): boolean {
+  return isAny(leftBy(key, sources));
+}
+
+/**
+ * The Services that a deleted Deployment has left selecting one of its versions alone, and the routes that still lead requests for it.
+ * These objects themselves bring its key back, so no finalizer is needed, and a replica that was down in the meantime misses none.
+ */
+export async function observeDeleted(
+  key: string,
+  sources: LeftBehind,
+  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
+): Promise<DeletedDeployment | undefined> {
+  if (!hasLeft(key, sources)) return undefined;
+  const ref = parseKey(key);
+  for (const kind of sources.kinds ?? [])
+    if (await unlessGone(client.get<Deployment>(kind, ref, { signal }))) return undefined;
+  const left = leftBy(key, sources);
+  if (!isAny(left)) return undefined;
+  const { namespace } = ref;
+  const endpoints = await readEndpoints(client, { namespace, services: servicesToRead(left.routes) }, signal);
+  return { as: 'deleted', key, ...left, endpoints };
+}
+
+function leftBy(key: string, { kinds, surroundings: { routes, services } = {} }: LeftBehind): Left {
+  const { name, namespace = '' } = parseKey(key);
+  if (!kinds) return { routes: [], services: [] };
+  const steered = routes === undefined || routes === 'off' ? [] : routes.leftBy(namespace, name);
+  return {
+    routes: steered.flatMap((each) => clearingOf(each) ?? []),
+    services: services === undefined || services === 'off' ? [] : services.leftBy(namespace, name),
+  };
+}
+
+function isAny({ routes, services }: Left): boolean {
+  return routes.length + services.length > 0;
+}
+
+/** Describes for people how the objects of a deleted Deployment are released. */
+export function describeRelease({ routes, services }: Left): Decision {
+  const results = [
+    ...services.map(({ metadata }) => `Service "${metadata.name}" selects all pods again`),
+    ...routes.map(({ route }) => `${titleOf(route)} leads no requests for it any more`),
+  ];
+  return { branch: 'deleted', summary: `the Deployment was deleted: ${results.join(', ')}`, changes: true };
+}
+
+/**
+ * Takes from the routes what the rollouts of a deleted Deployment have given them, and then its hash from the selectors of its Services:
+ * until then a copy of a request goes to the new version alone.
+ * @throws ApiStatusError Conflict if one has changed meanwhile: the next sync decides again
+ */
+export async function releaseLeft(
+  { endpoints, key, routes, services }: DeletedDeployment,
+  context: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
+): Promise<ReconcileResult> {
+  let isWhole = true;
+  for (const clearing of routes) {
+    const cleared = clearRoute(clearing, endpoints);
+    isWhole &&= cleared.isWhole;
+    const { route } = clearing;
+    for (const write of cleared.writes) {
+      try {
+        await steerRoute(route, write, context);
+      } catch (error) {
+        if (isNotFound(error)) continue;
+        throw error;
+      }
+      const message = `It leads no requests for a rollout any more: Deployment ${key} was deleted`;
+      context.events.record(route, normal('TrafficWeight', message));
+    }
+  }
+  await releaseServices({ key, services }, context);
+  return isWhole ? {} : { requeueAfterMs: ENDPOINTS_LOOK_AGAIN_MS };
+}
