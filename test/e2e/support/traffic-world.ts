@@ -113,10 +113,10 @@ export class TrafficWorld {
   }
 
   /** Clients whose requests have these headers. Each burst of theirs is counted for itself. */
-  clientsWith(headers: Readonly<Record<string, string>>, path = '/'): ConstantLoad {
+  clientsWith(headers: Readonly<Record<string, string>>, path = '/', ratePerSecond?: number): ConstantLoad {
     const all = { host: `${this.namespace}.local`, ...headers };
     const { port } = this.traffic.gateway;
-    return new ConstantLoad({ clock: new SystemClock(), headers: all, path, port });
+    return new ConstantLoad({ clock: new SystemClock(), headers: all, path, port, ratePerSecond });
   }
 
   setImage(image: string): Promise<Deployment> {
