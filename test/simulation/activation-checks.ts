@@ -99,8 +99,11 @@ export class ActivationChecks {
   }
 
   private decided(process: SimulatedProcess, name: string): void {
+    const actor = this.actorOf(name);
+    // A process that was paused goes on with an activation that another has overtaken. It may decide, but not write.
+    if (actor.process !== process) return;
     const informers = this.replicaOf(process)?.manager.informers;
-    for (const [resource, { atMs, version }] of this.actorOf(name).written) {
+    for (const [resource, { atMs, version }] of actor.written) {
       const cache = informers?.find(resource);
       if (!cache || process.kernel.nowMs - atMs > REMEMBERED_MS) continue;
       this.checks += 1;

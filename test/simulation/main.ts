@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
+import { errorMessage } from '../../src/machinery/errors/index.js';
 import { mermaidOf } from './mermaid.js';
 import { readNextSeed, writeNextSeed } from './next-seed.js';
+import type { SimulationOptions } from './options.js';
+import { USAGE, simulationOptionsOf } from './options.js';
 import type { Plan } from './plan.js';
 import { densePlanOf, planOf } from './plan.js';
 import { WORKER, runMany, work } from './run-many.js';
@@ -21,34 +23,11 @@ const TOLD_EVERY = 100_000;
 /** Not a part of the repository. */
 const NEXT_SEED = join(import.meta.dirname, '../../node_modules/.cache/rollkeeper/next-seed');
 
-type Options = ReturnType<typeof optionsOf>;
-
-function optionsOf(args: readonly string[]) {
-  return parseArgs({
-    args: [...args],
-    options: {
-      seed: { type: 'string' },
-      count: { type: 'string' },
-      seconds: { type: 'string' },
-      steps: { type: 'string' },
-      trace: { type: 'boolean', default: false },
-      whole: { type: 'boolean', default: false },
-      shrink: { type: 'boolean', default: false },
-      nightly: { type: 'boolean', default: false },
-      redis: { type: 'boolean', default: false },
-      dense: { type: 'boolean', default: false },
-      faults: { type: 'string' },
-      once: { type: 'boolean', default: false },
-      workers: { type: 'string' },
-    },
-  }).values;
-}
-
 /** @returns how many seeds fail */
-async function runSeeds(values: Options): Promise<number> {
-  const first = Number(values.seed ?? (values.nightly ? readNextSeed(NEXT_SEED) : 1));
-  const count = values.nightly ? Infinity : Number(values.count ?? 1);
-  const troubledMs = Number(values.seconds ?? SECONDS[values.dense ? 'many' : 'one']) * 1000;
+async function runSeeds(values: SimulationOptions): Promise<number> {
+  const first = values.seed ?? (values.nightly ? readNextSeed(NEXT_SEED) : 1);
+  const count = values.nightly ? Infinity : (values.count ?? 1);
+  const troubledMs = (values.seconds ?? SECONDS[values.dense ? 'many' : 'one']) * 1000;
   let faults = 0;
   let failures = 0;
   for (let seed = first; seed < first + count; seed++) {
@@ -56,7 +35,7 @@ async function runSeeds(values: Options): Promise<number> {
     const options: SimulateOptions = {
       ...{ seed, troubledMs, keepTrace: values.trace ? KEPT_LINES : 0 },
       ...(plan && { plan }),
-      ...(values.steps !== undefined && { steps: Number(values.steps) }),
+      ...(values.steps !== undefined && { steps: values.steps }),
     };
     const beganMs = process.cpuUsage().user / 1000;
     const result = await simulate(options);
@@ -77,7 +56,7 @@ async function runSeeds(values: Options): Promise<number> {
 }
 
 /** Undefined: the seed's own. */
-function chosenPlan({ dense, redis }: Options, seed: number, troubledMs: number): Plan | undefined {
+function chosenPlan({ dense, redis }: SimulationOptions, seed: number, troubledMs: number): Plan | undefined {
   if (dense) return densePlanOf(seed, troubledMs);
   return redis ? planOf(seed, troubledMs, undefined, 'redis') : undefined;
 }
@@ -109,11 +88,11 @@ function summaryOf(result: SimulationResult, cpuMs: number): string {
 }
 
 /** Dense seeds on several processes, until they have made so many faults. @returns how many seeds fail */
-async function runUntilFaults(values: Options): Promise<number> {
-  const seconds = Number(values.seconds ?? SECONDS.many);
+async function runUntilFaults(faults: number, values: SimulationOptions): Promise<number> {
+  const seconds = values.seconds ?? SECONDS.many;
   const pool = new SeedPool({
-    ...{ first: Number(values.seed ?? 1), faults: Number(values.faults), twice: !values.once },
-    ...(values.count !== undefined && { seeds: Number(values.count) }),
+    ...{ first: values.seed ?? 1, faults, twice: !values.once },
+    ...(values.count !== undefined && { seeds: values.count }),
   });
   const { totals } = pool;
   const beganMs = performance.now();
@@ -122,7 +101,7 @@ async function runUntilFaults(values: Options): Promise<number> {
   let toldFailures = 0;
   await runMany({
     ...{ pool, troubledMs: seconds * 1000 },
-    ...(values.workers !== undefined && { workers: Number(values.workers) }),
+    ...(values.workers !== undefined && { workers: values.workers }),
     onRun: () => {
       for (; toldFailures < pool.failed.length; toldFailures++)
         console.log(failureOf(pool.failed[toldFailures]!, seconds));
@@ -151,14 +130,24 @@ function failureOf({ problems, seed }: FailedSeed, seconds: number): string {
   ].join('\n');
 }
 
+/** @returns the exit code */
+async function main(args: readonly string[]): Promise<number> {
+  let values: SimulationOptions;
+  try {
+    values = simulationOptionsOf(args);
+  } catch (error) {
+    console.error(`${errorMessage(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const { faults } = values;
+  const failures = await (faults === undefined ? runSeeds(values) : runUntilFaults(faults, values));
+  return failures > 0 ? 1 : 0;
+}
+
 const args = process.argv.slice(2);
 if (args.includes(WORKER)) work();
-else {
-  const values = optionsOf(args);
-  if (values.redis && (values.dense || values.faults !== undefined))
-    throw new Error(
-      '--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease',
-    );
-  const failures = await (values.faults === undefined ? runSeeds(values) : runUntilFaults(values));
-  process.exitCode = failures > 0 ? 1 : 0;
-}
+else process.exitCode = await main(args);

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+
+export const USAGE = `npm run simulate -- [options]
+
+Runs three replicas through the faults of a seed, in one process and on simulated time.
+
+  --seed N      the seed, or the first of several (default 1)
+  --count N     runs so many seeds (default 1; with --faults as many as are needed)
+  --nightly     runs seeds until it is stopped, from where the last such run was
+  --seconds N   for how long there are faults, in simulated seconds (default 60, of dense seeds 240)
+  --steps N     ends after so many steps
+  --redis       uses the real ioredis, BullMQ and Lua scripts, on a simulated Redis
+  --dense       makes a small world where most messages are late, doubled or lost
+  --faults N    runs dense seeds until they have made so many faults, each seed twice
+    --once      runs each of them once
+    --workers N uses so many processes (default: one for each core)
+  --trace       prints the end of what happened as a Mermaid sequence diagram
+    --whole     prints all of it
+  --shrink      writes a test of a seed that fails, with few faults and few users
+  --help        prints this
+
+It ends with 0 if all seeds hold, 1 if one fails, 2 if the options are wrong.`;
+
+const NUMBERS = ['seed', 'count', 'seconds', 'steps', 'faults', 'workers'] as const;
+
+export type SimulationOptions = Readonly<Record<(typeof NUMBERS)[number], number | undefined>> &
+  Readonly<Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'dense' | 'once' | 'help', boolean>>;
+
+/** @throws an Error that names the option */
+export function simulationOptionsOf(args: readonly string[]): SimulationOptions {
+  const flag = { type: 'boolean', default: false } as const;
+  const number = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{ seed: number, count: number, seconds: number, steps: number, faults: number, workers: number },
+      ...{ trace: flag, whole: flag, shrink: flag, nightly: flag, redis: flag, dense: flag, once: flag },
+      help: flag,
+    },
+  });
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(name, values[name])]));
+  if (values.redis && (values.dense || values.faults !== undefined))
+    throw new Error(
+      '--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease',
+    );
+  return { ...values, ...numbers } as SimulationOptions;
+}
+
+function numberOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new Error(`--${name} must be a whole number from 1 on, and is "${text}"`);
+}
