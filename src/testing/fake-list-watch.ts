@@ -1,4 +1,4 @@
-import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '@rollkeeper/client/api-client';
+import type { ListOptions, ListPage, ObjectShard, WatchEvent, WatchOptions } from '@rollkeeper/client/api-client';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
@@ -22,7 +22,13 @@ interface Watcher<T> {
   wake: () => void;
   /** Half open: nothing arrives any more, without an error. */
   silent: boolean;
-  readonly namespace: string | undefined;
+  readonly scope: Scope;
+}
+
+/** The part of the objects that is asked for. */
+interface Scope {
+  readonly namespace?: string | undefined;
+  readonly shard?: ObjectShard | undefined;
 }
 
 interface Snapshot<T> {
@@ -30,6 +36,7 @@ interface Snapshot<T> {
   readonly resourceVersion: string;
   readonly offset: number;
   readonly limit: number;
+  readonly isSharded: boolean;
 }
 
 /**
@@ -55,6 +62,8 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
   };
   /** Whether streamed lists are supported, refused, or ignored. */
   streaming: 'yes' | 'refused' | 'ignored' = 'refused';
+  /** Whether the server knows shards; if not, the client leaves out the objects of others. */
+  selectsShards = true;
   /** How versions look to clients. @default decimal */
   versionOf: (revision: number) => string = String;
   private revision = 100;
@@ -182,15 +191,15 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     _type: ResourceType,
     options: WatchOptions,
   ): AsyncGenerator<WatchEvent<U>, void, undefined> {
-    const { namespace, resourceVersion, sendInitialEvents } = options;
+    const { resourceVersion, sendInitialEvents } = options;
     this.note(sendInitialEvents ? 'stream' : `watch ${resourceVersion}`, options);
     this.failIfTold(sendInitialEvents ? 'stream' : 'watch');
     if (sendInitialEvents && this.streaming === 'refused')
       throw new ApiStatusError({ code: 422, reason: 'Invalid', message: 'sendInitialEvents is forbidden' });
     const from = sendInitialEvents ? this.revision : this.revisionOf(resourceVersion);
     if (from < this.forgottenUpTo) throw expired('too old resource version');
-    const watcher = this.openWatch(from, namespace);
-    if (sendInitialEvents) watcher.signals.unshift(...this.initialSignals(namespace));
+    const watcher = this.openWatch(from, options);
+    if (sendInitialEvents) watcher.signals.unshift(...this.initialSignals(options));
     try {
       for (const beganMs = this.clock.monotonicNow(); ;) {
         const signal = await this.nextSignal(watcher, options, beganMs);
@@ -203,12 +212,13 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     }
   }
 
-  private note(request: string, { namespace }: { namespace?: string }): void {
-    this.requests.push(namespace === undefined ? request : `${request} in ${namespace}`);
+  private note(request: string, { namespace, shard }: Scope): void {
+    const place = namespace ?? shard?.selector;
+    this.requests.push(place === undefined ? request : `${request} in ${place}`);
   }
 
-  private initialSignals(namespace: string | undefined): Signal<T>[] {
-    const items = this.snapshotFor({ namespace }).items;
+  private initialSignals({ namespace, shard }: Scope): Signal<T>[] {
+    const items = this.snapshotFor({ namespace, shard }).items;
     const added = items.map((object): Signal<T> => ({ event: { type: 'ADDED', object } }));
     const end = { type: 'BOOKMARK', resourceVersion: this.resourceVersion, endsInitialEvents: true } as const;
     return this.streaming === 'yes' ? [...added, { event: end }] : added;
@@ -222,13 +232,12 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
 
   private publish(event: ObjectEvent<T>): void {
     this.history.push({ revision: this.revision, event });
-    this.send({ event }, event.object.metadata.namespace);
+    this.send({ event }, event.object);
   }
 
-  private send(signal: Signal<T>, namespace?: string): void {
+  private send(signal: Signal<T>, about?: T): void {
     for (const watcher of this.watchers) {
-      const isOutside = namespace !== undefined && (watcher.namespace ?? namespace) !== namespace;
-      if (watcher.silent || isOutside) continue;
+      if (watcher.silent || (about && !isWithin(about, watcher.scope))) continue;
       watcher.signals.push(signal);
       watcher.wake();
     }
@@ -239,34 +248,34 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     if (error) throw error;
   }
 
-  private snapshotFor(options: ListOptions): Snapshot<T> {
+  private snapshotFor(options: Scope & Pick<ListOptions, 'continueToken' | 'limit'>): Snapshot<T> {
     if (options.continueToken) {
       const snapshot = this.snapshots.get(options.continueToken);
       if (!snapshot) throw expired('the provided continue parameter is too old');
       return snapshot;
     }
-    const items = [...this.state().values()].filter(
-      (object) => !options.namespace || object.metadata.namespace === options.namespace,
-    );
+    const items = [...this.state().values()].filter((object) => isWithin(object, options));
     const limit = options.limit ?? Number.POSITIVE_INFINITY;
-    return { items, resourceVersion: this.resourceVersion, offset: 0, limit };
+    const isSharded = options.shard !== undefined;
+    return { items, resourceVersion: this.resourceVersion, offset: 0, limit, isSharded };
   }
 
-  private page({ items, resourceVersion, offset, limit }: Snapshot<T>): ListPage<T> {
+  private page(snapshot: Snapshot<T>): ListPage<T> {
+    const { isSharded, items, limit, offset, resourceVersion } = snapshot;
     const end = offset + limit;
-    if (end >= items.length) return { items: items.slice(offset), resourceVersion };
+    const page = { resourceVersion, ...(isSharded && { isShardSelected: this.selectsShards }) };
+    if (end >= items.length) return { ...page, items: items.slice(offset) };
     const continueToken = `token-${this.nextToken++}`;
-    this.snapshots.set(continueToken, { items, resourceVersion, offset: end, limit });
-    return { items: items.slice(offset, end), resourceVersion, continueToken };
+    this.snapshots.set(continueToken, { ...snapshot, offset: end });
+    return { ...page, items: items.slice(offset, end), continueToken };
   }
 
-  private openWatch(from: number, namespace: string | undefined): Watcher<T> {
+  private openWatch(from: number, scope: Scope): Watcher<T> {
     const missed = this.history.filter(
-      ({ event, revision }) =>
-        revision > from && (namespace === undefined || event.object.metadata.namespace === namespace),
+      ({ event, revision }) => revision > from && isWithin(event.object, scope),
     );
     const signals: Signal<T>[] = missed.map(({ event }) => ({ event }));
-    const watcher: Watcher<T> = { signals, wake: () => undefined, silent: false, namespace };
+    const watcher: Watcher<T> = { signals, wake: () => undefined, silent: false, scope };
     this.watchers.add(watcher);
     return watcher;
   }
@@ -300,6 +309,11 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
       if (signal.aborted) done();
     });
   }
+}
+
+function isWithin(object: KubernetesObject, { namespace, shard }: Scope): boolean {
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
+  return shard?.includes(object) ?? true;
 }
 
 function expired(message: string): ApiStatusError {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { ObjectShard } from './object-shard.js';
 import type {
   KubernetesObject,
   ObjectRef,
@@ -64,6 +65,11 @@ export interface ListPage<T> {
   readonly resourceVersion: string;
   /** Token of the next page; absent on the last page. */
   readonly continueToken?: string;
+  /**
+   * Whether the server has selected the shard; from one that does not know shards, the items of others were left out here. Undefined
+   * without a shard, and for metadata alone, with which servers do not say it.
+   */
+  readonly isShardSelected?: boolean;
 }
 
 export interface ReadOptions {
@@ -88,6 +94,8 @@ export interface ListOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Only its objects, whether the server selects them or not. @default all */
+  shard?: ObjectShard;
   /** Objects per page. @default no paging */
   limit?: number;
   continueToken?: string;
@@ -100,6 +108,8 @@ export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Only its objects, whether the server selects them or not. @default all */
+  shard?: ObjectShard;
   /** Watch for changes after this version; empty: after the most recent one. */
   resourceVersion: string;
   /**

@@ -133,6 +133,7 @@ class UndiciApiClient implements HttpApiClient {
     const query = queryString({
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
+      shardSelector: options.shard?.selector,
       limit: options.limit,
       continue: options.continueToken,
       resourceVersion: options.resourceVersion,
@@ -141,7 +142,10 @@ class UndiciApiClient implements HttpApiClient {
     const accept = options.metadataOnly ? METADATA_OF_LIST : undefined;
     const list = listIn<T>(await this.read(path, { accept, signal: options.signal }), path);
     // Items of a typed list lack apiVersion and kind, which the list's own kind implies.
-    const items = list.items ?? [];
+    const { shard } = options;
+    const isSelected = list.metadata?.shardInfo?.selector === shard?.selector;
+    const sent = list.items ?? [];
+    const items = !shard || isSelected ? sent : sent.filter((item) => shard.includes(item));
     const implied = typeMeta(type);
     for (const item of items) {
       const bare: Partial<KubernetesObject> = item;
@@ -153,12 +157,13 @@ class UndiciApiClient implements HttpApiClient {
       items,
       resourceVersion: list.metadata?.resourceVersion ?? '',
       continueToken: list.metadata?.continue || undefined,
+      ...(shard && (isSelected || !options.metadataOnly) && { isShardSelected: isSelected }),
     };
   }
 
   watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     const isOf = options.metadataOnly ? typeMeta(type) : undefined;
-    return new WatchStream<T>(async () => this.openWatch(type, options), isOf);
+    return new WatchStream<T>(async () => this.openWatch(type, options), isOf, options.shard);
   }
 
   logs(pod: ObjectRef, { signal, ...options }: LogOptions = {}): AsyncIterable<string> {
@@ -216,6 +221,7 @@ class UndiciApiClient implements HttpApiClient {
       timeoutSeconds: options.timeoutSeconds,
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
+      shardSelector: options.shard?.selector,
     });
     return this.sender.stream({
       method: 'GET',

@@ -44,6 +44,7 @@ export { NotStartedError } from './ask-before-start.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { forwardPort } from './forward-port.js';
 export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';
+export { ObjectShard } from './object-shard.js';
 export { listAll } from './list-all.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, Readiness, ServerInfo } from './http-api-client.js';

@@ -100,7 +100,11 @@ export function identified<T extends KubernetesObject>(value: unknown, where: st
 
 /** A list from the wire; servers without versions send no resourceVersion. */
 interface WireList<T extends KubernetesObject> {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly shardInfo?: { readonly selector: string };
+  };
   readonly items?: T[];
 }
 

@@ -4,6 +4,7 @@ import type { WatchEvent } from './api-client.js';
 import { WatchErrorEvent } from './api-status-error.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { dropNulls } from './drop-nulls.js';
+import type { ObjectShard } from './object-shard.js';
 import { identified, statusErrorOf, toApiStatus } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
@@ -90,10 +91,14 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   private chunks: AsyncIterator<Uint8Array> | undefined;
   private hasEnded = false;
 
-  /** @param isOf the objects' type, which replaces their own. @default their own */
+  /**
+   * @param isOf the objects' type, which replaces their own. @default their own
+   * @param shard leaves out the objects of others, which a server that does not know shards sends. @default all are shown
+   */
   constructor(
     private readonly open: () => Promise<StreamingAnswer>,
     private readonly isOf?: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
+    private readonly shard?: ObjectShard,
   ) {}
 
   [Symbol.asyncIterator](): this {
@@ -112,12 +117,14 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 
   private async take(): Promise<Next<T>> {
+    let taken: Next<T> | undefined;
     try {
-      return this.takeLine();
+      taken = this.takeLine();
     } catch (error) {
       this.end();
       throw error;
     }
+    return taken ?? this.next();
   }
 
   private async read(): Promise<Next<T>> {
@@ -125,8 +132,10 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     try {
       this.answer ??= await this.begin();
       this.answer.scope.signal.throwIfAborted();
-      const isMore = await this.fill(this.answer);
-      if (isMore) return this.takeLine();
+      while (await this.fill(this.answer)) {
+        const taken = this.takeLine();
+        if (taken) return taken;
+      }
       this.end();
       return DONE;
     } catch (error) {
@@ -161,15 +170,18 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
         return false;
       }
       answer.scope.touch();
-      this.lines = this.splitter.push(chunk.value);
+      const lines = this.splitter.push(chunk.value);
+      this.lines = this.shard?.linesOf(lines) ?? lines;
       this.position = 0;
     }
     return true;
   }
 
-  private takeLine(): Next<T> {
+  /** Undefined for an object of another shard whose line had to be parsed to find that. */
+  private takeLine(): Next<T> | undefined {
     const line = this.lines[this.position++] ?? '';
     const value = parseEvent<T>(line, this.answer?.head.request ?? '');
+    if (value.type !== 'BOOKMARK' && this.shard?.includes(value.object) === false) return undefined;
     if (this.isOf && value.type !== 'BOOKMARK') Object.assign(value.object, this.isOf);
     return { done: false, value };
   }

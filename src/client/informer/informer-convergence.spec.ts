@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import { ApiStatusError, ObjectShard, WatchErrorEvent } from '../api-client/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
-import { keyOf } from '../../machinery/kubernetes/index.js';
+import { SHARD_HASHES, keyOf } from '../../machinery/kubernetes/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { InformerHarness } from './informer-harness.fixture.js';
 import { propertyRuns } from '../../testing/property-runs.js';
@@ -20,7 +20,7 @@ import { StreamingLists } from './streaming-lists.js';
  *  6. a wait for a current cache ends eventually, and not before it shows everything that the server had when it began
  *     (except what is lost on a watch that is silent but open: nothing tells).
  * On servers that stream lists, refuse to, or ignore the request; whose versions are numbers, or have no order; for all
- * namespaces at once, or for each by itself.
+ * namespaces at once, for each by itself, or for each shard by itself.
  */
 
 const names = ['p', 'q', 'r', 's', 't'];
@@ -47,10 +47,16 @@ const troubles = {
 
 const name = fc.constantFrom(...names);
 const namespace = fc.constantFrom('a', 'b');
+/** The hash of `a` is in the first, that of `b` in the second. */
+const BETWEEN = 0xaf63de0000000000n;
+const SHARDS = [
+  { start: 0n, end: BETWEEN },
+  { start: BETWEEN, end: SHARD_HASHES },
+].map((range) => new ObjectShard('object.metadata.namespace', [range]));
 const world = fc.record({
   streaming: fc.constantFrom('yes' as const, 'refused' as const, 'ignored' as const),
   isOpaque: fc.boolean(),
-  namespaces: fc.constantFrom(undefined, ['a', 'b']),
+  parts: fc.constantFrom({}, { namespaces: ['a', 'b'] }, { shards: SHARDS }),
 });
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 /** Neither numbers nor in alphabetical order. */
@@ -242,8 +248,8 @@ it('never calls a cache current while it misses a change', async () => {
   );
 });
 
-function makeHarness({ isOpaque, namespaces, streaming }: World, seed: number): InformerHarness {
-  const options = { pageSize: 2, watchTimeoutSeconds: 5, namespaces };
+function makeHarness({ isOpaque, parts, streaming }: World, seed: number): InformerHarness {
+  const options = { pageSize: 2, watchTimeoutSeconds: 5, ...parts };
   const streamingLists = new StreamingLists(new FakeClock());
   const harness = new InformerHarness({ ...options, streamingLists }, seed);
   harness.server.streaming = streaming;

@@ -25,6 +25,7 @@ export interface InformerSelection {
 export interface InformerFactoryOptions extends Pick<
   SharedInformerOptions<KubernetesObject>,
   | 'namespaces'
+  | 'shards'
   | 'freeze'
   | 'resyncPeriodMs'
   | 'pageSize'

@@ -68,6 +68,8 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly lastSyncedResourceVersion: string | undefined;
   /** With separately watched namespaces: those without a complete first list. @default none */
   readonly unsyncedNamespaces?: readonly string[];
+  /** With shards: whether the server sends the objects of others as well, which are left out here. @default false */
+  readonly leavesOutShards?: boolean;
   /**
    * The version that shows every deletion this cache has ever seen; it cannot be derived from the cached objects. For
    * deletions noticed by absence, it is the list's. Undefined if none was seen.

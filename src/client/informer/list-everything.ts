@@ -11,7 +11,7 @@ export type ListWatcher = Pick<ApiClient, 'list' | 'watch'>;
 interface ListRequest<T> {
   readonly client: ListWatcher;
   readonly type: ResourceType;
-  readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
+  readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'shard'>;
   readonly pageSize: number;
   /** Shrinks items until the list is complete. */
   readonly receive: (items: readonly T[]) => readonly T[];
@@ -21,6 +21,8 @@ interface ListRequest<T> {
 interface Listed<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
+  /** See `ListPage.isShardSelected`. */
+  readonly isShardSelected?: boolean | undefined;
 }
 
 /** How many times smaller small pages are. */
@@ -65,7 +67,9 @@ async function paged<T extends KubernetesObject>(
     const page = await client.list<T>(type, { ...scope, limit, continueToken, signal });
     for (const item of receive(page.items)) items.push(item);
     continueToken = page.continueToken;
-    if (continueToken === undefined) return { items, resourceVersion: page.resourceVersion };
+    if (continueToken !== undefined) continue;
+    const { isShardSelected, resourceVersion } = page;
+    return { items, resourceVersion, isShardSelected };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../api-client/index.js';
+import type { ObjectShard, WatchEvent } from '../api-client/index.js';
 import { ApiStatusError, isNotFound } from '../api-client/index.js';
 import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
@@ -34,6 +34,8 @@ export interface ReflectorConfig {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** @default the objects of all shards */
+  readonly shard?: ObjectShard;
   readonly pageSize: number;
   /** The server ends a watch after this time, or up to a third more. */
   readonly watchTimeoutSeconds: number;
@@ -89,6 +91,7 @@ export class Reflector<T extends KubernetesObject> {
   private readonly refusedBackoff: Backoff;
   /** The last reported failure; a persisting one is not reported again. */
   private told: string | undefined;
+  private shardsSelected: boolean | undefined;
 
   constructor(
     private readonly deps: ReflectorDependencies<T>,
@@ -101,6 +104,11 @@ export class Reflector<T extends KubernetesObject> {
   /** Number of reads of the current state started so far: lists, and {@link Reflector.readPresent}. */
   get readsBegun(): number {
     return this.reads;
+  }
+
+  /** Whether the server selects the shard; undefined without one, before the first list, and where it does not say it. */
+  get isShardSelected(): boolean | undefined {
+    return this.shardsSelected;
   }
 
   /** How long the current watch has been silent, milliseconds; undefined without a watch. */
@@ -167,16 +175,19 @@ export class Reflector<T extends KubernetesObject> {
   private async list(way: ListWay, signal: AbortSignal): Promise<StepOutcome> {
     const { client, logger, sink, streamingLists, type } = this.deps;
     const { pageSize } = this.config;
-    if (way === 'streamed' && !streamingLists?.isWorthAsking(type)) way = 'pages';
+    // A stream does not say whether the server selects shards.
+    const isStreamable = streamingLists?.isWorthAsking(type) === true && !this.config.shard;
+    if (way === 'streamed' && !isStreamable) way = 'pages';
     const read = ++this.reads;
     try {
       const receive = (items: readonly T[]): readonly T[] => sink.receivePage(items);
       const request = { client, type, scope: this.scope(), pageSize, receive, signal };
-      const { items, resourceVersion } = await listEverything(way, request);
+      const { isShardSelected, items, resourceVersion } = await listEverything(way, request);
       if (signal.aborted) return { type: 'list-failed', way, failure: 'unavailable' };
       // First, so that the waits that the sink ends find it current.
       this.missed.endWithList(read);
       sink.replace(items, { read, resourceVersion });
+      if (isShardSelected !== undefined) this.noteShards(isShardSelected);
       logger.debug('listed', { count: items.length, resourceVersion, way });
       return { type: 'listed', resourceVersion };
     } catch (error) {
@@ -251,9 +262,18 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  private scope(): Pick<ReflectorConfig, 'namespace' | 'labelSelector' | 'fieldSelector'> {
-    const { fieldSelector, labelSelector, namespace } = this.config;
-    return { namespace, labelSelector, fieldSelector };
+  private scope(): Pick<ReflectorConfig, 'namespace' | 'labelSelector' | 'fieldSelector' | 'shard'> {
+    const { fieldSelector, labelSelector, namespace, shard } = this.config;
+    return { namespace, labelSelector, fieldSelector, ...(shard && { shard }) };
+  }
+
+  /** A server may begin to select shards, or cease to, with an upgrade. */
+  private noteShards(areSelected: boolean): void {
+    if (this.shardsSelected === areSelected) return;
+    this.shardsSelected = areSelected;
+    const { logger } = this.deps;
+    if (areSelected) logger.debug('the API server selects shards');
+    else logger.info('the API server does not select shards: all objects are read, and those of others left out');
   }
 
   /** Reports the failure to logs and to readers of the cache. */

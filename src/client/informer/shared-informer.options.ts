@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ObjectShard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -19,6 +20,11 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   namespaces?: readonly string[];
   labelSelector?: string;
   fieldSelector?: string;
+  /**
+   * Each is listed and watched separately; of a namespaced type only, all by the namespace, without a common range. Not together with
+   * `namespaces`. @default all objects
+   */
+  shards?: readonly ObjectShard[];
   /** Shrinks objects before they are cached. @default drops managedFields */
   trim?: Trim<T>;
   /**
@@ -58,6 +64,7 @@ const schema = z
     namespaces: z.array(z.string().min(1)).default([]),
     labelSelector: z.string().optional(),
     fieldSelector: z.string().optional(),
+    shards: z.array(z.instanceof(ObjectShard)).default([]),
     freeze: z.boolean().default(false),
     resyncPeriodMs: z.number().min(0).default(0),
     pageSize: z.int().min(1).default(500),
@@ -71,13 +78,21 @@ const schema = z
   .refine((options) => options.firstBackoffMs <= options.maxBackoffMs, {
     path: ['firstBackoffMs'],
     message: 'must not be longer than maxBackoffMs',
+  })
+  .refine(({ namespaces, shards }) => namespaces.length === 0 || shards.length === 0, {
+    path: ['shards'],
+    message: 'cannot be watched together with namespaces',
+  })
+  .refine(({ shards }) => shards.every(({ field }) => field === 'object.metadata.namespace'), {
+    path: ['shards'],
+    message: 'must be by the namespace',
   });
 
 export interface CompiledSharedInformerOptions {
   readonly freeze: boolean;
   readonly resyncPeriodMs: number;
   readonly doubtAfterMs: number;
-  /** One per namespace, or one for all. */
+  /** One per namespace or shard, or one for all. */
   readonly reflectors: readonly ReflectorConfig[];
 }
 
@@ -86,17 +101,24 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): CompiledSharedInformerOptions {
   const compiled = compileOptions(schema, options, 'informer');
-  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, doubtAfterMs, ...rest } =
-    compiled;
+  const { namespaces, shards, freeze, resyncPeriodMs, doubtAfterMs, ...others } = compiled;
+  const { firstBackoffMs, maxBackoffMs, ...rest } = others;
   const { maxRefusedBackoffMs = maxBackoffMs, ...reflector } = rest;
   const backoff = { firstMs: firstBackoffMs, maxMs: maxBackoffMs };
   const refusedBackoff = { firstMs: firstBackoffMs, maxMs: maxRefusedBackoffMs };
-  const isLimited = options.type.namespaced && namespaces.length > 0;
-  const scopes = isLimited ? [...new Set(namespaces)] : [undefined];
+  const scopes = options.type.namespaced ? scopesOf(namespaces, shards) : [{}];
   return {
     freeze,
     resyncPeriodMs,
     doubtAfterMs,
-    reflectors: scopes.map((namespace) => ({ ...reflector, namespace, backoff, refusedBackoff })),
+    reflectors: scopes.map((scope) => ({ ...reflector, ...scope, backoff, refusedBackoff })),
   };
+}
+
+function scopesOf(
+  namespaces: readonly string[],
+  shards: readonly ObjectShard[],
+): readonly Pick<ReflectorConfig, 'namespace' | 'shard'>[] {
+  if (shards.length > 0) return shards.map((shard) => ({ shard }));
+  return namespaces.length > 0 ? [...new Set(namespaces)].map((namespace) => ({ namespace })) : [{}];
 }

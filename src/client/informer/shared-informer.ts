@@ -149,6 +149,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
   }
 
+  get leavesOutShards(): boolean {
+    return this.parts.some(({ isShardSelected }) => isShardSelected === false);
+  }
+
   get trouble(): InformerTrouble | undefined {
     return this.parts.find((part) => part.trouble)?.trouble;
   }
@@ -205,7 +209,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** The parts that show the objects of a namespace. */
   private partsOf({ namespace }: VersionScope = {}): readonly WatchedPart<T>[] {
-    const part = this.parts.find((candidate) => candidate.namespace === namespace);
+    const part = this.parts.find((candidate) => candidate.isOnlyOneOf(namespace));
     return part ? [part] : this.parts;
   }
 

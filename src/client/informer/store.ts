@@ -74,14 +74,17 @@ export class ObjectStore<T extends KubernetesObject> {
 
   /**
    * Applies a list. `initial` marks its additions. Deletions come first.
-   * @param namespace the only one that was listed. @default all
+   * @param isListed whether an object would have been in the list. @default all would
    */
-  replace(items: readonly T[], initial: boolean, namespace?: string): ResourceEvent<T>[] {
+  replace(
+    items: readonly T[],
+    initial: boolean,
+    isListed: (object: DeepReadonly<T>) => boolean = () => true,
+  ): ResourceEvent<T>[] {
     const fresh = newestByKey(items);
     const events: ResourceEvent<T>[] = [];
     for (const [key, old] of this.objects) {
-      const wasListed = namespace === undefined || old.metadata.namespace === namespace;
-      if (wasListed && !fresh.has(key)) events.push(this.drop(key, old));
+      if (!fresh.has(key) && isListed(old)) events.push(this.drop(key, old));
     }
     for (const [key, object] of fresh) {
       const old = this.objects.get(key);

@@ -1,7 +1,7 @@
 import { isAborted } from '@rollkeeper/machinery/cancellation';
-import type { WatchEvent } from '../api-client/index.js';
+import type { ObjectShard, WatchEvent } from '../api-client/index.js';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { compareResourceVersions, isComparableResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { CacheProgress } from './cache-progress.js';
 import { decideDoubt, isUnavailable } from './decide-watch-step.js';
@@ -23,12 +23,13 @@ interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<Refle
 }
 
 /**
- * The part of an informer that is listed and watched as a unit: everything, or one of several namespaces. Tracks the
+ * The part of an informer that is listed and watched as a unit: everything, or one of several namespaces or shards. Tracks the
  * progress of its watch, which says nothing about other parts.
  */
 export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T> {
   /** The namespace, if there are several parts. */
   readonly namespace: string | undefined;
+  private readonly shard: ObjectShard | undefined;
   private readonly progress = new CacheProgress();
   private readonly waiters: VersionWaiters;
   private readonly reflector: Reflector<T>;
@@ -43,6 +44,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   ) {
     const { clock, doubtAfterMs } = deps;
     this.namespace = config.namespace;
+    this.shard = config.shard;
     this.reflector = new Reflector<T>({ ...deps, sink: this }, config);
     this.waiters = new VersionWaiters({
       clock,
@@ -51,6 +53,17 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       doubt: () => this.doubt(),
       doubtAfterMs,
     });
+  }
+
+  /** Whether this part alone shows the objects of the namespace. */
+  isOnlyOneOf(namespace: string | undefined): boolean {
+    if (this.shard) return namespace !== undefined && this.shard.includesValue(namespace);
+    return this.namespace === namespace;
+  }
+
+  /** See {@link Reflector.isShardSelected}. */
+  get isShardSelected(): boolean | undefined {
+    return this.reflector.isShardSelected;
   }
 
   get hasSynced(): boolean {
@@ -110,7 +123,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     const { resourceVersion } = reading;
     this.lastTrouble = undefined;
     const shown = this.progress.resourceVersion;
-    const events = this.deps.store.replace(items, shown === undefined, this.namespace);
+    const events = this.deps.store.replace(items, shown === undefined, (object) => this.isAbout(object));
     if (shown !== undefined && isBefore(resourceVersion, shown)) {
       // Versions of the state that is lost may never be reached again.
       this.lastDeletion &&= resourceVersion;
@@ -131,6 +144,11 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.lastChange = changes.reduce(newerOf, this.lastChange);
     this.deps.dispatch(events);
     this.waiters.learn(reading);
+  }
+
+  private isAbout(object: DeepReadonly<KubernetesObject>): boolean {
+    if (this.shard) return this.shard.includes(object);
+    return this.namespace === undefined || object.metadata.namespace === this.namespace;
   }
 
   /** Called by the reflector. */

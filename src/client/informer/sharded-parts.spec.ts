@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ApiStatusError, ObjectShard } from '../api-client/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { SHARD_HASHES } from '../../machinery/kubernetes/index.js';
+import type { Logger } from '../../machinery/logging/index.js';
+import { InformerHarness } from './informer-harness.fixture.js';
+import type { SharedInformer } from './shared-informer.js';
+import type { Thing } from './informer-harness.fixture.js';
+import { StreamingLists } from './streaming-lists.js';
+
+/** The hash of `shop` is in the lower half, that of `bank` in the upper one. */
+const LOWER = new ObjectShard('object.metadata.namespace', [{ start: 0n, end: 2n ** 63n }]);
+const UPPER = new ObjectShard('object.metadata.namespace', [{ start: 2n ** 63n, end: SHARD_HASHES }]);
+
+let harness: InformerHarness;
+
+afterEach(async () => {
+  await harness.stop();
+  expect(harness.server.openWatches, 'a stopped informer leaves no watch').toBe(0);
+});
+
+function make(shards: readonly ObjectShard[], logger?: Logger): SharedInformer<Thing> {
+  harness = new InformerHarness({ shards, pageSize: 2, ...(logger && { logger }) });
+  return harness.informer;
+}
+
+describe('an informer of shards', () => {
+  it('shows the objects of its shards alone, each listed and watched by itself', async () => {
+    make([LOWER]);
+    harness.server.put('shop', 'x');
+    harness.server.put('bank', 'x');
+    await harness.start();
+    harness.server.put('shop', 'y');
+    harness.server.put('bank', 'y');
+    await harness.clock.advance(0);
+    expect(Object.keys(harness.cached())).toEqual(['shop/x', 'shop/y']);
+    expect(harness.server.requests).toEqual([`list in ${LOWER.selector}`, `watch 102 in ${LOWER.selector}`]);
+  });
+
+  it('keeps the objects of a shard when another one is listed again', async () => {
+    make([LOWER, UPPER]);
+    harness.server.put('shop', 'x');
+    harness.server.put('bank', 'x');
+    const seen = harness.recordEvents();
+    await harness.start();
+    harness.server.breakWatches(new ApiStatusError({ code: 410 }));
+    await harness.clock.advance(10_000);
+    expect(seen).toEqual(['added shop/x@101 initial', 'added bank/x@102 initial']);
+  });
+
+  it('waits for the version of a namespace in its own shard, regardless of another one that is behind', async () => {
+    const informer = make([LOWER, UPPER]);
+    await harness.start();
+    harness.server.put('bank', 'x');
+    await harness.clock.advance(0);
+    expect(informer.hasSeen('101', { namespace: 'bank' })).toBe(true);
+    expect(informer.hasSeen('101', { namespace: 'shop' })).toBe(false);
+    expect(informer.hasSeen('101')).toBe(false);
+    harness.server.bookmark();
+    await harness.clock.advance(0);
+    expect(informer.hasSeen('101')).toBe(true);
+  });
+
+  it('says once that the server does not select shards, and what it does then', async () => {
+    const told: string[] = [];
+    const tell = (message: string): void => void told.push(message);
+    const logger: Logger = {
+      ...{ debug: () => undefined, info: tell, warn: tell, error: tell },
+      child: () => logger,
+    };
+    const informer = make([LOWER], logger);
+    harness.server.selectsShards = false;
+    harness.server.put('bank', 'x');
+    await harness.start();
+    expect(informer.leavesOutShards).toBe(true);
+    harness.server.breakWatches(new ApiStatusError({ code: 410 }));
+    await harness.clock.advance(10_000);
+    expect(told.filter((message) => message.includes('shards'))).toEqual([
+      'the API server does not select shards: all objects are read, and those of others left out',
+    ]);
+    harness.server.selectsShards = true;
+    harness.server.breakWatches(new ApiStatusError({ code: 410 }));
+    await harness.clock.advance(60_000);
+    expect(informer.leavesOutShards).toBe(false);
+  });
+
+  it('lists in pages, because a stream does not say whether the server selects shards', async () => {
+    harness = new InformerHarness({ shards: [LOWER], streamingLists: new StreamingLists(new FakeClock()) });
+    harness.server.streaming = 'yes';
+    await harness.start();
+    expect(harness.server.requests[0]).toMatch(/^list in /);
+  });
+
+  it.each([
+    [{ shards: [LOWER], namespaces: ['a'] }, 'namespaces'],
+    [{ shards: [new ObjectShard('object.metadata.uid', LOWER.ranges)] }, 'by the namespace'],
+  ])('cannot be made of parts whose objects it could not tell apart (%#)', async (options, problem) => {
+    expect(() => new InformerHarness(options)).toThrow(problem);
+    make([LOWER]);
+  });
+});
