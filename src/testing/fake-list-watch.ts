@@ -1,4 +1,10 @@
-import type { ListOptions, ListPage, ObjectShard, WatchEvent, WatchOptions } from '@rollkeeper/client/api-client';
+import type {
+  ListOptions,
+  ListPage,
+  ObjectShard,
+  WatchEvent,
+  WatchOptions,
+} from '@rollkeeper/client/api-client';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';

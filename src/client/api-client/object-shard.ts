@@ -34,7 +34,11 @@ export class ObjectShard {
   }
 
   /** Whether an object is in the shard. */
-  includes({ metadata }: { readonly metadata: Readonly<Pick<KubernetesObject['metadata'], 'namespace' | 'uid'>> }): boolean {
+  includes({
+    metadata,
+  }: {
+    readonly metadata: Readonly<Pick<KubernetesObject['metadata'], 'namespace' | 'uid'>>;
+  }): boolean {
     return this.includesValue((this.isByUid ? metadata.uid : metadata.namespace) ?? '');
   }
 

@@ -18,7 +18,9 @@ describe('the metadata read from a line of a watch', () => {
       spec: { namespace: 'no' },
     };
     expect(readMetadata(line(object))).toEqual({ namespace: 'yes', uid: 'u', resourceVersion: '7' });
-    expect(readMetadata(line(object).replaceAll(':', ' : ').replaceAll(',', ' , '))).toMatchObject({ uid: 'u' });
+    expect(readMetadata(line(object).replaceAll(':', ' : ').replaceAll(',', ' , '))).toMatchObject({
+      uid: 'u',
+    });
   });
 
   it('lack what the object lacks', () => {
@@ -43,17 +45,28 @@ describe('the metadata read from a line of a watch', () => {
   it('are never others than those of the parsed line', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', ',', 'é') });
-    const metadata = fc.dictionary(fc.constantFrom('namespace', 'uid', 'resourceVersion', 'x', 'y'), fc.oneof(text, value));
-    const object = fc.record({ a: value, metadata: fc.oneof({ weight: 9, arbitrary: metadata }, value), z: value });
+    const metadata = fc.dictionary(
+      fc.constantFrom('namespace', 'uid', 'resourceVersion', 'x', 'y'),
+      fc.oneof(text, value),
+    );
+    const object = fc.record({
+      a: value,
+      metadata: fc.oneof({ weight: 9, arbitrary: metadata }, value),
+      z: value,
+    });
     fc.assert(
       fc.property(object, fc.constantFrom(undefined, 1), (made, indent) => {
-        const written = JSON.stringify({ type: 'MODIFIED', object: made }, undefined, indent).replaceAll('\n', '');
+        const written = JSON.stringify({ type: 'MODIFIED', object: made }, undefined, indent).replaceAll(
+          '\n',
+          '',
+        );
         const read = readMetadata(written);
         if (!read) return;
         const { metadata: parsed } = JSON.parse(written).object;
         expect(parsed).toMatchObject(read);
         for (const field of ['namespace', 'uid', 'resourceVersion'])
-          if (read.resourceVersion === undefined && !(field in read)) expect(parsed).not.toHaveProperty(field);
+          if (read.resourceVersion === undefined && !(field in read))
+            expect(parsed).not.toHaveProperty(field);
       }),
     );
   });
@@ -65,7 +78,10 @@ describe('an ObjectShard', () => {
   const outside = line({ metadata: { namespace: 'shop', resourceVersion: '6' } });
 
   it('includes the namespaces whose hash is in its ranges', () => {
-    expect(['bank', 'shop'].map((namespace) => half.includes({ metadata: { namespace } }))).toEqual([true, false]);
+    expect(['bank', 'shop'].map((namespace) => half.includes({ metadata: { namespace } }))).toEqual([
+      true,
+      false,
+    ]);
     expect(shardHash('bank') >> 63n).toBe(1n);
   });
 
@@ -73,7 +89,10 @@ describe('an ObjectShard', () => {
     expect(half.linesOf([outside, inside])).toEqual([inside]);
     const [kept, bookmark] = half.linesOf([inside, outside]);
     expect(kept).toBe(inside);
-    expect(JSON.parse(bookmark!)).toEqual({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '6' } } });
+    expect(JSON.parse(bookmark!)).toEqual({
+      type: 'BOOKMARK',
+      object: { metadata: { resourceVersion: '6' } },
+    });
   });
 
   it('has at least one range', () => {

@@ -121,6 +121,7 @@ class JsonText {
   }
 
   private skipSpace(): void {
-    while (this.text[this.at] === ' ' || this.text[this.at] === '\t' || this.text[this.at] === '\r') this.at++;
+    while (this.text[this.at] === ' ' || this.text[this.at] === '\t' || this.text[this.at] === '\r')
+      this.at++;
   }
 }

@@ -273,7 +273,10 @@ export class Reflector<T extends KubernetesObject> {
     this.shardsSelected = areSelected;
     const { logger } = this.deps;
     if (areSelected) logger.debug('the API server selects shards');
-    else logger.info('the API server does not select shards: all objects are read, and those of others left out');
+    else
+      logger.info(
+        'the API server does not select shards: all objects are read, and those of others left out',
+      );
   }
 
   /** Reports the failure to logs and to readers of the cache. */
