@@ -25,6 +25,7 @@ import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
 import {
   createDeploymentController,
+  createDrainController,
   createRecordController,
   createTurnsController,
   deploymentController,
@@ -151,6 +152,7 @@ export function forDeploymentApis(
     DeploymentControllerOptions,
     | 'blueGreen'
     | 'checks'
+    | 'drainSessions'
     | 'maxRollouts'
     | 'pinConfig'
     | 'respectDisruptionBudgets'
@@ -173,6 +175,7 @@ export function forDeploymentApis(
           neighbours: apis.filter((other) => other !== api),
         }),
       );
+      if (deploymentOptions.drainSessions) controllers.push(createDrainController());
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];

@@ -2,13 +2,14 @@ import { TEMPLATE_HASH_INDEX, templateHashIndex } from '../controllers/replicase
 import { ORPHAN_INDEX, orphanIndex } from '@rollkeeper/controllers/shared';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { IndexFunction, Lister } from '@rollkeeper/client/informer/informer';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer/informer';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer/informer';
 import type { KubernetesObject, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { compareResourceVersions, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
   [OWNER_UID_INDEX]: (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid),
+  [NAMESPACE_INDEX]: ({ metadata }) => [metadata.namespace ?? ''],
   [ORPHAN_INDEX]: orphanIndex,
   [TEMPLATE_HASH_INDEX]: templateHashIndex as IndexFunction<KubernetesObject>,
 };

@@ -152,6 +152,7 @@ function policySources(
   const {
     blueGreen,
     checks,
+    drainSessions,
     maxRollouts,
     pinConfig,
     respectDisruptionBudgets,
@@ -182,6 +183,7 @@ function policySources(
       turns: turnSource(maxRollouts, all),
       order: orderSource({ deployments: deployments.lister, replicaSets, pods, clock, defaultsOf }),
       nodes: zones ? nodeLabels(informers) : ('off' as const),
+      drainsSessions: drainSessions,
     },
     measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
     checkHosts: checks && (checks.hosts ?? []),

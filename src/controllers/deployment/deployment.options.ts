@@ -54,6 +54,12 @@ export interface DeploymentControllerOptions {
   checks?: RolloutChecksOptions;
   /** Watches the labels of nodes, for Deployments with `zones: one-by-one` (docs/ROLLOUTS.md). @default false */
   zones?: boolean;
+  /**
+   * Lets the pods of old versions drain, for Deployments with `keep-old` (docs/ROLLOUTS.md). It needs the controller that
+   * {@link createDrainController} makes, and Rollkeeper's ReplicaSet controller.
+   * @default false
+   */
+  drainSessions?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -70,6 +76,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly blueGreen: boolean;
   readonly traffic: boolean;
   readonly zones: boolean;
+  readonly drainSessions: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -86,6 +93,7 @@ const schema = z.object({
   blueGreen: z.boolean().default(false),
   traffic: z.boolean().default(false),
   zones: z.boolean().default(false),
+  drainSessions: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -38,6 +38,7 @@ export {
 } from './record/index.js';
 export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
 export { historyKeptForMs } from './policies/history/settings.js';
+export { createDrainController } from './drain/drain-controller.js';
 export { createTurnsController } from './turns-controller.js';
 export { placeInQueue, queuedRollout } from './policies/turns/turns.js';
 export type { QueuedRollout } from './policies/turns/turns.js';

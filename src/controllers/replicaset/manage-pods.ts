@@ -19,6 +19,7 @@ import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from '.
 import { desiredReplicas, newPodNames } from './decide-pods.js';
 import type { PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
+import { drainOf } from './drain-pods.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
 import { openIntents, shownAt, situationOf } from './resolve-intents.js';
@@ -175,7 +176,8 @@ export class PodManager {
       podOf: (name) => podOf(asOwner(this.replicated, replicaSet), name),
       otherNames: (count, alsoTaken) => newPodNames({ replicaSet, count, alsoTaken }, this.deps),
     });
-    const deletions = await Promise.all(toDelete.map((pod) => control.tryDelete(pod)));
+    const drain = drainOf(replicaSet, this.deps, context);
+    const deletions = await Promise.all(toDelete.map((pod) => drain?.(pod) ?? control.tryDelete(pod)));
     const removals = await Promise.all(plan.removes.map((pod) => control.tryDelete(pod)));
     context.signal.throwIfAborted();
 

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
+import { DRAINING } from '../shared/index.js';
 import type { FailureSeries } from './failure-series.js';
 import { parseFailureSeries } from './failure-series.js';
 
@@ -71,7 +72,7 @@ export function isEmptyIntents(intents: PodIntents): boolean {
  * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may
  * have happened: the pod may exist, or may have been deleted since. It is looked up and not simply created again, which
  * would bring a deleted pod back, past the backoff of creations. A stored deletion is done when the pod of that UID no
- * longer exists or is terminating.
+ * longer exists, is terminating or drains.
  *
  * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: `d` and `e` are looked up. If `d` exists, one is to be created,
  * and it is called `e`.
@@ -89,7 +90,9 @@ export function decideFromIntents(input: {
   const { intents, desired, cachedPod, confirmedDeletes } = input;
   const isPending = ({ name, uid }: DoomedPod): boolean => {
     const pod = cachedPod(name);
-    return pod !== undefined && pod.metadata.uid === uid && isPodActive(pod);
+    if (pod === undefined || pod.metadata.uid !== uid) return false;
+    // One that drains has left in place of a deletion.
+    return isPodActive(pod) && pod.metadata.labels?.[DRAINING] === undefined;
   };
   const pending = intents.deletes.filter(isPending);
   const done = intents.deletes.filter((deletion) => !isPending(deletion));

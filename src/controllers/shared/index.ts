@@ -14,6 +14,12 @@ export type { ClaimDecision } from './ownership/claim-decision.js';
 export { byPodName, classifyPod } from './pods/classify-pod.js';
 export type { ClassifiedPod, PodState } from './pods/classify-pod.js';
 export { countAttributes, scaledValue } from './counts.js';
+export { DRAINING, DRAIN_NOTE, drainPatch, mayHaveSessions, readDraining } from './drain/draining-pod.js';
+export type { DrainingPod } from './drain/draining-pod.js';
+export { KEEP_OLD_OF_OWNER, keepOldRule, parseKeepOld, renderKeepOld } from './drain/keep-old.js';
+export type { KeepOldRule } from './drain/keep-old.js';
+export { renderDrainCondition } from './drain/drain-condition.js';
+export type { DrainCondition } from './drain/drain-condition.js';
 export { FIRST_TO_GO, firstToGo, isNamed, readFirstToGo, renderFirstToGo } from './pods/first-to-go.js';
 export type { FirstToGo } from './pods/first-to-go.js';
 export { isRoomFreed, watchFreedRoom } from './freed-quota.js';
@@ -54,7 +60,7 @@ export { POD_FAILURE_BACK_OFF, failureBackOffOf } from './pods/failure-back-off.
 export { diedAtMs, diedBeforeReady, hasBeenReady } from './pods/pod-death.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './ownership/own-pods.js';
 export type { OwnPods } from './ownership/own-pods.js';
-export { FAILED_CREATE, FAILED_DELETE, PodControl, slowStartBatch } from './pods/pod-control.js';
+export { FAILED_CREATE, FAILED_DELETE, PodControl, isRefusal, slowStartBatch } from './pods/pod-control.js';
 export type {
   CreateOutcome,
   DeleteOutcome,

@@ -24,6 +24,8 @@ export interface LiveDeployment {
   readonly deployment: Deployment;
   readonly replicaSets: readonly ReplicaSet[];
   readonly pods: readonly Pod[];
+  /** The pods that it controls itself. */
+  readonly draining: readonly Pod[];
   readonly neighbours: readonly Deployment[];
   /** Undefined without the right to read it. */
   readonly namespaceTerminating?: boolean;
@@ -55,6 +57,7 @@ export async function readLiveDeployment(
     deployment,
     replicaSets,
     pods: own,
+    draining: pods.items.filter((pod) => isControlledBy(pod, deployment)),
     nodesNotReady: await nodesNotReadyOf(client, own),
     neighbours: all.items.map(complete),
     namespaceTerminating: itsNamespace && itsNamespace.metadata.deletionTimestamp !== undefined,

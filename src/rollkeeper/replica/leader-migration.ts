@@ -16,6 +16,7 @@ const NAMES_OF_OTHERS: Readonly<Record<string, string>> = { 'garbage-collector':
 const HELPS: Readonly<Record<string, string>> = {
   'rollout-history': 'deployment',
   'rollout-turns': 'deployment',
+  'session-drain': 'deployment',
   'rollkeeper-rollout-history': 'rollkeeper-deployment',
 };
 

@@ -258,6 +258,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'zones' },
   }),
+  'drain-sessions': onOrOff({
+    help: 'let pods of old versions run outside of their Services until they have no session left, for Deployments that request it (docs/ROLLOUTS.md). Probes go to the addresses of these pods; needs get, patch and delete on pods',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'drainSessions' },
+  }),
   'lasting-history': onOrOff({
     help: 'keep the history of Deployments for as many days as they request, each in a ConfigMap of its namespace (docs/ROLLOUTS.md); needs get, create and update on ConfigMaps, and get on Deployments',
     default: false,

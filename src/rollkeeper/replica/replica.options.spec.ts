@@ -42,6 +42,16 @@ describe('the options of a replica', () => {
     expect(namesWith({ 'lasting-history': true, controllers: 'replicaset' })).toEqual([]);
   });
 
+  it('let sessions drain by one controller for all APIs, where that is asked for', () => {
+    const namesWith = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...needed, 'deployment-api': 'apps/v1,rollkeeper.dev/v1', ...more })
+        .definitions.map(({ name }) => name)
+        .filter((name) => name === 'session-drain');
+    expect(namesWith({})).toEqual([]);
+    expect(namesWith({ 'drain-sessions': true })).toEqual(['session-drain']);
+    expect(namesWith({ 'drain-sessions': true, controllers: 'replicaset' })).toEqual([]);
+  });
+
   it('lead without an election where that is asked for, as kube-controller-manager takes it', () => {
     const lockWith = (more: Record<string, unknown>) =>
       compileReplicaOptions({ ...needed, ...more })['leader-elect-resource-lock'];

@@ -126,6 +126,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],
       pinConfig: compiled['pin-config'],
+      drainSessions: compiled['drain-sessions'],
       lastingHistory: compiled['lasting-history'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),

@@ -38,6 +38,7 @@ import { REMOVE_PODS_SETTINGS } from './remove-pods/settings.js';
 import { GO_BACK_TOGETHER } from './order/go-back-together.js';
 import { RELEASE_SETTINGS } from './order/release-settings.js';
 import { CARRY_OUT_REQUESTS, REQUESTS } from './requests/requests.js';
+import { KEEP_OLD, KEEP_OLD_SETTINGS, type DrainSurroundings } from './keep-old/keep-old.js';
 import type { LivePods } from './resize/live-pods.js';
 import { RESIZE_IN_PLACE, type ResizeOutcome } from './resize/resize-in-place.js';
 import { RESIZE_SETTINGS } from './resize/settings.js';
@@ -89,6 +90,7 @@ const SETTINGS = [
   RELABEL_SETTINGS,
   REMOVE_PODS_SETTINGS,
   FAILED_PODS_SETTINGS,
+  KEEP_OLD_SETTINGS,
   DEGRADED_SETTINGS,
   SURGE_SETTINGS,
   SPREAD_SETTINGS,
@@ -141,6 +143,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   CHECKS,
   SCALE_DOWN,
   FAILED_PODS_POLICY,
+  KEEP_OLD,
   DEGRADED_POLICY,
   SERVING,
   SPREAD,
@@ -173,6 +176,7 @@ export interface Surroundings
   extends
     BudgetSurroundings,
     ConfigSurroundings,
+    DrainSurroundings,
     OrderSurroundings,
     TrafficSurroundings,
     TurnSurroundings,

@@ -138,6 +138,7 @@ const WATCHING = createDeploymentController({
   blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
   zones: true,
+  drainSessions: true,
 });
 
 export class PolicyWorld {
@@ -337,6 +338,7 @@ function deploymentOf(drawn: Scenario): Deployment {
       'canary-labels': 'role=canary',
       'stable-labels': 'role=stable',
       'failed-pods': 'keep 3, 1h',
+      'keep-old': 'until "http :8080/sessions == 0", at most 1h, at most 2',
       'progress-after': '5m',
       spread: 'after-rollout',
     }),

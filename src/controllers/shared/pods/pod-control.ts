@@ -129,7 +129,7 @@ export class PodControl {
 }
 
 /** Whether the server answered that it did nothing. A 5xx or a lost connection leaves that open. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   const code = apiStatusOf(error)?.code;
   return code !== undefined && code < 500 && code !== 408;
 }

@@ -84,6 +84,7 @@ export class ExplainSource {
     const pods = replicaSets.flatMap(({ metadata }) =>
       caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
     );
+    const draining = caches.pods.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
     const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
     const defaults = caches.namespacePolicies?.lister.get(deployment.metadata.namespace ?? '') ?? namespace;
@@ -92,6 +93,7 @@ export class ExplainSource {
       deployment,
       replicaSets,
       pods,
+      draining,
       namespaceTerminating,
       namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,

@@ -1,4 +1,5 @@
 import { findCondition } from '@rollkeeper/machinery/kubernetes';
+import { drainingFindings } from './draining-findings.js';
 import { explainSizes } from './arithmetic.js';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { ended } from '../ended.js';
@@ -46,6 +47,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts, rollout: RolloutState
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...policyFindings(facts),
     ...bakeFinding(rollout),
+    ...drainingFindings(input),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
@@ -170,7 +172,12 @@ function headlineOf(
   const baking = findings.find(({ cause }) => cause === 'baking');
   if (state === 'complete') {
     const watched = baking ? `; ${baking.summary}` : '';
-    return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available${watched}.` };
+    const draining = findings.find(({ cause }) => cause === 'draining');
+    const left = draining ? `; ${draining.summary}` : '';
+    return {
+      cause: state,
+      sentence: `Complete: ${whole(limits.replicas)} new and available${watched}${left}.`,
+    };
   }
   if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
   const words = {

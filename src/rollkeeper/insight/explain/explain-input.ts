@@ -41,6 +41,8 @@ export interface ExplainInput {
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
   /** The pods that those control. */
   readonly pods: readonly DeepReadonly<Pod>[];
+  /** The pods that it controls itself: those of old versions that drain. @default none */
+  readonly draining?: readonly DeepReadonly<Pod>[];
   /** Whether its namespace is being deleted. @default unknown */
   readonly namespaceTerminating?: boolean;
   /** Nodes that are not ready, by name, and since when (RFC 3339) if known. @default unknown */

@@ -50,6 +50,7 @@ export type CauseCode =
   | 'next-sync'
   | StandingCode
   | 'baking'
+  | 'draining'
   | 'scaled-to-zero'
   | 'complete';
 

@@ -326,6 +326,7 @@ export class Supervisor {
       '--blue-green',
       '--traffic',
       '--zones',
+      '--drain-sessions',
       '--lasting-history',
       ...Object.entries({
         ...flags,

@@ -62,6 +62,8 @@ export const ROUTE_NOT_USABLE = 'RouteNotUsable';
 export const ROUTES_NOT_WATCHED = 'RoutesNotWatched';
 /** A reason of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
+/** A reason of the same condition, and an Event: sessions of old versions are to drain, and no controller is there for that. */
+export const SESSIONS_NOT_DRAINED = 'SessionsNotDrained';
 /** A reason of the same condition, and an Event: Deployments wait for each other. */
 export const ORDER_IN_CIRCLE = 'OrderInCircle';
 /** A reason of the same condition, and an Event: a label of the version would change what the selector looks at. */
@@ -144,6 +146,7 @@ export interface Problem {
     | typeof ROUTE_NOT_USABLE
     | typeof ROUTES_NOT_WATCHED
     | typeof NODES_NOT_WATCHED
+    | typeof SESSIONS_NOT_DRAINED
     | typeof LABEL_OF_SELECTOR
     | typeof ORDER_IN_CIRCLE
     | typeof CHECK_FAILED

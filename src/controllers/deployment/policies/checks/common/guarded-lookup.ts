@@ -48,7 +48,7 @@ export function guardedLookup(resolve: Resolve = bySystem): LookupFunction {
     });
 }
 
-function isOwnAddress({ address }: LookupAddress): boolean {
+export function isOwnAddress({ address }: Pick<LookupAddress, 'address'>): boolean {
   const [bare = ''] = address.split('%', 1);
   return OWN_ADDRESSES.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
 }
