@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
+import { followedBy } from '../../src/runtime/controller/sync-observer.js';
 import type { Replica, SimulatedProcess } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
@@ -33,8 +34,9 @@ function staleReplicas() {
     const watched = checks.watch(process, runtime as ActorRuntime);
     const run = (work: (activation: Activation) => Promise<void>) =>
       watched.activate('replicaset', KEY, new AbortController().signal, work);
+    const sync = { controller: 'replicaset', key: KEY, object: () => undefined };
     const decide = (): void =>
-      checks.observer(process).begin({ controller: 'replicaset', key: KEY }).decided?.();
+      followedBy([checks.observer(process)], sync).decided({ branch: 'idle', summary: '', changes: false });
     return { decide, run };
   };
   return { processOf, violations };

@@ -3,8 +3,8 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { withoutTrailing } from '@rollkeeper/machinery/text';
 import type { RolloutPhase, RolloutState, RolloutView } from '@rollkeeper/controllers/deployment';
 import { failureOf, replicasOf } from '@rollkeeper/controllers/deployment';
-import type { RolloutCause } from './rollout-cause.js';
-import { rolloutCause } from './rollout-cause.js';
+import type { CauseCode, Finding } from '../explain/index.js';
+import { explainDeployment } from '../explain/index.js';
 
 /** The state of a rollout, for people and programs. */
 export interface RolloutReport {
@@ -89,4 +89,50 @@ function messageOf({ state, view }: Described, cause: RolloutCause | RolloutRepo
   if (phase !== 'failed') return text;
   const said = findCondition(view.deployment.status?.conditions, 'Progressing')?.message;
   return said === undefined ? text : `${text}: ${said}`;
+}
+
+/** The cause that holds a rollout up, in the words of `rollkeeper explain`. */
+interface RolloutCause {
+  readonly code: CauseCode;
+  readonly summary: string;
+}
+
+/** The causes that the phase of the rollout says itself, or that are only about the next sync. */
+const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
+  'paused',
+  'deadline-exceeded',
+  'next-sync',
+  'replicaset-behind',
+  'not-observed-yet',
+  'waits-for-approval',
+  'waits-in-step',
+  'waits-for-check',
+  'check-failed',
+  'rollout-held',
+  'waits-for-budget',
+  'waits-for-turn',
+  'waits-for-order',
+  'resizes-pods',
+  'failed-template',
+  'rolled-back',
+  'invalid-policy',
+]);
+
+/**
+ * The first thing that holds the rollout up, out of the API alone.
+ * @param orWaits also what time may settle, where nothing is known that it does not
+ */
+function rolloutCause(view: RolloutView, orWaits: boolean): RolloutCause | undefined {
+  const { bakeMs: _bakeMs, wasComplete: _wasComplete, ...input } = view;
+  const findings = explainDeployment(input).waitsFor.filter(({ cause }) => !NOT_TOLD.has(cause));
+  const found = findings.find(isBlocked) ?? (orWaits ? findings.find(mayEnd) : undefined);
+  return found && { code: found.cause, summary: found.summary };
+}
+
+function isBlocked({ severity }: Finding): boolean {
+  return severity === 'blocked';
+}
+
+function mayEnd({ severity }: Finding): boolean {
+  return severity === 'waits';
 }
