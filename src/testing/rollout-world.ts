@@ -82,6 +82,8 @@ export class RolloutWorld {
   lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
   onEffect: () => void = () => undefined;
+  /** Called when the others have moved: what the test puts beside them moves as well. */
+  onMove: () => void = () => undefined;
   /** Whether pods of experiments become available whenever all settle. */
   startsExperiments = false;
   private readonly run: ReconcilerRun;
@@ -259,6 +261,7 @@ export class RolloutWorld {
       for (const pod of this.allPods) this.answerResize(pod);
       for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
       for (const budget of this.budgets) await this.syncBudget(budget);
+      this.onMove();
     }
   }
 
@@ -274,6 +277,7 @@ export class RolloutWorld {
     else if (choice === 3 && pod) await this.stopPod(pod);
     else if (choice === 4) for (const budget of budgets) await this.syncBudget(budget);
     else if (choice === 5 && pod && this.options.random.next() < 0.3) this.evict(pod);
+    this.onMove();
   }
 
   isServing(pod: Pod): boolean {

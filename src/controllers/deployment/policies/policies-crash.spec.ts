@@ -57,6 +57,7 @@ const PLAIN: Scenario = {
     resize: undefined,
     autoscaling: undefined,
     surge: undefined,
+    traffic: undefined,
     config: undefined,
     relabel: undefined,
     isMarked: false,

@@ -35,6 +35,7 @@ const NO_SETTINGS = {
   config: undefined,
   relabel: undefined,
   surge: undefined,
+  traffic: undefined,
   isMarked: false,
   restartOn: undefined,
   steps: undefined,
@@ -184,8 +185,11 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         setImage(deployment, 'app:last');
       });
       await rest(lab);
-      await lab.apply({ minutes: 1 });
-      await rest(lab);
+      // With weights, each version is served for a while before the other goes.
+      for (let minute = 0; minute < (drawn.traffic === undefined ? 1 : 4); minute++) {
+        await lab.apply({ minutes: 1 });
+        await rest(lab);
+      }
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
@@ -195,6 +199,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       expectNotedSizes(lab.world.replicaSets);
       expectPinned(lab);
       expectLabels(lab);
+      lab.gateway.expectAtRest();
       if (drawn.restartOn ?? drawn.config) await restarts(lab);
       expectPinned(lab);
     });
@@ -219,7 +224,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       async (drawn, images) => {
         const lab = new PolicyWorld({
           ...{ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' },
-          ...{ blueGreen: undefined, budget: undefined },
+          ...{ blueGreen: undefined, budget: undefined, traffic: undefined },
         });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
@@ -256,7 +261,7 @@ describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () =
     const property = fc.asyncProperty(scenario, said, async (drawn, answers) => {
       const steps = 'check slo; 20%; check later; 100%';
       const none = { onFailure: 'none', checks: undefined, blueGreen: undefined, budget: undefined } as const;
-      const lab = new PolicyWorld({ ...drawn, ...none, steps });
+      const lab = new PolicyWorld({ ...drawn, ...none, traffic: undefined, steps });
       const { world } = lab;
       const sizeOf = (image: string): number =>
         world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;

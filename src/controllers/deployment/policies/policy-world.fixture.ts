@@ -27,6 +27,8 @@ import { BROKEN_IMAGE, WORLD_NOW_MS, refusal, isOfExperiment } from '../../../te
 import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { podTemplateHash } from '../kubernetes/pod-template.js';
+import { GatewayWorld, bothServices } from './traffic/gateway-world.fixture.js';
+import { HTTPRoute } from './traffic/routes.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -50,6 +52,8 @@ import { podTemplateHash } from '../kubernetes/pod-template.js';
  * 14. Where the configuration is pinned, every pod of a pinned version reads a copy, which has the content that the version was rolled out
  *    with, also if the original is changed or deleted.
  * 15. In the end pods have the labels of the template, whether they were relabeled or replaced.
+ * 16. Where the requests are led by weights, these are 100 together, and no write gives more of them, nor requests with a header, to a
+ *    version without a ready pod while the other has one. In the end the stable Service has all, and nothing else is left in the route.
  */
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
@@ -59,7 +63,7 @@ const REFUSED_CPU = '400m';
 
 type BudgetSpec = Parameters<typeof aBudget>[0];
 
-export const scenario = fc.record({
+const drawnScenario = fc.record({
   seed: fc.integer(),
   replicas: fc.integer({ min: 1, max: 12 }),
   maxSurge: fc.constantFrom(0, 1, '25%', '100%'),
@@ -96,7 +100,21 @@ export const scenario = fc.record({
   surge: fc.constantFrom(undefined, 'if-it-fits'),
   /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
   isMarked: fc.boolean(),
+  /** The steps of a rollout by weights. */
+  traffic: fc.constantFrom<string | undefined>(
+    undefined,
+    undefined,
+    'weight 20%; approve; weight 50%; wait 2m',
+    'header x-canary=a; approve; mirror 10%; 50%; weight 5%; wait 1m; header off; weight 60%',
+    '100%; check slo; approve',
+  ),
 });
+/** Weights need two whole versions, and the two other policies that do go without them. */
+export const scenario = drawnScenario.map((drawn) =>
+  drawn.traffic === undefined
+    ? drawn
+    : { ...drawn, maxSurge: '100%', blueGreen: undefined, surge: undefined, steps: drawn.traffic },
+);
 export const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
   fc.record({ replicas: fc.integer({ min: 0, max: 12 }) }),
@@ -136,6 +154,7 @@ const WATCHING = createDeploymentController({
   pinConfig: true,
   respectDisruptionBudgets: true,
   blueGreen: true,
+  traffic: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
   zones: true,
   drainSessions: true,
@@ -146,6 +165,7 @@ export class PolicyWorld {
   readonly world: JudgedRollout;
   readonly random: SeededRandom;
   refusing = false;
+  readonly gateway: GatewayWorld;
   private frozenImages: ReadonlySet<string> | undefined;
 
   constructor(private readonly drawn: Scenario) {
@@ -162,6 +182,8 @@ export class PolicyWorld {
           throw refusal(write.type === Deployment ? 500 : 409);
       },
     });
+    this.gateway = new GatewayWorld(this.world);
+    if (drawn.traffic !== undefined) this.putGateway();
     this.world.startsExperiments = true;
     this.world.nodeOf = (pod) => `node-${pod % 3}`;
     this.world.resizeAnswer = (pod) =>
@@ -182,6 +204,16 @@ export class PolicyWorld {
     if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
+  }
+
+  /** Some moves of others come before the gateway has seen the route, or before the endpoints follow. */
+  private putGateway(): void {
+    const random = new SeededRandom(this.drawn.seed);
+    this.gateway.putRoute([bothServices()]);
+    this.world.onMove = () => {
+      if (!this.refusing || random.next() < 0.5) this.gateway.serveRoutes();
+      if (!this.refusing || random.next() < 0.5) this.gateway.fillEndpoints();
+    };
   }
 
   private limitRoom(more: number | undefined): void {
@@ -249,6 +281,7 @@ export class PolicyWorld {
   }
 
   private judgeMove({ object, ref }: AttemptedWrite): void {
+    if (this.drawn.traffic !== undefined) return;
     const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
     // If no pods are wanted, there are none to select.
     if (ref.name !== 'web' || typeof hash !== 'string' || this.world.deployment.spec.replicas === 0) return;
@@ -264,6 +297,7 @@ export class PolicyWorld {
     const { object, type, verb } = write;
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
+    if (type.resource === HTTPRoute.resource) return this.gateway.judge(write.object);
     if (type.resource === Service.resource) return this.judgeMove(write);
     if (type.resource === Pod.resource || type.resource === ConfigMap.resource) return;
     if (type !== ReplicaSet) {
@@ -324,6 +358,7 @@ function deploymentOf(drawn: Scenario): Deployment {
   const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
     history: drawn.seed % 2 === 0 ? '14d' : undefined,
+    ...(drawn.traffic !== undefined && { traffic: 'httproute/web' }),
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
@@ -367,6 +402,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     Object.assign(container, {
       envFrom: [{ configMapRef: { name: 'web', optional: true } }],
       resources: { requests: { cpu: '100m' } },
+      ports: [{ containerPort: 8080 }],
     });
   return deployment;
 }

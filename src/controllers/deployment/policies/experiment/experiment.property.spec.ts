@@ -15,7 +15,7 @@ describe(`experiments in any circumstances (SEED=${runs.seed})`, () => {
       scenario,
       fc.array(change, { minLength: 1, maxLength: 8 }),
       async (drawn, changes) => {
-        const lab = new PolicyWorld({ ...drawn, steps: STEPS });
+        const lab = new PolicyWorld({ ...drawn, traffic: undefined, steps: STEPS });
         const { clock, world } = lab;
         await rest(lab);
         for (const each of [{ image: 'app:2' }, ...changes]) {

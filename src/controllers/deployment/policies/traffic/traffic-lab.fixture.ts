@@ -1,19 +1,16 @@
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { aDeployment } from '../../../../testing/deployment-builder.js';
 import { P, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
-import {
-  Deployment,
-  EndpointSlice,
-  isPodReady,
-  isTerminating,
-} from '../../../../machinery/kubernetes/index.js';
+import { Deployment, EndpointSlice } from '../../../../machinery/kubernetes/index.js';
 import type { Pod } from '../../../../machinery/kubernetes/index.js';
 import { Service } from '../../../../runtime/index.js';
-import { POD_TEMPLATE_HASH, SERVICE_NAME_LABEL } from '../../../shared/index.js';
+import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { createDeploymentController } from '../../definition.js';
+import { GatewayWorld, bothServices } from './gateway-world.fixture.js';
 import type { Route } from './route-part.js';
 import { HTTPRoute } from './routes.js';
 
+export { bothServices } from './gateway-world.fixture.js';
 export const STEERING = createDeploymentController({ traffic: true });
 export const WHOLE: DeploymentShape['strategy'] = {
   type: 'RollingUpdate',
@@ -21,16 +18,6 @@ export const WHOLE: DeploymentShape['strategy'] = {
 };
 
 type Rules = NonNullable<Route['spec']['rules']>;
-
-/** A rule with both Services. */
-export function bothServices(stable = 100, canary = 0): Rules[number] {
-  return {
-    backendRefs: [
-      { name: 'web-stable', port: 80, weight: stable },
-      { name: 'web-canary', port: 80, weight: canary },
-    ],
-  };
-}
 
 export interface TrafficShape {
   readonly policies?: Record<string, string>;
@@ -51,7 +38,11 @@ export class TrafficLab {
   /** Called whenever something may have changed. */
   onChange: () => void = () => undefined;
 
-  private constructor(readonly lab: PolicyLab) {}
+  private readonly gateway: GatewayWorld;
+
+  private constructor(readonly lab: PolicyLab) {
+    this.gateway = new GatewayWorld(lab.world);
+  }
 
   static async rolledOut(shape: TrafficShape = {}): Promise<TrafficLab> {
     const { policies = {}, replicas = 4, rules = [bothServices()], services = [] } = shape;
@@ -83,12 +74,8 @@ export class TrafficLab {
     this.lab.world.api.seed<Deployment>(Deployment, { ...deployment, metadata });
   }
 
-  putRoute(rules: Rules, name = 'web', namespace = 'default'): void {
-    const metadata = { namespace, name, uid: `uid-of-${name}`, generation: 1 };
-    this.lab.world.api.seed<Route>(HTTPRoute, {
-      ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata },
-      spec: { parentRefs: [{ name: 'gateway' }], rules },
-    });
+  putRoute(rules: Rules, name?: string, namespace?: string): void {
+    this.gateway.putRoute(rules, name, namespace);
     this.serveRoutes();
   }
 
@@ -112,13 +99,12 @@ export class TrafficLab {
   }
 
   get routes(): Route[] {
-    return this.lab.world.api.all<Route>(HTTPRoute);
+    return this.gateway.routes;
   }
 
   /** The weights of a rule, in their order. */
-  weights(rule = 0, route = 'web'): readonly (number | undefined)[] {
-    const found = this.routes.find(({ metadata }) => metadata.name === route);
-    return (found?.spec.rules?.[rule]?.backendRefs ?? []).map(({ weight }) => weight);
+  weights(rule?: number, route?: string): readonly (number | undefined)[] {
+    return this.gateway.weights(rule, route);
   }
 
   /** Another hand writes weights. */
@@ -138,7 +124,7 @@ export class TrafficLab {
   }
 
   service(name: string): Service | undefined {
-    return this.lab.world.api.all<Service>(Service).find(({ metadata }) => metadata.name === name);
+    return this.gateway.service(name);
   }
 
   /** The images of the pods that a Service selects. */
@@ -147,12 +133,7 @@ export class TrafficLab {
   }
 
   podsBehind(name: string): readonly Pod[] {
-    const selector = Object.entries(this.service(name)?.spec.selector ?? { none: 'none' });
-    return this.lab.world.allPods.filter(
-      ({ metadata }) =>
-        selector.every(([label, value]) => metadata.labels?.[label] === value) &&
-        !isTerminating({ metadata }),
-    );
+    return this.gateway.podsBehind(name);
   }
 
   /** The image that a Service selects alone. */
@@ -166,44 +147,13 @@ export class TrafficLab {
 
   /** The gateway takes over what the routes say. */
   serveRoutes(): void {
-    if (!this.isGatewayThere) return;
-    for (const route of this.routes) {
-      const { generation = 0 } = route.metadata;
-      const [entry] = route.status?.parents ?? [];
-      if (entry?.conditions?.[0]?.observedGeneration === generation) continue;
-      const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
-        ...{ type, status: 'True', reason: type, observedGeneration: generation },
-      }));
-      const parents = [{ parentRef: { name: 'gateway' }, conditions }];
-      this.lab.world.api.seed<Route>(HTTPRoute, { ...route, status: { parents } });
-    }
-  }
-
-  private fillEndpoints(): void {
-    if (!this.hasEndpoints) return;
-    for (const { metadata } of this.lab.world.api.all<Service>(Service)) {
-      const pods = this.podsBehind(metadata.name);
-      const endpoints = pods.map((pod) => ({
-        addresses: ['10.0.0.1'],
-        conditions: { ready: isPodReady(pod) },
-        targetRef: { kind: 'Pod', name: pod.metadata.name },
-      }));
-      const slices = this.lab.world.api.all<EndpointSlice>(EndpointSlice);
-      const before = slices.find((slice) => slice.metadata.name === metadata.name);
-      if (JSON.stringify(before?.endpoints) === JSON.stringify(endpoints)) continue;
-      this.lab.world.api.seed<EndpointSlice>(EndpointSlice, {
-        ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4', endpoints },
-        metadata: {
-          ...{ name: metadata.name, namespace: 'default', labels: { [SERVICE_NAME_LABEL]: metadata.name } },
-        },
-      });
-    }
+    if (this.isGatewayThere) this.gateway.serveRoutes();
   }
 
   /** Gateway, endpoints and pods follow the controller. */
   async follow(): Promise<void> {
     this.serveRoutes();
-    this.fillEndpoints();
+    if (this.hasEndpoints) this.gateway.fillEndpoints();
     await this.lab.world.settle();
     this.onChange();
   }
