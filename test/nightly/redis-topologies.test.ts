@@ -5,6 +5,7 @@ import { RedisActorRuntime } from '../../src/redis/index.js';
 import { RedisStorage } from '../../src/apiserver/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
 import { RedisResourceLock } from '../../src/redis/index.js';
+import { RedisSlotTable } from '../../src/redis/slots/redis-slot-table.js';
 import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/redis/connection/index.js';
 import { savedKey } from '../integration/support/saved-key.js';
 import { redisWitnesses } from '../integration/support/redis-witnesses.js';
@@ -14,6 +15,7 @@ import { runHolderWitnessContract } from '../../src/testing/holder-witness-contr
 import type { RedisTopology } from '../support/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../support/redis-topologies.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
+import { runSlotTableContract } from '../../src/testing/slot-table-contract.js';
 import { runStorageContract } from '../../src/testing/storage-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
@@ -58,6 +60,22 @@ describe.each(topologies)('on $name', ({ start }) => {
       saved: () => savedKey(redis.url, `${keyPrefix}lease:leader`),
       async stop() {
         for (const lock of made) lock.close();
+      },
+    };
+  });
+
+  runSlotTableContract('RedisSlotTable', async () => {
+    const keyPrefix = `${newPrefix()}:`;
+    const made: RedisSlotTable[] = [];
+    return {
+      table() {
+        const table = new RedisSlotTable({ url: redis.url, keyPrefix, commandTimeoutMs });
+        made.push(table);
+        return table;
+      },
+      saved: () => savedKey(redis.url, `${keyPrefix}slots`),
+      async stop() {
+        for (const table of made) table.close();
       },
     };
   });

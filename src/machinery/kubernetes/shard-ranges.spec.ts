@@ -59,6 +59,14 @@ describe('the ranges of shards', () => {
     );
   });
 
+  it('hold names that differ in their last two characters alone in one of 32, and others spread', () => {
+    const slotsOf = (digits: number): number => {
+      const names = Array.from({ length: 10 ** digits }, (_, index) => `team-${String(index).padStart(digits, '0')}`);
+      return new Set(names.map((name) => shardIndexOf(shardHash(name), 32))).size;
+    };
+    expect([slotsOf(1), slotsOf(2), slotsOf(3)]).toEqual([1, 1, 10]);
+  });
+
   it('are written in the form of a selector, each bound with 16 digits but 2^64', () => {
     const ranges = [shardRangeOf(0, 4), shardRangeOf(3, 4)];
     expect(shardSelectorText('object.metadata.namespace', ranges)).toBe(

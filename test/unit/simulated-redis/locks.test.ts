@@ -11,6 +11,8 @@ import {
   RedisLeaseLinks,
   RedisResourceLock,
 } from '../../../src/redis/index.js';
+import { RedisSlotTable } from '../../../src/redis/slots/redis-slot-table.js';
+import { runSlotTableContract } from '../../../src/testing/slot-table-contract.js';
 import { RedisClusterClaims } from '../../../src/redis/operator/redis-cluster-claims.js';
 import { useSimulatedTime } from './simulated-time.js';
 
@@ -58,6 +60,26 @@ runResourceLockContract('RedisResourceLock on a simulated Redis', async () => {
     },
     async stop() {
       for (const lock of locks) lock.close();
+    },
+  };
+});
+
+runSlotTableContract('RedisSlotTable on a simulated Redis', async () => {
+  const keyPrefix = `${prefix()}:`;
+  const { server } = time;
+  const tables: RedisSlotTable[] = [];
+  return {
+    table() {
+      const table = new RedisSlotTable({ url: server.url, keyPrefix });
+      tables.push(table);
+      return table;
+    },
+    async saved() {
+      const before = server.snapshot();
+      return async () => server.restore(before);
+    },
+    async stop() {
+      for (const table of tables) table.close();
     },
   };
 });

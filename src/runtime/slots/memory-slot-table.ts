@@ -1,0 +1,66 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { isCurrent, mayBegin, refusedBy } from '../work-queue/term-fence.js';
+import type { LeaderTerm } from '../work-queue/work-queue.js';
+import type { AssignedSlot, SlotAssigner, SlotChange, SlotTable } from './slot-table.js';
+import { NO_REPLICA } from './slot-table.js';
+
+/** The {@link SlotTable} of the replicas of one process. */
+export class MemorySlotTable implements SlotTable {
+  private slots: readonly AssignedSlot[] = [];
+  private term: LeaderTerm | undefined;
+  private readonly wakes = new Set<() => void>();
+
+  async begin(term: LeaderTerm, count: number): Promise<SlotAssigner> {
+    assertCount(count);
+    if (!mayBegin(this.term, term)) throw refusedBy(this.term);
+    if (this.slots.length > 0 && this.slots.length !== count) throw otherCount(this.slots.length);
+    if (this.slots.length === 0)
+      this.slots = Array.from({ length: count }, () => ({ owner: NO_REPLICA, standby: NO_REPLICA, epoch: 0 }));
+    this.term = term;
+    return { slots: this.slots, assign: async (changes) => this.assign(term, changes) };
+  }
+
+  async read(): Promise<readonly AssignedSlot[]> {
+    return this.slots;
+  }
+
+  onChanged(wake: () => void): () => void {
+    this.wakes.add(wake);
+    return () => this.wakes.delete(wake);
+  }
+
+  close(): void {
+    this.wakes.clear();
+  }
+
+  /** The term and the newest changes are lost, as in a Redis that restarts with an older state. */
+  loseData(slots: readonly AssignedSlot[] = []): void {
+    this.slots = slots;
+    this.term = undefined;
+  }
+
+  private assign(term: LeaderTerm, changes: readonly SlotChange[]): readonly AssignedSlot[] {
+    if (!isCurrent(this.term, term)) throw refusedBy(this.term);
+    const next = [...this.slots];
+    for (const { epochAbove = -1, owner, slot, standby } of changes) {
+      const before = this.slots[slot];
+      if (!before) throw new RangeError(`there is no slot ${slot}`);
+      const isSame = before.owner === owner && before.epoch > epochAbove;
+      const epoch = isSame ? before.epoch : Math.max(before.epoch, epochAbove) + 1;
+      next[slot] = { owner, standby, epoch };
+    }
+    this.slots = next;
+    for (const wake of [...this.wakes]) wake();
+    return next;
+  }
+}
+
+/** @throws InvalidOptionError */
+export function assertCount(count: number): void {
+  if (!Number.isInteger(count) || count < 1) throw new InvalidOptionError('slots', 'must be a whole number from 1 on');
+}
+
+/** The refusal of another number of slots than there is. */
+export function otherCount(count: number): InvalidOptionError {
+  return new InvalidOptionError('slots', `must be ${count}, the number with which this installation began`);
+}

@@ -1,0 +1,63 @@
+import type { LeaderTerm } from '../work-queue/work-queue.js';
+
+/** In place of the identity of a replica, where there is none. */
+export const NO_REPLICA = '';
+
+/** The replicas that hold a slot, by their identities; {@link NO_REPLICA} for none. */
+export interface SlotHolders {
+  /** Adds the keys of the slot to the queues. */
+  readonly owner: string;
+  /** Keeps the same copy of the slot's objects, for the moment at which the owner is gone. */
+  readonly standby: string;
+}
+
+/** A slot and its holders. */
+export interface AssignedSlot extends SlotHolders {
+  /** Grows with each change of the owner; 0: the slot never had one. With the owner, a {@link LeaderTerm} of the slot in each queue. */
+  readonly epoch: number;
+}
+
+/** A change of the holders of one slot. */
+export interface SlotChange extends SlotHolders {
+  readonly slot: number;
+  /**
+   * The epoch has to be greater than this one, also if the owner stays: a queue knows an epoch that the table, which has lost its last
+   * writes, would issue again. @default any
+   */
+  readonly epochAbove?: number;
+}
+
+/** The assignments of one term of one leader. Both methods throw SupersededError once another term has begun, without any effect. */
+export interface SlotAssigner {
+  /** The slots when the term began, by their number. */
+  readonly slots: readonly AssignedSlot[];
+  /** Makes all changes in one step, and wakes those who wait for changes. @returns all slots after it */
+  assign(changes: readonly SlotChange[]): Promise<readonly AssignedSlot[]>;
+}
+
+/**
+ * The home of the assignments of slots, shared by all replicas. A slot is a range of the hashes of namespaces; their number is fixed
+ * by the first term.
+ *
+ * 1. Only the term that began last assigns. The same checks as those of a queue's terms apply: no older epoch, and no other holder of
+ *    the same epoch.
+ * 2. The epoch of a slot grows with each change of its owner, up to beyond `epochAbove`, and with nothing else.
+ * 3. Changes are made all together or not at all; made once more, they change nothing.
+ *
+ * All methods reject if the store does not answer; callers retry.
+ */
+export interface SlotTable {
+  /**
+   * Makes `term` the one that assigns. May be repeated.
+   * @param count the number of slots, at least 1
+   * @throws SupersededError if a newer term, or the same epoch of another holder, has begun
+   * @throws InvalidOptionError if there are slots already, of another number
+   */
+  begin(term: LeaderTerm, count: number): Promise<SlotAssigner>;
+  /** All slots, by their number; none before the first term. */
+  read(): Promise<readonly AssignedSlot[]>;
+  /** Calls `wake` after changes, and whenever some may have been missed. Returns the unsubscribe. */
+  onChanged(wake: () => void): () => void;
+  /** Closes the connections. */
+  close(): void;
+}

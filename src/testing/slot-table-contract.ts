@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AssignedSlot, SlotTable } from '@rollkeeper/runtime/slots';
+import { waitFor } from './wait-for.js';
+
+/** Tables of one installation, for {@link runSlotTableContract}. */
+export interface SlotTablesUnderTest {
+  /** The table as another replica sees it; all of them share one installation, in which no term has begun. */
+  table(): SlotTable;
+  /** Keeps what the store has. The result puts it back, as the restore of a backup or an old replica of the store does. */
+  saved(): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+}
+
+const A1 = { epoch: 1, holder: 'a' };
+const B1 = { epoch: 1, holder: 'b' };
+const B2 = { epoch: 2, holder: 'b' };
+const refused = (epoch: number): object => ({ code: 'SUPERSEDED', epoch });
+
+/** Runs the contract of `SlotTable` on an implementation. */
+export function runSlotTableContract(name: string, make: () => Promise<SlotTablesUnderTest>): void {
+  describe(`${name} keeps the contract of a table of slots`, () => {
+    let subject: SlotTablesUnderTest;
+    let table: SlotTable;
+    let other: SlotTable;
+
+    beforeEach(async () => {
+      subject = await make();
+      table = subject.table();
+      other = subject.table();
+    });
+
+    afterEach(() => subject.stop());
+
+    it('knows no slots before the first term, which makes them, without owners', async () => {
+      expect(await other.read()).toEqual([]);
+      const { slots } = await table.begin(A1, 3);
+      expect(slots).toEqual(Array.from({ length: 3 }, () => ({ owner: '', standby: '', epoch: 0 })));
+      expect(await other.read()).toEqual(slots);
+    });
+
+    it('keeps the number of slots for ever', async () => {
+      await table.begin(A1, 3);
+      await expect(other.begin(B2, 4)).rejects.toThrow('must be 3');
+      await expect(table.begin(A1, 0)).rejects.toThrow('whole number');
+      // The refused term has not begun.
+      await (await table.begin(A1, 3)).assign([]);
+    });
+
+    it('raises the epoch of a slot with each change of its owner, and with nothing else', async () => {
+      const leader = await table.begin(A1, 2);
+      const epochs: number[] = [];
+      for (const [owner, standby] of [
+        ['x', ''],
+        ['x', 'y'],
+        ['y', 'x'],
+        ['x', 'y'],
+        ['', ''],
+      ] as const) {
+        const after = await leader.assign([{ slot: 1, owner, standby }]);
+        expect(await other.read()).toEqual(after);
+        expect(after).toEqual([
+          { owner: '', standby: '', epoch: 0 },
+          { owner, standby, epoch: after[1]!.epoch },
+        ]);
+        epochs.push(after[1]!.epoch);
+      }
+      expect(epochs).toEqual([1, 1, 2, 3, 4]);
+    });
+
+    it('changes nothing when the same changes are made once more', async () => {
+      const leader = await table.begin(A1, 2);
+      const changes = [
+        { slot: 0, owner: 'x', standby: 'y', epochAbove: 7 },
+        { slot: 1, owner: 'y', standby: 'x' },
+      ];
+      const once = await leader.assign(changes);
+      expect(once.map(({ epoch }) => epoch)).toEqual([8, 1]);
+      expect(await leader.assign(changes)).toEqual(once);
+    });
+
+    it('makes an epoch beyond the one that a queue knows, also for the owner that there is', async () => {
+      const leader = await table.begin(A1, 1);
+      const epochAfter = async (epochAbove?: number): Promise<number> =>
+        (await leader.assign([{ slot: 0, owner: 'x', standby: '', ...(epochAbove !== undefined && { epochAbove }) }]))[0]!
+          .epoch;
+      expect([await epochAfter(), await epochAfter(0), await epochAfter(1), await epochAfter(6)]).toEqual([1, 1, 2, 7]);
+    });
+
+    it('makes all changes or none', async () => {
+      const leader = await table.begin(A1, 2);
+      const change = { owner: 'x', standby: 'y' };
+      await expect(leader.assign([{ slot: 0, ...change }, { slot: 2, ...change }])).rejects.toThrow('no slot 2');
+      expect((await other.read())[0]).toEqual({ owner: '', standby: '', epoch: 0 });
+    });
+
+    it('refuses every change of a term once a newer one has begun, which goes on from what there is', async () => {
+      const old = await table.begin(A1, 1);
+      const before = await old.assign([{ slot: 0, owner: 'x', standby: 'y' }]);
+      const leader = await other.begin(B2, 1);
+      expect(leader.slots).toEqual(before);
+      await expect(old.assign([{ slot: 0, owner: 'z', standby: '' }])).rejects.toMatchObject(refused(2));
+      expect(await table.read()).toEqual(before);
+      await leader.assign([{ slot: 0, owner: 'y', standby: '' }]);
+    });
+
+    it('lets no term begin after a newer one, nor the same epoch of another holder', async () => {
+      await table.begin(A1, 1);
+      await expect(other.begin(B1, 1)).rejects.toMatchObject(refused(1));
+      await other.begin(B2, 1);
+      await expect(table.begin(A1, 1)).rejects.toMatchObject(refused(2));
+      await (await other.begin(B2, 1)).assign([]);
+    });
+
+    it('refuses a term of which the store knows nothing any more', async () => {
+      const putBack = await subject.saved();
+      const leader = await table.begin(A1, 1);
+      await putBack();
+      await expect(leader.assign([])).rejects.toMatchObject(refused(0));
+    });
+
+    it('wakes those who wait for changes, on any replica, until they stop', async () => {
+      let woken = 0;
+      const stop = other.onChanged(() => void woken++);
+      const leader = await table.begin(A1, 1);
+      const assigned: AssignedSlot[] = [];
+      await waitFor(async () => {
+        assigned.push(...(await leader.assign([{ slot: 0, owner: `r${assigned.length}`, standby: '' }])));
+        return woken > 0;
+      });
+      stop();
+      await leader.assign([{ slot: 0, owner: 'last', standby: '' }]);
+      const before = woken;
+      await leader.assign([{ slot: 0, owner: 'very last', standby: '' }]);
+      expect(woken).toBe(before);
+    });
+  });
+}

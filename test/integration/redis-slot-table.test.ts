@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { expect, inject, it } from 'vitest';
+import { RedisSlotTable } from '../../src/redis/slots/redis-slot-table.js';
+import { runSlotTableContract } from '../../src/testing/slot-table-contract.js';
+import { savedKey } from './support/saved-key.js';
+
+runSlotTableContract('RedisSlotTable', async () => {
+  const keyPrefix = `test-${randomUUID()}:`;
+  const made: RedisSlotTable[] = [];
+  return {
+    table() {
+      const table = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix });
+      made.push(table);
+      return table;
+    },
+    saved: () => savedKey(inject('redisUrl'), `${keyPrefix}slots`),
+    async stop() {
+      for (const table of made) table.close();
+    },
+  };
+});
+
+it('a RedisSlotTable keeps its slots for ever, so that no epoch goes back', async () => {
+  const keyPrefix = `test-${randomUUID()}:`;
+  const table = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix });
+  const redis = new Redis(inject('redisUrl'));
+  await table.begin({ epoch: 1, holder: 'a' }, 4);
+  expect(await redis.pttl(`${keyPrefix}slots`)).toBe(-1);
+  redis.disconnect();
+  table.close();
+});
