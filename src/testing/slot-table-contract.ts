@@ -81,15 +81,25 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
     it('makes an epoch beyond the one that a queue knows, also for the owner that there is', async () => {
       const leader = await table.begin(A1, 1);
       const epochAfter = async (epochAbove?: number): Promise<number> =>
-        (await leader.assign([{ slot: 0, owner: 'x', standby: '', ...(epochAbove !== undefined && { epochAbove }) }]))[0]!
-          .epoch;
-      expect([await epochAfter(), await epochAfter(0), await epochAfter(1), await epochAfter(6)]).toEqual([1, 1, 2, 7]);
+        (
+          await leader.assign([
+            { slot: 0, owner: 'x', standby: '', ...(epochAbove !== undefined && { epochAbove }) },
+          ])
+        )[0]!.epoch;
+      expect([await epochAfter(), await epochAfter(0), await epochAfter(1), await epochAfter(6)]).toEqual([
+        1, 1, 2, 7,
+      ]);
     });
 
     it('makes all changes or none', async () => {
       const leader = await table.begin(A1, 2);
       const change = { owner: 'x', standby: 'y' };
-      await expect(leader.assign([{ slot: 0, ...change }, { slot: 2, ...change }])).rejects.toThrow('no slot 2');
+      await expect(
+        leader.assign([
+          { slot: 0, ...change },
+          { slot: 2, ...change },
+        ]),
+      ).rejects.toThrow('no slot 2');
       expect((await other.read())[0]).toEqual({ owner: '', standby: '', epoch: 0 });
     });
 

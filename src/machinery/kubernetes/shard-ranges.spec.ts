@@ -61,7 +61,10 @@ describe('the ranges of shards', () => {
 
   it('hold names that differ in their last two characters alone in one of 32, and others spread', () => {
     const slotsOf = (digits: number): number => {
-      const names = Array.from({ length: 10 ** digits }, (_, index) => `team-${String(index).padStart(digits, '0')}`);
+      const names = Array.from(
+        { length: 10 ** digits },
+        (_, index) => `team-${String(index).padStart(digits, '0')}`,
+      );
       return new Set(names.map((name) => shardIndexOf(shardHash(name), 32))).size;
     };
     expect([slotsOf(1), slotsOf(2), slotsOf(3)]).toEqual([1, 1, 10]);

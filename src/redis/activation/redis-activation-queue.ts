@@ -7,7 +7,11 @@ import { compileActorOptions } from '@rollkeeper/runtime/activation/stored-actor
 import type { AcquiredReply } from './redis-actor-calls.js';
 import { RedisActorCalls, parseAcquired } from '../activation/redis-actor-calls.js';
 import type { EndOfRun } from '../work-queue/joined-taking.js';
-import type { BullMqWorkQueueDependencies, JoinableAdds, StepAtStart } from '../work-queue/bullmq-work-queue.js';
+import type {
+  BullMqWorkQueueDependencies,
+  JoinableAdds,
+  StepAtStart,
+} from '../work-queue/bullmq-work-queue.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { LateRelease } from '@rollkeeper/runtime/activation/activation';

@@ -58,7 +58,12 @@ export class RedisSlotTable implements SlotTable {
   }
 
   private async assign(term: LeaderTerm, changes: readonly SlotChange[]): Promise<readonly AssignedSlot[]> {
-    const wire = changes.map(({ epochAbove = -1, owner, slot, standby }) => [slot, owner, standby, epochAbove]);
+    const wire = changes.map(({ epochAbove = -1, owner, slot, standby }) => [
+      slot,
+      owner,
+      standby,
+      epochAbove,
+    ]);
     const args = [term.epoch, term.holder, this.channel, JSON.stringify(wire)];
     const slots = await assignScript.run(this.commands, [this.key], args).catch(explain);
     return slots.map(parseSlot);
@@ -78,7 +83,12 @@ export class RedisSlotTable implements SlotTable {
   private listen(): void {
     if (this.subscriber) return;
     const { logger, url } = this.options;
-    this.subscriber = createRedisConnection({ url, logger, connectionName: 'slots-listener', mode: 'blocking' });
+    this.subscriber = createRedisConnection({
+      url,
+      logger,
+      connectionName: 'slots-listener',
+      mode: 'blocking',
+    });
     const wakeAll = (): void => {
       for (const wake of [...this.wakes]) wake();
     };

@@ -6,7 +6,8 @@ import type { SlotHolders } from './index.js';
 
 const FREE: SlotHolders = { owner: NO_REPLICA, standby: NO_REPLICA };
 const free = (count: number): SlotHolders[] => Array.from({ length: count }, () => FREE);
-const replicasOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `replica-${index}`);
+const replicasOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `replica-${index}`);
 const always = () => true;
 
 /** Decides until nothing changes. All copies are current when they are asked for the next time. */
@@ -97,23 +98,31 @@ describe('the assignment of slots', () => {
   });
 
   it('never leaves a slot without an owner, and never gives it to a replica whose copy is behind while the owner lives', () => {
-    const change = fc.record({ replicas: fc.uniqueArray(fc.nat({ max: 7 }), { minLength: 1 }), current: fc.nat() });
+    const change = fc.record({
+      replicas: fc.uniqueArray(fc.nat({ max: 7 }), { minLength: 1 }),
+      current: fc.nat(),
+    });
     fc.assert(
-      fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 40 }), (changes, count) => {
-        let slots: readonly SlotHolders[] = free(count);
-        for (const { current, replicas: numbers } of changes) {
-          const replicas = numbers.map((number) => `replica-${number}`);
-          const isCurrent = (replica: string, slot: number) => (replica.length + slot * 7 + current) % 3 === 0;
-          const next = decideSlots({ slots, replicas, isCurrent, movesAtOnce: 3 });
-          next.forEach(({ owner }, slot) => {
-            expect(replicas).toContain(owner);
-            const before = slots[slot]!;
-            if (owner === before.owner || !replicas.includes(before.owner)) return;
-            expect([before.standby, isCurrent(owner, slot)]).toEqual([owner, true]);
-          });
-          slots = next;
-        }
-      }),
+      fc.property(
+        fc.array(change, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 40 }),
+        (changes, count) => {
+          let slots: readonly SlotHolders[] = free(count);
+          for (const { current, replicas: numbers } of changes) {
+            const replicas = numbers.map((number) => `replica-${number}`);
+            const isCurrent = (replica: string, slot: number) =>
+              (replica.length + slot * 7 + current) % 3 === 0;
+            const next = decideSlots({ slots, replicas, isCurrent, movesAtOnce: 3 });
+            next.forEach(({ owner }, slot) => {
+              expect(replicas).toContain(owner);
+              const before = slots[slot]!;
+              if (owner === before.owner || !replicas.includes(before.owner)) return;
+              expect([before.standby, isCurrent(owner, slot)]).toEqual([owner, true]);
+            });
+            slots = next;
+          }
+        },
+      ),
       runs,
     );
   });

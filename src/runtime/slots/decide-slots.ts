@@ -136,7 +136,10 @@ function withStandbys(holders: readonly SlotHolders[], living: readonly string[]
 }
 
 /** The replicas whose ranks, compared one after the other, are the lowest. */
-function leastOf(replicas: readonly string[], ranksOf: (replica: string) => readonly number[]): readonly string[] {
+function leastOf(
+  replicas: readonly string[],
+  ranksOf: (replica: string) => readonly number[],
+): readonly string[] {
   let least = replicas;
   for (let index = 0; index < 2; index++) {
     const lowest = Math.min(...least.map((replica) => ranksOf(replica)[index]!));
@@ -147,7 +150,9 @@ function leastOf(replicas: readonly string[], ranksOf: (replica: string) => read
 
 /** Rendezvous hashing: of the replicas the one with the greatest weight for the slot. */
 function preferredOf(replicas: readonly string[], slot: number): string {
-  return replicas.reduce((best, replica) => (weightOf(replica, slot) > weightOf(best, slot) ? replica : best));
+  return replicas.reduce((best, replica) =>
+    weightOf(replica, slot) > weightOf(best, slot) ? replica : best,
+  );
 }
 
 /** FNV-1a hardly changes its first bits with the last bytes; the finalizer of MurmurHash3 mixes them. */

@@ -15,7 +15,11 @@ export class MemorySlotTable implements SlotTable {
     if (!mayBegin(this.term, term)) throw refusedBy(this.term);
     if (this.slots.length > 0 && this.slots.length !== count) throw otherCount(this.slots.length);
     if (this.slots.length === 0)
-      this.slots = Array.from({ length: count }, () => ({ owner: NO_REPLICA, standby: NO_REPLICA, epoch: 0 }));
+      this.slots = Array.from({ length: count }, () => ({
+        owner: NO_REPLICA,
+        standby: NO_REPLICA,
+        epoch: 0,
+      }));
     this.term = term;
     return { slots: this.slots, assign: async (changes) => this.assign(term, changes) };
   }
@@ -57,7 +61,8 @@ export class MemorySlotTable implements SlotTable {
 
 /** @throws InvalidOptionError */
 export function assertCount(count: number): void {
-  if (!Number.isInteger(count) || count < 1) throw new InvalidOptionError('slots', 'must be a whole number from 1 on');
+  if (!Number.isInteger(count) || count < 1)
+    throw new InvalidOptionError('slots', 'must be a whole number from 1 on');
 }
 
 /** The refusal of another number of slots than there is. */

@@ -26,7 +26,10 @@ export class ServedQueue {
   private readonly held = new Map<number, Held>();
   private runs = 0;
   /** By the slot; that of the leader is under its own name. */
-  private readonly begun = new Map<number | 'leader', { readonly term: LeaderTerm; readonly adds: BegunTerm }>();
+  private readonly begun = new Map<
+    number | 'leader',
+    { readonly term: LeaderTerm; readonly adds: BegunTerm }
+  >();
 
   constructor(
     name: string,

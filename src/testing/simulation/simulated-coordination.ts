@@ -9,8 +9,7 @@ import type {
 import { QueuedActivations, StoredActorRuntime } from '@rollkeeper/runtime/activation';
 import type { LeaseRequest, MemoryLease, ResourceLock } from '@rollkeeper/runtime/leader-election';
 import { MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-import type { BegunTerm,
-  LeaderTerm, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
+import type { BegunTerm, LeaderTerm, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { compileWorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
 import type { MemoryClusterClaims } from '@rollkeeper/runtime/operator/memory-coordination';
