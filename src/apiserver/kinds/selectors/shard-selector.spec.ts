@@ -47,6 +47,15 @@ describe('a shardSelector', () => {
     expect(parse(Array.from({ length: 300 }, () => range).join('||'))!.includes(1n)).toBe(true);
   });
 
+  it('is not parsed as an expression when it is long and no list of ranges, because every reader may send it', () => {
+    const range = `shardRange(${UID}, ${LOW}, ${MIDDLE})`;
+    const long = [range, ...Array.from({ length: 300 }, () => `(${range})`)].join('||');
+    for (const text of [long, '('.repeat(5000)])
+      expect(problemOf(text)).toBe(
+        `CEL parse error: expression code point size exceeds limit: size: ${text.length}, limit 1000`,
+      );
+  });
+
   it('selects everything when it is absent or empty', () => {
     expect(parseShardSelector(new URLSearchParams())).toBeUndefined();
     expect(parse('')).toBeUndefined();
