@@ -70,7 +70,8 @@ function plainRangesIn(expression: string): readonly FieldRange[] | undefined {
   const ranges: FieldRange[] = [];
   for (const text of expression.split('||')) {
     const [, field = '', from = '', to = ''] = PLAIN.exec(text) ?? [];
-    if (!isShardField(field) || [from, to].some((bound) => boundProblem(bound, '') !== undefined)) return undefined;
+    if (!isShardField(field) || [from, to].some((bound) => boundProblem(bound, '') !== undefined))
+      return undefined;
     const [start, end] = [BigInt(from), BigInt(to)];
     if (start >= end) return undefined;
     ranges.push({ field, start, end });
