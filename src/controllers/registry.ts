@@ -26,6 +26,7 @@ import type { DeploymentApi, DeploymentControllerOptions } from './deployment/in
 import {
   createDeploymentController,
   createDrainController,
+  createExperimentsController,
   createRecordController,
   createTurnsController,
   deploymentController,
@@ -176,6 +177,7 @@ export function forDeploymentApis(
         }),
       );
       if (deploymentOptions.drainSessions) controllers.push(createDrainController());
+      controllers.push(createExperimentsController({ checks: options.checks }));
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];

@@ -74,7 +74,7 @@ async function expectRow(
   shown.add(row);
 }
 
-const CONTROLLERS = ['deployment', 'garbage-collector', 'namespace', 'replicaset'].map(
+const CONTROLLERS = ['deployment', 'experiments', 'garbage-collector', 'namespace', 'replicaset'].map(
   (name) => `controller-${name}`,
 );
 

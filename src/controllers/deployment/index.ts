@@ -34,12 +34,39 @@ export {
   meansOfRevision,
   readRecord,
   recordNameOf,
+  sumOfExperiment,
   wordsOf,
 } from './record/index.js';
 export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
 export { historyKeptForMs } from './policies/history/settings.js';
 export { createDrainController } from './drain/drain-controller.js';
 export { createTurnsController } from './turns-controller.js';
+export {
+  EXPERIMENT_STOP,
+  LONGEST_EXPERIMENT_FILE,
+  LONGEST_PLAN,
+  createExperimentsController,
+  experimentId,
+  experimentKeeper,
+  experimentMember,
+  experimentService,
+  keepsExperiment,
+  parseExperimentFile,
+  plannedTemplate,
+  portsOf,
+  readExperimentState,
+  readPlan,
+  renderPlan,
+} from './experiments/index.js';
+export type {
+  ExperimentFile,
+  ExperimentPlan,
+  ExperimentState,
+  ExperimentVerdict,
+  FileCheck,
+  FileTemplate,
+  ResolvedTemplate,
+} from './experiments/index.js';
 export { placeInQueue, queuedRollout } from './policies/turns/turns.js';
 export type { QueuedRollout } from './policies/turns/turns.js';
 export { decideRemoval, parseVictims, renderVictims } from './policies/remove-pods/remove-pods.js';
@@ -65,7 +92,8 @@ export type { HostRule } from './policies/checks/check-hosts.js';
 export { SECRET_HOSTS } from './policies/checks/check-secrets.js';
 export { guardedLookup } from './policies/checks/common/guarded-lookup.js';
 export { channelsOf } from './policies/notify/settings.js';
-export { EXPERIMENT } from './policies/experiment/experiment-sets.js';
+export { EXPERIMENT, EXPERIMENT_SIDE } from './policies/experiment/experiment-sets.js';
+export { readExperimentNotes } from './policies/experiment/experiment-notes.js';
 export { GRPCRoute, HTTPRoute } from './policies/traffic/routes.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
 export { NoAnswerError, UndiciSender } from './policies/checks/common/http-sender.js';
@@ -75,6 +103,8 @@ export type { RequestSigner } from './policies/checks/signature.js';
 export { readCheckResults } from './policies/checks/check-results.js';
 export type { CheckRun, Measurement } from './policies/checks/check-results.js';
 export type { CheckVerdict } from './policies/checks/common/check-verdict.js';
+export { lastMeasured } from './policies/checks/last-measured.js';
+export type { LastMeasured } from './policies/checks/last-measured.js';
 export { mayBecomeGood } from './policies/failure/may-become-good.js';
 export type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
 export { readFailures } from './policies/common/failed-templates.js';
@@ -90,7 +120,7 @@ export type { LivePods } from './policies/resize/live-pods.js';
 export type { Standing, StandingCode } from './policies/common/outcome.js';
 export type { PolicyOutcome } from './policies/policies.js';
 export { compilePolicy } from './policies/compile-policy.js';
-export { readPosition } from './policies/steps/position.js';
+export { readPosition } from './policies/common/position.js';
 export { renderStep } from './policies/steps/steps.js';
 export { ABORT, APPROVE, GOOD_SINCE, RETRY, annotationOf, TOLD } from './policies/common/names.js';
 export { REMOVE_PODS } from './policies/remove-pods/settings.js';

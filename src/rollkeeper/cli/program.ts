@@ -10,6 +10,7 @@ import { registerControllerCommand } from './controller.command.js';
 import { registerDiffCommand } from './diff.command.js';
 import { registerDoctorCommand } from './doctor.command.js';
 import { exitCodesHelp } from '../terminal/exit-codes.js';
+import { registerExperimentCommand } from './experiment.command.js';
 import { registerExplainCommand } from './explain.command.js';
 import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
@@ -53,6 +54,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   registerRolloutCommand(program);
   registerReleaseCommand(program);
   registerRolloutRequestCommands(program);
+  registerExperimentCommand(program);
   registerDiffCommand(program);
   registerTimelineCommand(program);
   registerScaleCommand(program);

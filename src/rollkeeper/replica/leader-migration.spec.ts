@@ -36,8 +36,19 @@ describe('a leader migration', () => {
     const selected = forDeploymentApis(workloads, ['apps/v1'], { lastingHistory: true, maxRollouts: 0 });
     const assigned = (more: Record<string, string> = {}) =>
       decideLeaderMigration(config({ ...both, ...more }), selected).definitions.map(({ name }) => name);
-    expect(assigned()).toEqual(['deployment', 'rollout-history', 'rollout-turns', 'replicaset']);
-    expect(assigned({ 'rollout-history': 'another' })).toEqual(['deployment', 'rollout-turns', 'replicaset']);
+    expect(assigned()).toEqual([
+      'deployment',
+      'experiments',
+      'rollout-history',
+      'rollout-turns',
+      'replicaset',
+    ]);
+    expect(assigned({ 'rollout-history': 'another' })).toEqual([
+      'deployment',
+      'experiments',
+      'rollout-turns',
+      'replicaset',
+    ]);
   });
 
   it('knows the controllers by every name that kube-controller-manager has had for them', () => {

@@ -14,6 +14,7 @@ const NAMES_OF_OTHERS: Readonly<Record<string, string>> = { 'garbage-collector':
 
 /** Controllers that help another one: unless they are assigned themselves, they go where it goes. */
 const HELPS: Readonly<Record<string, string>> = {
+  experiments: 'deployment',
   'rollout-history': 'deployment',
   'rollout-turns': 'deployment',
   'session-drain': 'deployment',

@@ -9,6 +9,7 @@ describe('the options of a replica', () => {
     const options = compileReplicaOptions(needed);
     expect(options.definitions.map(({ name }) => name)).toEqual([
       'deployment',
+      'experiments',
       'replicaset',
       'garbage-collector',
       'namespace',
@@ -112,11 +113,13 @@ describe('the options of a replica', () => {
       );
     expect(namesWith('rollkeeper.dev/v1')).toEqual([
       'rollkeeper-deployment of rollkeeper.dev',
+      'experiments of apps',
       'replicaset of apps',
     ]);
     expect(namesWith('rollkeeper.dev/v1, apps/v1', 'deployment')).toEqual([
       'deployment of apps',
       'rollkeeper-deployment of rollkeeper.dev',
+      'experiments of apps',
     ]);
     expect(namesWith('rollkeeper.dev/v1', 'replicaset')).toEqual(['replicaset of apps']);
     const alone = { ...needed, 'deployment-api': 'rollkeeper.dev/v1', workers: 'deployment=3' };
@@ -132,6 +135,7 @@ describe('the options of a replica', () => {
       Object.fromEntries(compileReplicaOptions({ ...needed, 'sync-timeout-ms': list }).syncTimeoutMsOf);
     const byDefault = {
       deployment: 120_000,
+      experiments: 120_000,
       replicaset: 120_000,
       'garbage-collector': 120_000,
       namespace: 600_000,
@@ -140,6 +144,7 @@ describe('the options of a replica', () => {
     expect(timeouts('replicaset=7000')).toEqual({ ...byDefault, replicaset: 7000 });
     expect(timeouts('namespace-controller=70000, 6000')).toEqual({
       deployment: 6000,
+      experiments: 6000,
       replicaset: 6000,
       'garbage-collector': 6000,
       namespace: 70_000,

@@ -32,6 +32,12 @@ export const ROLLOUT_EXIT_CODES = {
   ...{ held: 6, 'timed-out': 7, progressing: 8 },
 } as const;
 
+/** The codes of `experiment run` and `experiment status`, by the state of the experiment. */
+export const EXPERIMENT_EXIT_CODES = {
+  ...{ passed: 0, failed: 3, stopped: 4, inconclusive: 5 },
+  ...{ 'timed-out': 7, running: 8, starting: 8 },
+} as const;
+
 /** The codes of `scale`, by the outcome. */
 export const SCALE_EXIT_CODES = { done: 0, 'would-do': 0, refused: 3, 'timed-out': 7 } as const;
 
@@ -78,6 +84,14 @@ export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
     of(ROLLOUT_EXIT_CODES.held, 'held by a window, a freeze, a budget or the queue of rollouts'),
     of(ROLLOUT_EXIT_CODES['timed-out'], 'timed out'),
     of(ROLLOUT_EXIT_CODES.progressing, 'under way (status --watch=false)'),
+  ],
+  experiment: [
+    of(0, 'passed (run, status); done (the other verbs, and run --detach)'),
+    of(EXPERIMENT_EXIT_CODES.failed, 'failed: a check did, or its pods were not available in time'),
+    of(EXPERIMENT_EXIT_CODES.stopped, 'stopped by a request'),
+    of(EXPERIMENT_EXIT_CODES.inconclusive, 'inconclusive: a check had no verdict when the time was over'),
+    of(EXPERIMENT_EXIT_CODES['timed-out'], 'timed out: it goes on without the command'),
+    of(EXPERIMENT_EXIT_CODES.running, 'under way (status)'),
   ],
   release: [
     of(0, 'complete: each Deployment of the release is'),

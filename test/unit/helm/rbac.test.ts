@@ -147,7 +147,10 @@ describe('the rights that the code needs, as they are found in its sources', () 
       'diagnose',
       'object-pages',
     ];
-    const notReplicas = ['cli', 'explain-pod', 'generate', 'rollout', 'supervisor', 'testing', 'dist'];
+    const notReplicas = [
+      ...['cli', 'experiments', 'explain-pod', 'generate', 'rollout'],
+      ...['supervisor', 'testing', 'dist'],
+    ];
     const product = ['admin', 'insight', 'replica'];
     const folders = [
       ...['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].map((name) => [name]),

@@ -10,6 +10,7 @@ import {
   TOLD,
   annotationOf,
 } from './common/names.js';
+import { EXPERIMENT_NOTES } from './experiment/experiment-notes.js';
 import { ALL_SETTINGS } from './policies.js';
 
 /** Names that differ in more letters than this are not mistaken for each other, short ones in fewer. */
@@ -66,6 +67,7 @@ const KEPT_STATE = [
   GOOD_SINCE,
   COMPLETE_SINCE,
   TOLD,
+  EXPERIMENT_NOTES,
   ...ALL_SETTINGS.flatMap(({ keeps = [] }) => keeps),
 ];
 

@@ -15,13 +15,14 @@ import { COMPLETE_SINCE, FAILED, GOOD_SINCE, TOLD } from './common/names.js';
 import { CONFIG_RECORD } from './config-restart/settings.js';
 import { RESIZE_REFUSED } from './resize/settings.js';
 import { RESIZING } from './common/names.js';
-import { STEP } from './steps/settings.js';
+import { STEP } from './common/names.js';
+import { EXPERIMENT_NOTES, readExperimentNotes } from './experiment/experiment-notes.js';
 import { SWITCHED } from './blue-green/settings.js';
 import { TURN } from './turns/settings.js';
 import { ZONE_BEGUN } from './zones/settings.js';
 import { lastSwitchOf } from './blue-green/selecting-services.js';
 import { readSizeSteps } from './history/size-steps.js';
-import { readPosition } from './steps/position.js';
+import { readPosition } from './common/position.js';
 import { nextRound, readTurn, renderTurn } from './turns/turns.js';
 
 /*
@@ -60,6 +61,12 @@ const GENUINE: Readonly<Record<string, unknown>> = {
     sources: { 'configmap/web': { digest: 'd', keys: { a: 'k' } } },
   },
   [CHECK_RESULTS]: { revision: '1', runs: [RUN] },
+  [EXPERIMENT_NOTES]: [
+    {
+      ...{ revision: '1', step: 1, at: AT, began: AT, ended: AT, verdict: 'failed', why: 'x' },
+      ...{ pods: { canary: 1 }, checks: ['slo'] },
+    },
+  ],
   [SWITCHED]: { to: 'abc', from: 'abd', at: AT, by: 'anna' },
   [CHANGE]: { template: 'abc', trigger: 'undo', by: 'anna', why: 'x' },
   [SCALED_BY]: { by: 'anna', to: 3, generation: 2 },
@@ -124,6 +131,7 @@ function readAll(annotations: Record<string, string>): unknown[] {
     readSizeSteps(annotations),
     readConfigRecord(annotations),
     readResults(annotations),
+    readExperimentNotes(annotations),
     lastSwitchOf({ apiVersion: 'v1', kind: 'Service', metadata }),
     readFirstToGo({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata }, 3),
     readZoneFirst({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas: 3 } } as never),

@@ -11,7 +11,8 @@ import type { NameTrust } from '../policies/common/requester.js';
 import { shownName } from '../policies/common/requester.js';
 import type { SizeStep } from '../policies/history/size-steps.js';
 import { readSizeSteps } from '../policies/history/size-steps.js';
-import { readPosition } from '../policies/steps/position.js';
+import { readPosition } from '../policies/common/position.js';
+import { outsideExperimentFacts, stepExperimentFacts } from './experiment-facts.js';
 import type { RecordState } from './deployment-record.js';
 import type { FieldWriter } from './means.js';
 import { meansOf, meansOfRevision } from './means.js';
@@ -23,6 +24,8 @@ export interface RecordedView {
   readonly deployment: DeepReadonly<Deployment>;
   /** Those that it controls. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** The ReplicaSets that keep experiments outside of rollouts in which it took part. @default none */
+  readonly experiments?: readonly DeepReadonly<ReplicaSet>[];
   /** The manager that wrote its size last. @default unknown */
   readonly sizeWriter?: FieldWriter | undefined;
   /** RFC 3339. */
@@ -96,10 +99,14 @@ function latestOf(state: RecordState, { deployment }: RecordedView): Partial<Rec
   };
 }
 
-function factsOf({ deployment, names, replicaSets }: RecordedView): readonly Fact[] {
-  const { creationTimestamp: at } = deployment.metadata;
+function factsOf({ deployment, experiments = [], names, replicaSets }: RecordedView): readonly Fact[] {
+  const { creationTimestamp: at, name } = deployment.metadata;
   const created: Fact[] = at === undefined ? [] : [{ key: 'c', entry: { at, kind: 'created' } }];
-  return [...created, ...replicaSets.flatMap((set) => factsOfReplicaSet(set, names))];
+  return [
+    ...created,
+    ...replicaSets.flatMap((set) => [...factsOfReplicaSet(set, names), ...stepExperimentFacts(set)]),
+    ...experiments.flatMap((keeper) => outsideExperimentFacts(keeper, name)),
+  ];
 }
 
 function factsOfReplicaSet({ metadata }: DeepReadonly<ReplicaSet>, names: NameTrust): readonly Fact[] {

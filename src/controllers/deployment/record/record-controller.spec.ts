@@ -77,6 +77,49 @@ describe('the history of a Deployment', () => {
     expect(off.record()).toBeUndefined();
   });
 
+  it('has the experiments that have ended, of steps and outside of rollouts, once each', async () => {
+    const lab = await aLab('14d');
+    await lab.rest();
+    const note = {
+      ...{ revision: '1', step: 1, at: '2026-01-01T00:00:00Z', began: '2026-01-01T00:01:00Z' },
+      ...{ ended: '2026-01-01T00:11:00Z', verdict: 'passed', pods: { canary: 1 }, checks: [] },
+    };
+    const [own] = lab.cluster.all<ReplicaSet>(ReplicaSet);
+    own!.metadata.annotations = {
+      ...own!.metadata.annotations,
+      'rollkeeper.dev/experiments': JSON.stringify([note]),
+    };
+    await lab.cluster.update(ReplicaSet, own!);
+    const template = { name: 'a', replicaSet: 'sizes-a', hash: 'x', replicas: 2, deployment: 'web' };
+    const plan = { name: 'sizes', durationMs: 60_000, startWithinMs: 60_000, keepMs: 0, checks: [] };
+    await lab.cluster.create<ReplicaSet>(ReplicaSet, {
+      ...own!,
+      metadata: {
+        ...{ name: 'sizes-x', namespace: 'default', labels: { 'rollkeeper.dev/experiment': 'sizes-x' } },
+        annotations: {
+          'rollkeeper.dev/experiment-plan': JSON.stringify({ ...plan, templates: [template] }),
+          'rollkeeper.dev/experiment-state': JSON.stringify({
+            ended: '2026-01-01T00:12:00Z',
+            verdict: 'stopped',
+          }),
+        },
+      },
+    });
+    await lab.rest();
+    await lab.rest();
+    const experiments = entriesOf(readRecord(lab.record())).filter(({ kind }) => kind === 'experiment');
+    expect(experiments).toEqual([
+      {
+        ...{ at: '2026-01-01T00:11:00Z', kind: 'experiment', revision: '1', tookMs: 600_000 },
+        what: 'the experiment of step 1 has passed: canary 1',
+      },
+      {
+        ...{ at: '2026-01-01T00:12:00Z', kind: 'experiment' },
+        what: 'the experiment of sizes-x was stopped: a 2',
+      },
+    ]);
+  });
+
   it('costs nothing where it is not asked for: no read, no write', async () => {
     for (const history of [undefined, 'on']) {
       const lab = await aLab(history);

@@ -2,16 +2,19 @@ import type { ApiClient, ControllerDefinition, ReconcileContext, ResourceEvent }
 import {
   ReplicaSet,
   defineController,
+  indexBy,
   isAlreadyExists,
   isConflict,
   own,
+  watch,
   unlessGone,
 } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { ConfigMap, asSent, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, asSent, keyOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DeploymentApi } from '../kubernetes/deployment-api.js';
 import { deploymentTypeOf, typeOfDeployment } from '../kubernetes/deployment-api.js';
+import { keepsExperiment, readExperimentState, readPlan } from '../experiments/index.js';
 import { replicasOf } from '../kubernetes/limits.js';
 import { historyKeptForMs } from '../policies/history/settings.js';
 import { annotationOf } from '../policies/common/names.js';
@@ -75,7 +78,8 @@ export function createRecordController(
       return {
         urgency: (event) => (isWorthALook(event) ? delayed : undefined),
         owns: [own<ReplicaSet>(ReplicaSet, { predicates: [isWorthALook], urgency: () => delayed })],
-        watches: [watchNamespaceDefaults(kind)],
+        watches: [watchNamespaceDefaults(kind), { ...watchExperiments, urgency: delayed }],
+        indexes: [indexBy<ReplicaSet>(ReplicaSet, EXPERIMENTS_OF, experimentsOf)],
         needsSync: (key) => {
           const deployment = deployments.get(key);
           return deployment !== undefined && keptForMs(deployment) !== undefined;
@@ -98,6 +102,26 @@ export function createRecordController(
   );
 }
 
+/** The ReplicaSets that keep experiments outside of rollouts, by the keys of the Deployments that take part. */
+const EXPERIMENTS_OF = 'experiments-of-deployment';
+
+function experimentsOf(replicaSet: DeepReadonly<ReplicaSet>): readonly string[] {
+  return deploymentsIn(replicaSet).map(keyOf);
+}
+
+function deploymentsIn(replicaSet: DeepReadonly<ReplicaSet>): readonly ObjectRef[] {
+  if (!keepsExperiment(replicaSet)) return [];
+  const { namespace } = replicaSet.metadata;
+  const names = readPlan(replicaSet)?.templates.flatMap(({ deployment }) => deployment ?? []) ?? [];
+  return [...new Set(names)].map((name) => ({ namespace, name }));
+}
+
+const watchExperiments = watch<ReplicaSet>(
+  ReplicaSet,
+  deploymentsIn,
+  ({ object }) => keepsExperiment(object) && readExperimentState(object).ended !== undefined,
+);
+
 /** Recorded facts are in annotations and the spec; a status alone never is. */
 function isWorthALook(event: ResourceEvent<KubernetesObject>): boolean {
   if (event.type === 'deleted') return false;
@@ -108,7 +132,7 @@ function isWorthALook(event: ResourceEvent<KubernetesObject>): boolean {
 
 async function observe(
   keptForMs: number,
-  { client, clock, object, owned, signal }: ReconcileContext<Deployment>,
+  { client, clock, lister, object, owned, signal }: ReconcileContext<Deployment>,
 ): Promise<SeenRecord | undefined> {
   if (!object || object.metadata.deletionTimestamp !== undefined) return undefined;
   const { name, namespace } = { ...object.metadata, name: recordNameOf(object.metadata.uid ?? '') };
@@ -121,6 +145,7 @@ async function observe(
     view: {
       deployment: object,
       replicaSets: owned(ReplicaSet),
+      experiments: lister<ReplicaSet>(ReplicaSet).byIndex(EXPERIMENTS_OF, keyOf(object.metadata)),
       now: toRfc3339(nowMs),
       names: await trustInNames(client, signal),
       ...(isScaled && { sizeWriter: await sizeWriterOf(object, client, signal) }),

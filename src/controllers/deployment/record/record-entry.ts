@@ -1,7 +1,7 @@
 /** The kinds of entries of a kept history. `change` and `summary` take the place of older entries. */
 export const RECORD_KINDS = [
   ...(['created', 'asked', 'approved', 'ended', 'failed', 'good'] as const),
-  ...(['scaled', 'sized', 'paused', 'resumed', 'change', 'summary'] as const),
+  ...(['scaled', 'sized', 'paused', 'resumed', 'experiment', 'change', 'summary'] as const),
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 

@@ -26,6 +26,8 @@ export function wordsOf(entry: RecordEntry): string {
       return [entry.result ?? 'not known to have ended', what, why].filter(Boolean).join('; ') + took;
     case 'asked':
       return [what ?? 'a rollout', ...(why === undefined ? [] : [`because: ${why}`])].join('; ');
+    case 'experiment':
+      return `${what ?? 'an experiment'}${took}${why === undefined ? '' : `, because ${why}`}`;
     case 'paused':
     case 'resumed':
       return kind;

@@ -1,24 +1,32 @@
 import { counted } from '@rollkeeper/machinery/text';
 import { renderDuration } from '@rollkeeper/machinery/clock';
 import { renderTable } from '../../terminal/index.js';
+import type { PastExperiment } from './experiment-history.js';
+import { renderPastExperiments } from './experiment-history.js';
 import type { RevisionReport } from './rollout-history.js';
 
 const NONE = '<none>';
 const HEADINGS = ['REVISION', 'STARTED', 'BY', 'TRIGGER', 'RESULT', 'TOOK', 'CHANGE-CAUSE'];
 
 /**
- * A table for people, oldest first: the columns of `kubectl rollout history` at its ends.
+ * A table for people, oldest first: the columns of `kubectl rollout history` at its ends. If there were experiments, a table of them
+ * follows.
  * @param isWide with the images and pods of each
  */
-export function renderRevisions(revisions: readonly RevisionReport[], isWide = false): string {
+export function renderRevisions(
+  revisions: readonly RevisionReport[],
+  isWide = false,
+  experiments: readonly PastExperiment[] = [],
+): string {
   const wide = (cells: readonly string[]): readonly string[] => (isWide ? cells : []);
-  return renderTable([
+  const table = renderTable([
     [...HEADINGS, ...wide(['REPLICASET', 'PODS', 'IMAGES'])],
     ...revisions.map((report) => [
       ...rowOf(report),
       ...wide([report.replicaSet, String(report.pods), report.images.join(',')]),
     ]),
   ]);
+  return experiments.length === 0 ? table : `${table}\n\n${renderPastExperiments(experiments)}`;
 }
 
 /** One revision, a line for each thing that is known of it. */
@@ -28,6 +36,7 @@ export function renderRevision(report: RevisionReport): string {
     checks,
     cause,
     endedAt,
+    experiments,
     goodSince,
     images,
     pods,
@@ -64,6 +73,10 @@ export function renderRevision(report: RevisionReport): string {
           'Check',
           `${check}${step === undefined ? '' : ` at step ${step}`} ${state}, measured ${counted(taken, 'time')}${problem === undefined ? '' : `: ${problem}`}`,
         ] as const,
+    ),
+    ...experiments.map(
+      ({ experiment, verdict, why: problem }) =>
+        ['Experiment', `${experiment}: ${verdict}${problem === undefined ? '' : `, ${problem}`}`] as const,
     ),
     ...approvals.map(({ at, by, step }) => ['Approved', `step ${step} at ${at}: ${by}`] as const),
   ];

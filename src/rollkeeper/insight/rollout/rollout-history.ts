@@ -2,6 +2,8 @@ import type { DeepReadonly, Deployment, Int64, ReplicaSet } from '@rollkeeper/ma
 import { isControlledBy, parseInt64, exactInteger } from '@rollkeeper/machinery/kubernetes';
 import type { CheckRun, RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
 import type { NameTrust } from '@rollkeeper/controllers/deployment';
+import type { PastExperiment } from './experiment-history.js';
+import { pastExperiments } from './experiment-history.js';
 import {
   CHANGE_CAUSE,
   GOOD_SINCE,
@@ -49,6 +51,8 @@ export interface RevisionReport {
   readonly approvals: readonly { readonly step: number; readonly by: string; readonly at: string }[];
   /** The results of its checks, with their last measurements. */
   readonly checks: readonly CheckRun[];
+  /** The experiments in which it took part, oldest first. */
+  readonly experiments: readonly PastExperiment[];
   readonly pods: number;
   readonly images: readonly string[];
 }
@@ -62,10 +66,15 @@ export function rolloutHistory(
   replicaSets: readonly DeepReadonly<ReplicaSet>[],
   names: NameTrust,
 ): readonly RevisionReport[] {
+  const experiments = pastExperiments(deployment, replicaSets);
   return replicaSets
     .filter((replicaSet) => isControlledBy(replicaSet, deployment))
     .flatMap((replicaSet) => reportsOf(deployment, replicaSet))
     .map((report) => withTrust(report, names))
+    .map((report) => ({
+      ...report,
+      experiments: experiments.filter(({ revisions }) => revisions.includes(String(report.revision))),
+    }))
     .sort((a, b) => (a.revision < b.revision ? -1 : 1));
 }
 
@@ -123,6 +132,7 @@ function currentReport(
     ...(failure && { cause: failure.cause }),
     approvals: readPosition(annotations ?? {})?.approvals ?? [],
     checks: readCheckResults(replicaSet),
+    experiments: [],
     result: failure ? 'failed' : resultOf(entry, isCurrent, goodSince !== undefined),
   };
 }
@@ -140,6 +150,7 @@ function earlierReport(replicaSet: DeepReadonly<ReplicaSet>, entry: RevisionEntr
     pods: 0,
     approvals: [],
     checks: [],
+    experiments: [],
     result: resultOf(entry, false, false),
   };
 }

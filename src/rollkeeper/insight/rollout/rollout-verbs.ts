@@ -25,6 +25,7 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
+import { pastExperiments } from './experiment-history.js';
 import { renderRevision, renderRevisions } from './render-history.js';
 import type { RevisionDiff } from './revision-diff.js';
 import { decideDiff, revisionsToCompare } from './revision-diff.js';
@@ -55,7 +56,8 @@ export async function renderHistory(
   const replicaSets = await replicaSetsOf(target);
   const names = await trustInNames(target.client);
   const reports = rolloutHistory(completed(target.deployment), replicaSets, names);
-  if (revision === undefined) return renderRevisions(reports, isWide);
+  if (revision === undefined)
+    return renderRevisions(reports, isWide, pastExperiments(target.deployment, replicaSets));
   const template = templateOf(target, replicaSets, revision);
   const report = reports.find((each) => BigInt(each.revision) === revision);
   return `${report ? `${renderRevision(report)}\n\n` : ''}${stringifyJson(template, 2)}`;

@@ -1,10 +1,11 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { RecordEntry, RecordKind } from '@rollkeeper/controllers/deployment';
-import { meansOfRevision, wordsOf } from '@rollkeeper/controllers/deployment';
+import { meansOfRevision, sumOfExperiment, wordsOf } from '@rollkeeper/controllers/deployment';
 import type { ObjectEvent } from '../object-event.js';
 import { eventTimes } from '../object-event.js';
 import type { Style } from '../../terminal/index.js';
 import { renderTable } from '../../terminal/index.js';
+import type { PastExperiment } from './experiment-history.js';
 import type { RevisionReport } from './rollout-history.js';
 
 /** Something that happened to a Deployment, or the sum of what happened in a time. */
@@ -37,7 +38,7 @@ function beginningOf({ metadata }: DeepReadonly<Deployment>): readonly TimelineE
 }
 
 function entriesOf(report: RevisionReport): readonly TimelineEntry[] {
-  const { approvals, endedAt, goodSince, startedAt } = report;
+  const { approvals, endedAt, experiments, goodSince, startedAt } = report;
   const revision = String(report.revision);
   return [
     ...(startedAt === undefined ? [] : [askedEntry(report, startedAt)]),
@@ -46,6 +47,21 @@ function entriesOf(report: RevisionReport): readonly TimelineEntry[] {
     ),
     ...(endedAt === undefined ? [] : [endEntry(report, endedAt)]),
     ...(goodSince === undefined ? [] : [timelineEntry({ at: goodSince, kind: 'good', revision })]),
+    ...experiments.flatMap((each) => experimentEntry(each, revision)),
+  ];
+}
+
+/** Once, for the first of its revisions. */
+function experimentEntry(past: PastExperiment, of: string): readonly TimelineEntry[] {
+  const { ended, revisions, tookMs, verdict, why } = past;
+  const [revision] = revisions;
+  if (ended === undefined || verdict === 'under way' || revision !== of) return [];
+  return [
+    timelineEntry({
+      ...{ at: ended, kind: 'experiment', revision, what: sumOfExperiment({ ...past, verdict }) },
+      ...(tookMs !== undefined && { tookMs }),
+      ...(why !== undefined && { why }),
+    }),
   ];
 }
 

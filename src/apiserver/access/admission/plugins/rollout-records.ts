@@ -8,7 +8,9 @@ import type { AccessDecider } from '../request-authority.js';
  * The annotations that a controller of Deployments writes on ReplicaSets, with names of people in them
  * (docs/ROLLOUTS.md).
  */
-const RECORDS = ['revisions', 'step', 'check-results'].map((name) => `rollkeeper.dev/${name}`);
+const RECORDS = ['revisions', 'step', 'check-results', 'experiments', 'experiment-state'].map(
+  (name) => `rollkeeper.dev/${name}`,
+);
 /** ConfigMaps with the lasting history of a Deployment. */
 const HISTORY_PREFIX = 'rollkeeper-history-';
 

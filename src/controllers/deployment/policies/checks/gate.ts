@@ -6,7 +6,7 @@ import { isNewest } from '../common/revisions.js';
 import { stableBeside } from '../common/stable-beside.js';
 import { CHECK_NOT_POSSIBLE, POLICY_CONDITION } from '../common/tell.js';
 import type { CheckDefinition } from './check-definition.js';
-import { hostProblem } from './check-hosts.js';
+import { refusedHost } from './refused-host.js';
 import type { ChecksContext, DueCheck } from './check-needs.js';
 import { givenKey } from './check-needs.js';
 import type { CheckRun } from './check-results.js';
@@ -141,13 +141,8 @@ function definitionOf(
   if (!parsed) return { problem: `there is no ${where}` };
   if ('problem' in parsed) return { problem: `${where}: ${parsed.problem}` };
   const { check: definition } = parsed;
-  const [problem] = urlsOf(definition).flatMap((url) => hostProblem(url, hosts) ?? []);
+  const problem = refusedHost(definition, hosts);
   return problem === undefined ? parsed : { problem: `${where}: ${problem}` };
-}
-
-function urlsOf(definition: CheckDefinition): readonly string[] {
-  if (definition.kind === 'job') return [];
-  return definition.kind === 'webhook' ? [definition.url] : definition.metric.urls;
 }
 
 interface Measurable {

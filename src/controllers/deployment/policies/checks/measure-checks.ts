@@ -27,6 +27,8 @@ export interface MeasureContext {
   readonly client: Pick<ApiClient, 'get' | 'create' | 'update'>;
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
+  /** The revision under which results are recorded. @default that of the subject */
+  readonly revision?: string;
   /** Hears of each change of a check's state. */
   readonly tell: (note: EventNote) => void;
 }
@@ -91,11 +93,10 @@ interface Recorded {
 async function record(
   replicaSet: DeepReadonly<ReplicaSet>,
   looks: readonly Look[],
-  { client, nowMs, signal }: MeasureContext,
+  { client, nowMs, revision = looks[0]?.due.subject.revision ?? '', signal }: MeasureContext,
 ): Promise<readonly Recorded[]> {
   for (let attempt = 1; ; attempt++) {
     const live = await readLive(replicaSet, client, signal);
-    const revision = looks[0]?.due.subject.revision ?? '';
     const results = live && (readResults(live.metadata.annotations ?? {}) ?? { revision, runs: [] });
     if (!live || results?.revision !== revision) return [];
     const recorded = looks.flatMap((look) => recordedOf(look, results, nowMs()));

@@ -1,3 +1,5 @@
+import { parseTimeMs } from '../../../shared/index.js';
+
 /** Extra pods of both versions for a time, beside those that the Deployment counts. */
 export interface Experiment {
   readonly kind: 'experiment';
@@ -20,4 +22,12 @@ export interface ExperimentAt {
   readonly step: number;
   /** When its ReplicaSets are removed at the latest, epoch milliseconds. */
   readonly untilMs: number;
+}
+
+/** The pods of an experiment have this long to become available, milliseconds. Then they are removed. */
+export const PATIENCE_MS = 600_000;
+
+/** Whether the pods of the experiment at a step have not become available in time. @param since when the step began, RFC 3339 */
+export function isTooLate({ since }: { readonly since: string }, nowMs: number): boolean {
+  return nowMs >= (parseTimeMs(since) ?? 0) + PATIENCE_MS;
 }

@@ -15,6 +15,8 @@ export const FAILED = `${PREFIX}failed`;
 export const GOOD_SINCE = `${PREFIX}good-since`;
 /** On a ReplicaSet without a progress deadline: since when its rollout is complete, RFC 3339. */
 export const COMPLETE_SINCE = `${PREFIX}complete-since`;
+/** On a ReplicaSet: where in its steps the rollout of its revision is. */
+export const STEP = `${PREFIX}step`;
 /** On a ReplicaSet: which receivers of events know what became of its revision. */
 export const TOLD = `${PREFIX}told`;
 

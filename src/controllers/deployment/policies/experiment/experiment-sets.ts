@@ -49,7 +49,7 @@ export function sideName(draft: RolloutDraft, latest: ReplicaSetDraft, step: num
 }
 
 /** A value of a label has at most 63 characters, and ends with a letter or a digit. */
-function labelOf(name: string): string {
+export function labelOf(name: string): string {
   let end = Math.min(name.length, LONGEST_LABEL);
   while (end > 0 && '-.'.includes(name.charAt(end - 1))) end--;
   return name.slice(0, end);

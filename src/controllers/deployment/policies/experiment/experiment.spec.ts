@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ReplicaSet } from '../../../../machinery/kubernetes/index.js';
 import { MINUTE_MS, PolicyLab, imageOf } from '../../../../testing/policy-lab.js';
 import { refusal } from '../../../../testing/rollout-world.js';
+import { readExperimentNotes } from './experiment-notes.js';
 import { parseSteps, renderStep } from '../steps/steps.js';
 
 const STEPS = 'experiment 10m: baseline 2, canary 3; 50%; 100%';
@@ -80,6 +81,55 @@ describe('an experiment', () => {
     lab.world.api.seed(ReplicaSet, { ...set, metadata: { ...set.metadata, labels } });
     await lab.world.sync();
     expect(lab.world.api.all<ReplicaSet>(ReplicaSet).map(({ spec }) => spec.replicas)).toEqual([4]);
+  });
+
+  describe('in the history of its revision', () => {
+    const notesOf = (lab: PolicyLab) => readExperimentNotes(lab.replicaSet('app:2').metadata.annotations);
+
+    it('has its pods, its time and its verdict', async () => {
+      const lab = await running();
+      expect(notesOf(lab)).toEqual([
+        {
+          ...{ revision: '2', step: 1, checks: [], pods: { baseline: 2, canary: 3 } },
+          at: expect.any(String),
+          began: expect.any(String),
+        },
+      ]);
+      await lab.pass(10 * MINUTE_MS);
+      const [note] = notesOf(lab);
+      expect(note?.verdict).toBe('passed');
+      expect(Date.parse(note?.ended ?? '') - Date.parse(note?.began ?? '')).toBe(10 * MINUTE_MS);
+    });
+
+    it.each([
+      ['stopped', 'the rollout is aborted', (lab: PolicyLab) => lab.annotate('abort', 'anna')],
+      ['stopped', 'another version comes', (lab: PolicyLab) => lab.image('app:1')],
+      ['stopped', 'the steps are removed', (lab: PolicyLab) => lab.annotate('steps', undefined)],
+    ])('is %s where %s', async (verdict, _what, change) => {
+      const lab = await running();
+      await change(lab);
+      expect(notesOf(lab)).toMatchObject([{ step: 1, verdict, ended: expect.any(String) }]);
+    });
+
+    it('is failed where its pods are not available in time', async () => {
+      const lab = await rolledOut();
+      await lab.image('app:2');
+      await lab.pass(10 * MINUTE_MS);
+      expect(notesOf(lab)).toMatchObject([
+        { verdict: 'failed', why: 'its pods were not available in time', ended: expect.any(String) },
+      ]);
+    });
+
+    it('has no verdict while a check is open after its time, and is inconclusive if a person goes on without it', async () => {
+      const lab = await running('experiment 10m: baseline 1, canary 1, check slo; 100%');
+      await lab.pass(11 * MINUTE_MS);
+      expect(notesOf(lab)).toMatchObject([{ ended: expect.any(String), checks: ['slo'] }]);
+      expect(notesOf(lab)[0]).not.toHaveProperty('verdict');
+      await lab.annotate('approve', 'anna');
+      expect(notesOf(lab)).toMatchObject([
+        { verdict: 'inconclusive', why: 'the rollout went on without check slo' },
+      ]);
+    });
   });
 
   it('begins its time when all of its pods are available, once', async () => {

@@ -3,10 +3,12 @@ import { counted } from '@rollkeeper/machinery/text';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import type { CheckOutcome } from '../checks/check-needs.js';
 import type { Experiment } from '../common/experiment.js';
 import { lookAgainAfter } from '../common/outcome.js';
 import type { Pass, Policy } from '../common/pass.js';
 import { normal, tellEvent } from '../common/tell.js';
+import { noteExperiments } from './experiment-notes.js';
 import { experimentSets, sideName, sidesOf, untilOf } from './experiment-sets.js';
 
 /** The ReplicaSets of experiments that there are. */
@@ -19,7 +21,7 @@ export interface ExperimentSurroundings {
  * The ReplicaSets of the experiment at whose step the rollout is exist, and no others: the end of a step, for any reason, ends its
  * experiment, on any replica. A paused Deployment keeps those that it has until their time is over.
  */
-export const EXPERIMENTS: Policy<Pass & ExperimentSurroundings> = {
+export const EXPERIMENTS: Policy<Pass & ExperimentSurroundings & { readonly outcome: CheckOutcome }> = {
   concerns: ({ experiments = [] }) => experiments.length > 0,
   conclude: (pass) => {
     const { draft, experiments, isDeleted, outcome, writes } = pass;
@@ -29,6 +31,11 @@ export const EXPERIMENTS: Policy<Pass & ExperimentSurroundings> = {
     const wanted = outcome.experiment && latest ? experimentSets(draft, latest, outcome.experiment) : [];
     const names = new Set(wanted.map(({ metadata }) => metadata.name));
     const existing = new Set(experiments.map(({ metadata }) => metadata.name));
+    noteExperiments(draft, {
+      ...{ latest, runs: wanted.length > 0 ? outcome.experiment : undefined },
+      isStuck: outcome.checkProblem?.kind === 'impossible',
+      stays: experiments.some((each) => !names.has(each.metadata.name) && staysPaused(pass, each)),
+    });
     const made = wanted.filter(({ metadata }) => !existing.has(metadata.name));
     const over = experiments.filter((each) => !names.has(each.metadata.name) && !staysPaused(pass, each));
     const removed = over.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

@@ -2,9 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { Gate } from '../checks/gate.js';
 import type { Experiment, ExperimentAt } from '../common/experiment.js';
-
-/** The pods of an experiment have this long to become available, milliseconds. Then they are removed. */
-const PATIENCE_MS = 600_000;
+import { PATIENCE_MS, isTooLate } from '../common/experiment.js';
 
 /** The pods of experiments, as steps ask for them. */
 export interface StepExperiments {
@@ -70,8 +68,4 @@ export function waitOfExperiment(
   }
   const open: Gate | undefined = asked.find(({ status }) => status !== 'passed');
   return open && { for: 'check', gate: open };
-}
-
-function isTooLate({ since }: Position, nowMs: number): boolean {
-  return nowMs >= (parseTimeMs(since) ?? 0) + PATIENCE_MS;
 }

@@ -1,9 +1,7 @@
 import { NEEDS_ROLLING_UPDATE, type PolicySettings } from '../common/settings.js';
-import { PREFIX } from '../common/names.js';
+import { STEP } from '../common/names.js';
 import { parseSteps, type Step } from './steps.js';
 
-/** On a ReplicaSet: where in its steps the rollout of its revision is. */
-export const STEP = `${PREFIX}step`;
 /** How far a rollout goes at once. */
 export interface StepFields {
   readonly steps: readonly Step[];

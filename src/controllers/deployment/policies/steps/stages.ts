@@ -14,8 +14,8 @@ import { requesterOf } from '../common/requester.js';
 import { isGood, isNewest, replacesOthers } from '../common/revisions.js';
 import type { ExperimentWait, StepExperiments } from './experiment-step.js';
 import { waitOfExperiment, withExperimentEnd } from './experiment-step.js';
-import type { Approval, Position } from './position.js';
-import { readPosition } from './position.js';
+import type { Approval, Position } from '../common/position.js';
+import { readPosition } from '../common/position.js';
 import { capAt, isShareStep, shareAt } from './step-shares.js';
 import type { Step } from './steps.js';
 

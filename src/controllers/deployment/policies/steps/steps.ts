@@ -2,6 +2,7 @@ import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import { isCheckName } from '../checks/check-names.js';
 import type { Experiment } from '../common/experiment.js';
 import type { PodCount } from '../common/pod-counts.js';
+import { MOST_STEPS } from '../common/position.js';
 import type { NamedValue } from '../common/share.js';
 import { parsePodCount, renderPodCount } from '../common/pod-counts.js';
 
@@ -20,9 +21,6 @@ export type Step =
   | Experiment;
 
 export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
-
-/** The number of steps of one rollout. */
-export const MOST_STEPS = 50;
 
 /** The number of pods of each version in an experiment. */
 const MOST_OF_EXPERIMENT = 50;

@@ -13,7 +13,7 @@ import {
   tellProgress,
   warning,
 } from '../common/tell.js';
-import { writePosition } from './position.js';
+import { writePosition } from '../common/position.js';
 import type { Stage, Wait } from './stages.js';
 import { isWhole } from './stages.js';
 import type { Step } from './steps.js';

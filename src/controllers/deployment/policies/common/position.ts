@@ -4,8 +4,10 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { Annotations } from '../../kubernetes/annotations.js';
 import { REVISION } from '../../kubernetes/annotations.js';
-import { STEP } from './settings.js';
-import { MOST_STEPS } from './steps.js';
+import { STEP } from './names.js';
+
+/** The number of steps of one rollout. */
+export const MOST_STEPS = 50;
 
 export interface Approval {
   /** Counted from 1. */
