@@ -30,16 +30,22 @@ function staleReplicas() {
     },
   };
   const processOf = (name: string) => {
-    const process = { name, kernel: { nowMs: 0 } } as unknown as SimulatedProcess;
+    const atEnd = new Set<() => void>();
+    const onKilled = (end: () => void) => {
+      atEnd.add(end);
+      return () => void atEnd.delete(end);
+    };
+    const kill = (): void => atEnd.forEach((end) => end());
+    const process = { name, kernel: { nowMs: 0 }, onKilled } as unknown as SimulatedProcess;
     const watched = checks.watch(process, runtime as ActorRuntime);
     const run = (work: (activation: Activation) => Promise<void>) =>
       watched.activate('replicaset', KEY, new AbortController().signal, work);
     const sync = { controller: 'replicaset', key: KEY, object: () => undefined };
     const decide = (): void =>
       followedBy([checks.observer(process)], sync).decided({ branch: 'idle', summary: '', changes: false });
-    return { decide, run };
+    return { decide, kill, run };
   };
-  return { processOf, violations };
+  return { checks, processOf, violations };
 }
 
 const write = async (activation: Activation): Promise<void> => activation.recordOwnWrite('pods', '558');
@@ -63,4 +69,15 @@ it('a process that was overtaken while it was paused may decide, but not write',
     activation.assertHeld();
   });
   expect(violations.map(({ problem }) => problem)).toEqual(['token 1 writes after other has token 2']);
+});
+
+it('a process that is killed in the middle of an activation has died in it, and one that is killed after it has not', async () => {
+  const { checks, processOf } = staleReplicas();
+  const process = processOf('killed');
+  await process.run(write);
+  process.kill();
+  expect(checks.hasDied('replicaset default/web', 0, 1000)).toBe(false);
+  await process.run(async () => process.kill());
+  expect(checks.hasDied('replicaset default/web', 0, 1000)).toBe(true);
+  expect(checks.hasDied('replicaset default/web', 1001, 1000)).toBe(false);
 });

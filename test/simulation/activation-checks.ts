@@ -11,6 +11,8 @@ interface Actor {
   token: number;
   /** The process that may write. */
   process: SimulatedProcess | undefined;
+  /** When a process last died in the middle of an activation, simulated milliseconds. */
+  diedAtMs: number;
   /** By resource, the newest version that an activation wrote whose end was confirmed. */
   readonly written: Map<string, { readonly version: string; readonly atMs: number }>;
 }
@@ -34,16 +36,22 @@ export class ActivationChecks {
       recordCauses: (controller, key, causes) => actors.recordCauses(controller, key, causes),
       activate: async (controller, key, signal, work, options) => {
         const wrote = new Map<string, string>();
-        const result = await actors.activate(
-          controller,
-          key,
-          signal,
-          (activation) => {
-            this.begin(process, activation);
-            return work(this.watched(activation, wrote));
-          },
-          options,
-        );
+        const died = (): void => {
+          this.actorOf(`${controller} ${key}`).diedAtMs = process.kernel.nowMs;
+        };
+        const stopWatching = process.onKilled(died);
+        const result = await actors
+          .activate(
+            controller,
+            key,
+            signal,
+            (activation) => {
+              this.begin(process, activation);
+              return work(this.watched(activation, wrote));
+            },
+            options,
+          )
+          .finally(stopWatching);
         const { written } = this.actorOf(`${controller} ${key}`);
         const atMs = process.kernel.nowMs;
         for (const [resource, version] of wrote) {
@@ -62,6 +70,11 @@ export class ActivationChecks {
         decided: () => this.decided(process, `${controller} ${key}`),
       }),
     };
+  }
+
+  /** Whether a process died in the middle of an activation of this key in the last so many milliseconds. */
+  hasDied(name: string, nowMs: number, withinMs: number): boolean {
+    return nowMs - this.actorOf(name).diedAtMs <= withinMs;
   }
 
   private begin(process: SimulatedProcess, { controller, key, token }: Activation): void {
@@ -113,7 +126,12 @@ export class ActivationChecks {
   }
 
   private actorOf(name: string): Actor {
-    const known = this.actors.get(name) ?? { token: 0, process: undefined, written: new Map() };
+    const known = this.actors.get(name) ?? {
+      token: 0,
+      process: undefined,
+      diedAtMs: -Infinity,
+      written: new Map(),
+    };
     this.actors.set(name, known);
     return known;
   }
