@@ -22,7 +22,7 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   fieldSelector?: string;
   /**
    * Each is listed and watched separately; of a namespaced type only, all by the namespace, without a common range. Not together with
-   * `namespaces`. @default all objects
+   * `namespaces`. Empty: none yet, see `SharedInformer.setShards`. @default all objects
    */
   shards?: readonly ObjectShard[];
   /** Shrinks objects before they are cached. @default drops managedFields */
@@ -64,7 +64,7 @@ const schema = z
     namespaces: z.array(z.string().min(1)).default([]),
     labelSelector: z.string().optional(),
     fieldSelector: z.string().optional(),
-    shards: z.array(z.instanceof(ObjectShard)).default([]),
+    shards: z.array(z.instanceof(ObjectShard)).optional(),
     freeze: z.boolean().default(false),
     resyncPeriodMs: z.number().min(0).default(0),
     pageSize: z.int().min(1).default(500),
@@ -79,21 +79,28 @@ const schema = z
     path: ['firstBackoffMs'],
     message: 'must not be longer than maxBackoffMs',
   })
-  .refine(({ namespaces, shards }) => namespaces.length === 0 || shards.length === 0, {
+  .refine(({ namespaces, shards }) => namespaces.length === 0 || !shards, {
     path: ['shards'],
     message: 'cannot be watched together with namespaces',
   })
-  .refine(({ shards }) => shards.every(({ field }) => field === 'object.metadata.namespace'), {
+  .refine(({ shards = [] }) => shards.every(({ field }) => field === 'object.metadata.namespace'), {
     path: ['shards'],
     message: 'must be by the namespace',
   });
+
+/** The objects of one part of an informer; unset means all. */
+export type PartScope = Pick<ReflectorConfig, 'namespace' | 'shard'>;
 
 export interface CompiledSharedInformerOptions {
   readonly freeze: boolean;
   readonly resyncPeriodMs: number;
   readonly doubtAfterMs: number;
   /** One per namespace or shard, or one for all. */
-  readonly reflectors: readonly ReflectorConfig[];
+  readonly scopes: readonly PartScope[];
+  /** Whether the parts are shards, which may change. */
+  readonly isSharded: boolean;
+  /** The configuration that all parts share. */
+  readonly reflector: Omit<ReflectorConfig, keyof PartScope>;
 }
 
 /** @throws InvalidOptionError naming the option */
@@ -111,14 +118,16 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
     freeze,
     resyncPeriodMs,
     doubtAfterMs,
-    reflectors: scopes.map((scope) => ({ ...reflector, ...scope, backoff, refusedBackoff })),
+    scopes,
+    isSharded: options.type.namespaced && shards !== undefined,
+    reflector: { ...reflector, backoff, refusedBackoff },
   };
 }
 
 function scopesOf(
   namespaces: readonly string[],
-  shards: readonly ObjectShard[],
-): readonly Pick<ReflectorConfig, 'namespace' | 'shard'>[] {
-  if (shards.length > 0) return shards.map((shard) => ({ shard }));
+  shards: readonly ObjectShard[] | undefined,
+): readonly PartScope[] {
+  if (shards) return shards.map((shard) => ({ shard }));
   return namespaces.length > 0 ? [...new Set(namespaces)].map((namespace) => ({ namespace })) : [{}];
 }

@@ -1,4 +1,6 @@
+import { aborted } from '@rollkeeper/machinery/cancellation';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { ObjectShard } from '../api-client/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
   compareResourceVersions,
@@ -18,58 +20,12 @@ import type {
   VersionScope,
 } from './informer.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
-import type { CompiledSharedInformerOptions, SharedInformerOptions } from './shared-informer.options.js';
+import type { CompiledSharedInformerOptions, PartScope, SharedInformerOptions } from './shared-informer.options.js';
 import { compileSharedInformerOptions } from './shared-informer.options.js';
 import { ObjectStore } from './store.js';
 import { dropManagedFields } from './trim.js';
 import { WatchedPart } from './watched-part.js';
-import { reasonOf } from '@rollkeeper/machinery/cancellation';
-
-interface Waiter {
-  readonly isMet: () => boolean;
-  readonly resolve: () => void;
-}
-
-/**
- * Waiters for a condition on the cache. `check` evaluates each waiter's condition; without waiters it costs nothing.
- */
-class ConditionWaiters {
-  private readonly waiters = new Set<Waiter>();
-
-  get size(): number {
-    return this.waiters.size;
-  }
-
-  /** Resolves as soon as a `check` finds the condition met; rejects with the signal's reason. */
-  async waitUntil(isMet: () => boolean, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (isMet()) return;
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        this.waiters.delete(waiter);
-        reject(reasonOf(signal));
-      };
-      const waiter: Waiter = {
-        isMet,
-        resolve: () => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        },
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.waiters.add(waiter);
-    });
-  }
-
-  /** Something has changed: releases every waiter whose condition is met. */
-  check(): void {
-    for (const waiter of this.waiters) {
-      if (!waiter.isMet()) continue;
-      this.waiters.delete(waiter);
-      waiter.resolve();
-    }
-  }
-}
+import { ConditionWaiters } from './condition-waiters.js';
 
 /**
  * The {@link Informer} that all controllers of a process share: its watches fill one store and notify all handlers. A
@@ -84,7 +40,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   private readonly store = new ObjectStore<T>();
   private readonly handlers: EventHandlers<T>;
   private readonly waiters = new ConditionWaiters();
-  private readonly parts: readonly WatchedPart<T>[];
+  private parts: readonly WatchedPart<T>[];
+  private readonly works = new Set<Promise<void>>();
+  private signal: AbortSignal | undefined;
   private readonly indexes = new Map<string, IndexFunction<T>>();
   private started = false;
 
@@ -95,13 +53,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.logger = options.logger.child({ informer: qualifiedResource(options.type) });
     this.handlers = new EventHandlers(this.logger);
     this.lister = this.store.lister;
-    this.parts = this.config.reflectors.map((config) => {
-      const { doubtAfterMs } = this.config;
-      const prepare = (item: T): T => this.prepare(item);
-      const dispatch = (events: readonly ResourceEvent<T>[]): void => this.dispatch(events);
-      const { logger, store } = this;
-      return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
-    });
+    this.parts = this.config.scopes.map((scope) => this.newPart(scope));
     if (options.standardIndexes === false) return;
     this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
     this.store.addIndex(OWNER_UID_INDEX, (object) => this.indexValues(OWNER_UID_INDEX, ownerUids, object));
@@ -183,9 +135,34 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     await Promise.all(
       this.parts.map((part) => {
         part.listUnlessCurrent();
-        return this.waiters.waitUntil(() => part.isCurrent, signal);
+        return this.waiters.waitUntil(() => part.isCurrent || !this.parts.includes(part), signal);
       }),
     );
+  }
+
+  /**
+   * Shows the objects of these shards from now on, of which those that it had before stay as they are. New ones are listed; the objects
+   * of others are forgotten at once, without an event, because nothing has happened to them. Waits for versions of a shard that is left reject.
+   * @throws IllegalStateError for an informer that was not made of shards
+   */
+  setShards(shards: readonly ObjectShard[]): void {
+    if (!this.config.isSharded) throw new IllegalStateError(`the informer of ${this.type.resource} has no shards`);
+    const wanted = new Map(shards.map((shard) => [shard.selector, shard]));
+    const kept = this.parts.filter(({ shard }) => shard && wanted.has(shard.selector));
+    const left = this.parts.filter((part) => !kept.includes(part));
+    for (const { shard } of kept) if (shard) wanted.delete(shard.selector);
+    const added = [...wanted.values()].map((shard) => this.newPart({ shard }));
+    this.parts = [...kept, ...added];
+    for (const part of left) part.leave();
+    this.store.forget((object) => left.some((part) => part.isAbout(object)));
+    for (const part of added) this.start(part);
+    this.waiters.check();
+  }
+
+  /** Whether all objects of a shard are shown, and their changes come within moments; after a watch broke, from its next version on. */
+  isCurrentIn({ selector }: ObjectShard): boolean {
+    const part = this.parts.find(({ shard }) => shard?.selector === selector);
+    return part?.hasSynced === true && part.isCurrent;
   }
 
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean {
@@ -204,7 +181,25 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} is already running`);
     this.started = true;
-    await Promise.all([...this.parts.map((part) => part.run(signal)), this.resync(signal)]);
+    this.signal = signal;
+    for (const part of this.parts) this.start(part);
+    await Promise.all([aborted(signal), this.resync(signal)]);
+    await Promise.all(this.works);
+  }
+
+  private newPart(scope: PartScope): WatchedPart<T> {
+    const { doubtAfterMs, reflector } = this.config;
+    const prepare = (item: T): T => this.prepare(item);
+    const dispatch = (events: readonly ResourceEvent<T>[]): void => this.dispatch(events);
+    const { logger, options, store } = this;
+    const config = { ...reflector, ...scope };
+    return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
+  }
+
+  private start(part: WatchedPart<T>): void {
+    if (!this.signal || this.signal.aborted) return;
+    const work = part.run(this.signal).finally(() => this.works.delete(work));
+    this.works.add(work);
   }
 
   /** The parts that show the objects of a namespace. */

@@ -117,6 +117,11 @@ export class ObjectStore<T extends KubernetesObject> {
     return [{ type: 'deleted', object, old, finalStateUnknown: false }];
   }
 
+  /** Drops objects of which nothing more will be heard. */
+  forget(isForgotten: (object: DeepReadonly<T>) => boolean): void {
+    for (const [key, old] of this.objects) if (isForgotten(old)) this.set(key, old, undefined);
+  }
+
   private put(
     key: string,
     old: DeepReadonly<T> | undefined,

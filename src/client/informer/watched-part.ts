@@ -1,6 +1,6 @@
 import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ObjectShard, WatchEvent } from '../api-client/index.js';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { IllegalStateError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { compareResourceVersions, isComparableResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { CacheProgress } from './cache-progress.js';
@@ -29,7 +29,9 @@ interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<Refle
 export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T> {
   /** The namespace, if there are several parts. */
   readonly namespace: string | undefined;
-  private readonly shard: ObjectShard | undefined;
+  /** The shard, if there are shards. */
+  readonly shard: ObjectShard | undefined;
+  private readonly left = new AbortController();
   private readonly progress = new CacheProgress();
   private readonly waiters: VersionWaiters;
   private readonly reflector: Reflector<T>;
@@ -93,7 +95,12 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   }
 
   waitFor(version: string, signal: AbortSignal): Promise<void> {
-    return this.waiters.wait(version, signal);
+    return this.waiters.wait(version, this.unlessLeft(signal));
+  }
+
+  /** Ends for ever: from now on nothing of it reaches the store. */
+  leave(): void {
+    this.left.abort(new IllegalStateError('the shard is not watched any more'));
   }
 
   /** See `Informer.waitUntilCurrent`. */
@@ -107,9 +114,9 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    this.signal = signal;
+    this.signal = this.unlessLeft(signal);
     this.waiters.start();
-    await this.reflector.run(signal);
+    await this.reflector.run(this.signal);
     this.waiters.stop();
   }
 
@@ -146,7 +153,13 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.waiters.learn(reading);
   }
 
-  private isAbout(object: DeepReadonly<KubernetesObject>): boolean {
+  /** Only a shard is ever left. */
+  private unlessLeft(signal: AbortSignal): AbortSignal {
+    return this.shard ? AbortSignal.any([signal, this.left.signal]) : signal;
+  }
+
+  /** Whether an object belongs to this part. */
+  isAbout(object: DeepReadonly<KubernetesObject>): boolean {
     if (this.shard) return this.shard.includes(object);
     return this.namespace === undefined || object.metadata.namespace === this.namespace;
   }
