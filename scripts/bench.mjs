@@ -9,6 +9,7 @@
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
+// `npm run bench -- --shards`: what caches cost that share the objects of a server by shards of their namespaces.
 // `npm run bench -- --console`: how soon a browser shows thousands of Deployments and each change, and whether its memory stays flat.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
@@ -47,6 +48,7 @@ const scripts = {
   '--scale-out': 'scale-out.ts',
   '--scheduler': 'scheduler.ts',
   '--scheduling': 'scheduling.ts',
+  '--shards': 'shards.ts',
   '--slo': 'slo.ts',
   '--soak': 'soak.ts',
   '--test-cluster': 'test-cluster.ts',
