@@ -121,9 +121,22 @@ function ownCpuSeconds(): number {
 
 function print(rows: readonly Row[], empty: ShardCacheFigures): void {
   const { changes, namespaces, pods } = flags;
-  console.log(`${pods} pods in ${namespaces} namespaces, ${changes} changes; sums of all processes, and the most of one`);
-  const line = (...cells: readonly string[]): void => console.log(cells.map((cell) => cell.padStart(14)).join(''));
-  line('processes', 'server', 'most objects', 'MiB', 'most MiB', 'MB of lists', 'KB a change', 'ms CPU/change', 'server ms');
+  console.log(
+    `${pods} pods in ${namespaces} namespaces, ${changes} changes; sums of all processes, and the most of one`,
+  );
+  const line = (...cells: readonly string[]): void =>
+    console.log(cells.map((cell) => cell.padStart(14)).join(''));
+  line(
+    'processes',
+    'server',
+    'most objects',
+    'MiB',
+    'most MiB',
+    'MB of lists',
+    'KB a change',
+    'ms CPU/change',
+    'server ms',
+  );
   for (const { all, filled, serverCpu, way } of rows) {
     const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
     const heaps = filled.map(({ heapMiB }) => heapMiB - empty.heapMiB);

@@ -37,9 +37,7 @@ const connection = {
 };
 const Shard = mode === 'asked' ? ObjectShard : UnaskedShard;
 const shards =
-  count === '1'
-    ? []
-    : [new Shard('object.metadata.namespace', [shardRangeOf(Number(index), Number(count))])];
+  count === '1' ? [] : [new Shard('object.metadata.namespace', [shardRangeOf(Number(index), Number(count))])];
 const factory = new InformerFactory({
   ...{ clock, shards, logger: silentLogger, random: new SystemRandom() },
   client: createHttpApiClient({ connection, clock, userAgent: 'rollkeeper/bench' }),

@@ -156,9 +156,13 @@ describe('an informer of shards', () => {
         }
         informer.setShards(last);
         await harness.clock.advance(120_000);
-        const stored = [...harness.server.state().values()].filter((each) => last.some((shard) => shard.includes(each)));
+        const stored = [...harness.server.state().values()].filter((each) =>
+          last.some((shard) => shard.includes(each)),
+        );
         expect(harness.cached()).toEqual(
-          Object.fromEntries(stored.map(({ metadata }) => [keyOf(metadata), metadata.resourceVersion]).sort()),
+          Object.fromEntries(
+            stored.map(({ metadata }) => [keyOf(metadata), metadata.resourceVersion]).sort(),
+          ),
         );
         // A watch that broke and was taken up again shows that it missed nothing with the next version.
         harness.server.bookmark();

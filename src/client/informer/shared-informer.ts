@@ -20,7 +20,11 @@ import type {
   VersionScope,
 } from './informer.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
-import type { CompiledSharedInformerOptions, PartScope, SharedInformerOptions } from './shared-informer.options.js';
+import type {
+  CompiledSharedInformerOptions,
+  PartScope,
+  SharedInformerOptions,
+} from './shared-informer.options.js';
 import { compileSharedInformerOptions } from './shared-informer.options.js';
 import { ObjectStore } from './store.js';
 import { dropManagedFields } from './trim.js';
@@ -146,7 +150,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
    * @throws IllegalStateError for an informer that was not made of shards
    */
   setShards(shards: readonly ObjectShard[]): void {
-    if (!this.config.isSharded) throw new IllegalStateError(`the informer of ${this.type.resource} has no shards`);
+    if (!this.config.isSharded)
+      throw new IllegalStateError(`the informer of ${this.type.resource} has no shards`);
     const wanted = new Map(shards.map((shard) => [shard.selector, shard]));
     const kept = this.parts.filter(({ shard }) => shard && wanted.has(shard.selector));
     const left = this.parts.filter((part) => !kept.includes(part));
