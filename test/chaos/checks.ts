@@ -8,6 +8,7 @@ import { PoliciesChecker } from './checkers/policies.js';
 import { PodNamesChecker } from './checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
 import { SchedulingChecker } from './checkers/scheduling.js';
+import { TrafficChecker } from './checkers/traffic.js';
 import { StoreReplay } from './checkers/store-replay.js';
 import type { Node } from '../../src/machinery/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
@@ -29,6 +30,7 @@ export class Checks {
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
   private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
+  private readonly traffic = new TrafficChecker();
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
   private readonly fence = new LeaseFenceChecker();
@@ -58,6 +60,8 @@ export class Checks {
   ): Violation[] {
     const found: Violation[] = [];
     for (const event of history) {
+      found.push(...this.traffic.check(event));
+      if (event.kind === 'Service' || event.kind === 'HTTPRoute') continue;
       found.push(...this.policies.check(event));
       this.replay.apply(event);
       found.push(
@@ -90,6 +94,7 @@ export class Checks {
       ...ofLeaders,
       limits: this.limits.checks,
       policies: this.policies.checks,
+      'routes of rollouts': this.traffic.checks,
       'pods of a ReplicaSet': this.pods.checks,
       'pod names': this.names.checks,
       bindings: this.scheduling.bindings,

@@ -10,7 +10,7 @@ import {
 } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
-export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod';
+export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod' | 'Service' | 'HTTPRoute';
 
 /** One change of the store, as the watch log has it. */
 export interface HistoryEvent {
@@ -26,7 +26,7 @@ const RECORDED: readonly ResourceType[] = [Deployment, ReplicaSet, Pod];
 const RETRY_MS = 100;
 
 /**
- * Every change of Deployments, ReplicaSets and pods in one namespace, in the store's order and without a gap: after
+ * Every change of Deployments, ReplicaSets, pods and what a run adds in one namespace, in the store's order and without a gap: after
  * an outage it goes on from the last change it has seen. A gap that cannot be closed (410) is counted, never hidden.
  */
 export class History {
@@ -41,10 +41,15 @@ export class History {
   constructor(
     private readonly client: ApiClient,
     private readonly namespace: string,
+    private readonly added: readonly ResourceType[] = [],
   ) {}
 
+  private get types(): readonly ResourceType[] {
+    return [...RECORDED, ...this.added];
+  }
+
   async start(): Promise<void> {
-    for (const type of RECORDED) {
+    for (const type of this.types) {
       const { items, resourceVersion } = await this.client.list(type, { namespace: this.namespace });
       for (const object of items) this.note(type, object, false);
       this.watching.push(this.watch(type, resourceVersion));
@@ -62,7 +67,7 @@ export class History {
       // It never will be.
       if (this.gaps > 0) return true;
       let objects = 0;
-      for (const type of RECORDED) {
+      for (const type of this.types) {
         const { items } = await this.client.list(type, { namespace: this.namespace });
         objects += items.length;
         for (const { metadata } of items)

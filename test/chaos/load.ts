@@ -47,7 +47,7 @@ const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] =>
   type: 'RollingUpdate',
   rollingUpdate: { maxSurge, maxUnavailable },
 });
-function blueGreen(): Shape['strategy'] {
+function twoWhole(): Shape['strategy'] {
   return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
 }
 
@@ -83,8 +83,16 @@ const SHAPES: readonly Shape[] = [
     policies: { 'disruption-budgets': 'respect' },
   },
   {
-    ...{ strategy: blueGreen(), mostReplicas: 4, minReadySeconds: 0, need: 'service' },
+    ...{ strategy: twoWhole(), mostReplicas: 4, minReadySeconds: 0, need: 'service' },
     policies: { strategy: 'blue-green', 'auto-promote': 'true', 'scale-down-delay': '1s' },
+  },
+  {
+    ...{ strategy: twoWhole(), mostReplicas: 4, minReadySeconds: 0, need: 'route' },
+    policies: {
+      steps: '50%; header x-canary=a; weight 20%; approve; 100%; mirror 10%; weight 60%; wait 1s',
+      'traffic-drain': '1s',
+      'traffic-sticky': '1h',
+    },
   },
 ];
 
@@ -191,6 +199,7 @@ export class Load {
     object.metadata.annotations = annotationsOf({
       ...policies,
       ...(need === 'service' && { 'active-service': name }),
+      ...(need === 'route' && { traffic: `httproute/${name}` }),
     });
     return this.send(name, 'create', () => client.create(Deployment, object));
   }

@@ -3,6 +3,7 @@ import { isAlreadyExists } from '../../src/client/api-client/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { Namespace, Node, Service } from '../../src/machinery/kubernetes/index.js';
 import { PodDisruptionBudget } from '../../src/runtime/index.js';
+import { createRoute } from './routes.js';
 
 /** So many Deployments of the load may roll out at once. */
 export const MAX_ROLLOUTS = 12;
@@ -11,16 +12,17 @@ export const MAX_ROLLOUTS = 12;
 export const POLICY_FLAGS = [
   '--zones',
   '--blue-green',
+  '--traffic',
   '--respect-disruption-budgets',
   ...['--max-rollouts', '0'],
-  // Budgets need a controller that counts for them.
-  ...['--controllers', '*,disruption'],
+  // Budgets need a controller that counts for them, and routes one that knows the pods behind a Service.
+  ...['--controllers', '*,disruption,endpointslice'],
 ] as const;
 
 /** The objects that the policies of a Deployment need beside it. */
-export type PolicyNeed = 'service' | 'budget';
+export type PolicyNeed = 'service' | 'budget' | 'route';
 
-/** Puts what policies are about into the cluster: zones of nodes, the limit of the namespace, Services and budgets. */
+/** Puts what policies are about into the cluster: zones of nodes, the limit of the namespace, Services, budgets and routes. */
 export async function makePolicyWorld(
   client: ApiClient,
   namespace: string,
@@ -42,6 +44,7 @@ async function createNeeded(
   name: string,
   need: PolicyNeed,
 ): Promise<void> {
+  if (need === 'route') return createRoute(client, namespace, name);
   const metadata = { name, namespace };
   if (need === 'service') {
     const spec = { selector: { app: name }, ports: [{ port: 80 }] };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Node } from '../../src/machinery/kubernetes/index.js';
+import { HTTPRoute } from '../../examples/traffic/gateway/gateway-api.ts';
+import { Node, Service } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import type { ConsoleWatch } from './console-watch.js';
 import { findUnrest } from './checkers/rest.js';
@@ -14,6 +15,7 @@ import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
 import type { FaultRecord, RunRecord } from './report.js';
 import { Resources } from './resources.js';
+import { RouteKeeper, defineRoutes, findLedRoutes } from './routes.js';
 import { makeFaults } from './round.js';
 import type { ScheduledFault } from './schedule.js';
 import type { SeededRandom } from './random.js';
@@ -49,6 +51,7 @@ export class ChaosRun {
   private readonly probes: Probes;
   private readonly load: Load;
   private readonly checks: Checks;
+  private readonly routes: RouteKeeper;
   private readonly resources = new Resources();
   private readonly deletedPods: DeletedPods;
   private readonly violations: Violation[] = [];
@@ -60,10 +63,14 @@ export class ChaosRun {
     const { deployments, pauseMs, random, set } = options;
     this.checks = new Checks(set);
     this.deletedPods = new DeletedPods(set.client);
-    this.history = new History(set.client, LOAD_NAMESPACE);
+    this.history = new History(set.client, LOAD_NAMESPACE, [Service, HTTPRoute]);
+    this.routes = new RouteKeeper(set.client);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     this.probes = new Probes(set.client);
-    this.history.onEvent = (event) => this.probes.note(event);
+    this.history.onEvent = (event) => {
+      this.probes.note(event);
+      this.routes.note(event);
+    };
     this.load = new Load({ client: set.client, random, deployments, pauseMs });
   }
 
@@ -71,7 +78,9 @@ export class ChaosRun {
     const { longestMs, schedule, seed, stopAtViolation } = this.options;
     const startedMs = performance.now();
     this.checks.know((await this.options.set.client.list<Node>(Node)).items);
+    await defineRoutes(this.options.set.client);
     await this.history.start();
+    this.routes.start();
     await this.probes.start();
     await this.deletedPods.prepare();
     await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);
@@ -86,6 +95,7 @@ export class ChaosRun {
       if (stopAtViolation && this.violations.length > 0) break;
     }
     if (!stopAtViolation || this.violations.length === 0) await this.history.stop();
+    await this.routes.stop();
     const page = this.options.console;
     const seen = page?.summary();
     this.add(seen?.violations ?? []);
@@ -160,7 +170,12 @@ export class ChaosRun {
 
   private async unrest(): Promise<string[]> {
     const { set } = this.options;
-    const unrest = [findUnrest(set.client, LOAD_NAMESPACE), findQueued(set), findOpenIntents(set)];
+    const unrest = [
+      findUnrest(set.client, LOAD_NAMESPACE),
+      findLedRoutes(set.client, LOAD_NAMESPACE),
+      findQueued(set),
+      findOpenIntents(set),
+    ];
     return (await Promise.all(unrest)).flat();
   }
 

@@ -11,7 +11,7 @@ export interface TermLine {
 }
 
 /** Their keys wait in the leader's memory and go with it: there is nothing to judge. */
-const IN_MEMORY: ReadonlySet<string> = new Set(['disruption']);
+const IN_MEMORY: ReadonlySet<string> = new Set(['disruption', 'endpointslice']);
 
 interface Term {
   readonly epoch: number;
