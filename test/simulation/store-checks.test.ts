@@ -12,7 +12,7 @@ function aStore(mayBeUnknown: (sizes: GrownSizes) => boolean) {
   const store = (
     resource: string,
     kind: string,
-    metadata: { name: string; uid: string } & object,
+    metadata: KubernetesObject['metadata'],
     spec: object,
   ): void => {
     revision += 1;
