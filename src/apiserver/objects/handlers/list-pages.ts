@@ -103,7 +103,8 @@ class ListPages implements PageSource {
     const { kind, namespace } = this.call;
     const { items, next, remaining, revision } = await this.readPage(qualifiedResource(kind.type), {
       ...(kind.type.namespaced && namespace !== '' && { namespace }),
-      limit: Math.min(this.wanted, PAGE_OBJECTS),
+      // Of what is read, few may be selected: as many as are wanted would be a read for each of the last ones.
+      limit: this.isFiltered ? PAGE_OBJECTS : Math.min(this.wanted, PAGE_OBJECTS),
       maxTextLength: this.maxTextLength,
       ...(this.cursor && { continueFrom: this.cursor }),
     });
@@ -111,11 +112,23 @@ class ListPages implements PageSource {
     const selected = this.selection.all
       ? sharded
       : sharded.filter(({ object }) => this.selection.matches(object));
+    if (selected.length > this.wanted) return this.cutPage(selected.slice(0, this.wanted), revision);
     this.wanted -= selected.length;
     this.cursor = next;
     this.maxTextLength = PAGE_LENGTH;
     const isLast = !next || this.wanted <= 0;
     return { items: selected, revision, remaining, isLast, ...(next && { next }) };
+  }
+
+  /** The last page of a list with a limit, of which more had been read. How many objects remain is told of no filtered list. */
+  private cutPage(items: readonly StoredObject[], revision: number): SelectedPage {
+    const last = items.at(-1);
+    const { name = '', namespace = '' } = last?.key ?? last?.object.metadata ?? {};
+    return { items, revision, remaining: 0, isLast: true, next: { revision, namespace, name } };
+  }
+
+  private get isFiltered(): boolean {
+    return !this.selection.all || this.shard !== undefined;
   }
 
   private async readPage(resource: string, options: StorageListOptions): Promise<StorageList> {
