@@ -58,7 +58,9 @@ describe('the pages of a list with a limit', () => {
     const lists = await readAll({ labelSelector: 'mark=yes' }, 2);
     const names = lists.flatMap((list) => list.names);
     expect(names).toEqual(
-      ['bank', 'shop'].flatMap((namespace) => ['099', '199', '299'].map((number) => `${namespace}/c-${number}`)),
+      ['bank', 'shop'].flatMap((namespace) =>
+        ['099', '199', '299'].map((number) => `${namespace}/c-${number}`),
+      ),
     );
     expect(lists.every((list) => list.names.length <= 2)).toBe(true);
     expect(Math.max(...lists.map(({ reads }) => reads))).toBeLessThanOrEqual(2);
