@@ -1,4 +1,4 @@
-export { REVISION } from './kubernetes/annotations.js';
+export { DESIRED_REPLICAS, MAX_REPLICAS, REVISION } from './kubernetes/annotations.js';
 export { CHANGE_CAUSE, RESTARTED_AT } from './kubernetes/annotations.js';
 export { decideRollout } from './decide-rollout.js';
 export type { DecisionContext } from './decide-rollout.js';
@@ -15,6 +15,7 @@ export { createDeploymentController, deploymentController, deploymentControllerN
 export { KUBERNETES_RULES, OWN_RULES } from './kubernetes/rollout-rules.js';
 export type { DeploymentControllerOptions } from './deployment.options.js';
 export type { RolloutRules } from './kubernetes/rollout-rules.js';
+export { workloadOf } from './kubernetes/workload.js';
 export { RolloutDraft } from './kubernetes/draft.js';
 export { isObserved } from './kubernetes/replica-set-draft.js';
 export type { ReplicaSetDraft } from './kubernetes/replica-set-draft.js';
@@ -81,7 +82,7 @@ export {
   podTemplateHash,
   withoutHash,
 } from './kubernetes/pod-template.js';
-export { hasProgressDeadline } from './kubernetes/progress.js';
+export { hasProgressDeadline, progressCheckAfterMs } from './kubernetes/progress.js';
 export {
   PROGRESS_DEADLINE_EXCEEDED,
   ROLLBACK_DONE,
@@ -100,6 +101,11 @@ export { NoAnswerError, UndiciSender } from './policies/checks/common/http-sende
 export type { HttpSender, IncomingAnswer, OutgoingRequest } from './policies/checks/common/http-sender.js';
 export { decodeKey, fileSigner, signatureOf } from './policies/checks/signature.js';
 export type { RequestSigner } from './policies/checks/signature.js';
+export { CheckMeasuring } from './policies/checks/check-measuring.js';
+export { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
+export { readDefinitions } from './policies/checks/read-definitions.js';
+export { mayUseChecks } from './policies/checks/uses-checks.js';
+export type { CheckDefinitions, CheckNeeds } from './policies/checks/check-needs.js';
 export { readCheckResults } from './policies/checks/check-results.js';
 export type { CheckRun, Measurement } from './policies/checks/check-results.js';
 export type { CheckVerdict } from './policies/checks/common/check-verdict.js';
@@ -111,24 +117,37 @@ export { readFailures } from './policies/common/failed-templates.js';
 export type { FailedTemplate } from './policies/common/failed-templates.js';
 export { needsGoodRevisions } from './policies/failure/good-revisions.js';
 export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history/history.js';
-export { shownAgain, shownName, trustInNames } from './policies/common/requester.js';
+export { asksForRequest, shownAgain, shownName, trustInNames } from './policies/common/requester.js';
 export type { NameTrust } from './policies/common/requester.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history/history.js';
 export { releaseOf } from './policies/order/order-source.js';
 export { NAMESPACE_POLICIES } from './state/namespace-defaults.js';
 export type { LivePods } from './policies/resize/live-pods.js';
+export { waitCodeOf } from './policies/common/waits.js';
 export type { Standing, StandingCode } from './policies/common/outcome.js';
+export type { Problem } from './policies/common/tell.js';
+export { lastManagerOfTemplate } from './policies/history/managers.js';
+export { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
 export type { PolicyOutcome } from './policies/policies.js';
 export { compilePolicy } from './policies/compile-policy.js';
 export { readPosition } from './policies/common/position.js';
-export { renderStep } from './policies/steps/steps.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, annotationOf, TOLD } from './policies/common/names.js';
+export { parseSteps, renderStep } from './policies/steps/steps.js';
+export {
+  ABORT,
+  APPROVE,
+  GOOD_SINCE,
+  PREFIX as POLICY_PREFIX,
+  RETRY,
+  SET_ROLLOUT,
+  annotationOf,
+  TOLD,
+} from './policies/common/names.js';
 export { REMOVE_PODS } from './policies/remove-pods/settings.js';
 export { SWITCHED } from './policies/blue-green/settings.js';
 export type { SelectingService, Services } from './policies/blue-green/selecting-services.js';
 export type { ServiceWrite } from './policies/common/service-write.js';
 export { degradedBecause } from './policies/degraded/degraded-condition.js';
-export { completeSinceMs, isGood } from './policies/common/revisions.js';
+export { completeSinceMs, hashOf, isGood } from './policies/common/revisions.js';
 export {
   CHECK_FAILED,
   CHECK_NOT_POSSIBLE,
@@ -136,6 +155,7 @@ export {
   POLICY_CONDITION,
   POLICY_REASONS,
   ROLLED_BACK,
+  STRATEGY_NOT_OURS,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
   RESIZING_PODS,

@@ -50,6 +50,8 @@ interface DraftInput {
   readonly templateManager?: string;
   /** Whether names in annotations can be believed. @default claimed */
   readonly names?: NameTrust;
+  /** The number that the new ReplicaSet has at least. @default 0n: its own is one more than the highest */
+  readonly leastRevision?: bigint;
 }
 
 /**
@@ -74,6 +76,10 @@ export class RolloutDraft implements Draft {
   startedByRecreate?: ReplicaSetDraft;
   /** Another template than the Deployment's runs for now, so no revision changes. */
   keepsRevisions = false;
+  /** The number that the new ReplicaSet has at least; a set's revisions are numbered by Kubernetes. */
+  readonly leastRevision: bigint;
+  /** The version that runs in place of the one that is asked for. */
+  runsInstead?: ReplicaSetDraft;
   /** A ReplicaSet should have grown, but pods that are ending take the room. */
   isHeldBack = false;
   private asked: RolloutLimits = {};
@@ -86,6 +92,7 @@ export class RolloutDraft implements Draft {
     this.nowMs = input.nowMs;
     this.templateManager = input.templateManager;
     this.names = input.names ?? 'claimed';
+    this.leastRevision = input.leastRevision ?? 0n;
     this.spec = input.deployment.spec;
     this.annotations = { ...input.deployment.metadata.annotations };
     this.status = input.deployment.status ?? {};

@@ -26,7 +26,7 @@ export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutS
   if (!sets.latest) return sets;
   const { latest } = sets;
   const before = draft.version;
-  if (!draft.keepsRevisions) syncAnnotations(draft, latest, nextRevision(sets.old, rules));
+  if (!draft.keepsRevisions) syncAnnotations(draft, latest, revisionAfter(draft, sets.old, rules));
   draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
   // A step that changes the ReplicaSet leaves the Deployment to the next step, which preserves the order of the
   // conditions.
@@ -46,6 +46,15 @@ function syncAnnotations(draft: RolloutDraft, latest: ReplicaSetDraft, revision:
   // If the revision is invalid, Kubernetes does not write for the annotations alone.
   if (servedRevision(latest.annotations) === undefined) draft.annotateLater(latest, annotations);
   else draft.annotate(latest, annotations);
+}
+
+function revisionAfter(
+  { leastRevision }: RolloutDraft,
+  old: readonly ReplicaSetDraft[],
+  rules: RolloutRules,
+): bigint {
+  const next = nextRevision(old, rules);
+  return next > leastRevision ? next : leastRevision;
 }
 
 /** Creates a missing new ReplicaSet, as large as the limits allow. */
@@ -135,7 +144,7 @@ function newReplicaSet(
       ...newReplicaSetAnnotations(
         draft.annotations,
         {},
-        nextRevision(old, rules),
+        revisionAfter(draft, old, rules),
         draft.limits.annotationRules,
       ),
       ...sizeAnnotations(spec),

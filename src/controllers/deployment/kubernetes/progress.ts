@@ -18,6 +18,7 @@ import {
   DEPLOYMENT_RESUMED,
 } from './reasons.js';
 import { calculateStatus } from './status.js';
+import { workloadOf } from './workload.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;
 type Status = DeepReadonly<DeploymentStatus>;
@@ -65,7 +66,8 @@ export function progressCheckAfterMs(draft: RolloutDraft): number | undefined {
 
 /** The subject of a progress message. */
 export function progressSubject(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): string {
-  return latest ? `ReplicaSet "${latest.name}"` : `Deployment "${draft.name}"`;
+  const { kind, versionKind } = workloadOf(draft.observed);
+  return latest ? `${versionKind} "${latest.name}"` : `${kind} "${draft.name}"`;
 }
 
 export function timedOutMessage(subject: string): string {

@@ -28,11 +28,14 @@ export function compilePolicy(
   namespace: Annotations | undefined,
   shape: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
-  const given = givenSettings(deployment, namespace);
+  const { refuses } = shape;
+  const given = givenSettings(deployment, namespace).filter(
+    ({ isDefault, setting, text }) => !isDefault || refuses?.(setting, text) === undefined,
+  );
   const problems: PolicyProblem[] = [...unknownNames(deployment, namespace)];
   const fields: Writable<PolicyFields> = {};
   for (const { setting, text, where } of given) {
-    const why = read(setting, text, fields);
+    const why = refuses?.(setting, text) ?? read(setting, text, fields);
     if (why !== undefined)
       problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
   }
@@ -107,6 +110,8 @@ export const LONGEST_REASON = 300;
 interface Given {
   readonly setting: string;
   readonly text: string;
+  /** Whether it comes from the Namespace. */
+  readonly isDefault: boolean;
   /** Appended to the annotation in the message of a problem. */
   readonly where: string;
 }
@@ -119,6 +124,7 @@ function givenSettings(
     const name = annotationOf(setting);
     const own = deployment?.[name];
     const text = (own ?? namespace?.[name] ?? '').trim();
-    return text === '' ? [] : [{ setting, text, where: own === undefined ? ' of the Namespace' : '' }];
+    const isDefault = own === undefined;
+    return text === '' ? [] : [{ setting, text, isDefault, where: isDefault ? ' of the Namespace' : '' }];
   });
 }

@@ -5,6 +5,7 @@ import type { PodsOf } from '../kubernetes/recreate.js';
 import { maxSurgeOf } from './blue-green/selecting-services.js';
 import type { ChecksContext } from './checks/check-needs.js';
 import { newOutcome } from './common/outcome.js';
+import type { PolicyShape } from './common/settings.js';
 import type { PolicyWrites } from './common/policy-writes.js';
 import { isGood } from './common/revisions.js';
 import type { ExperimentSurroundings } from './experiment/experiment.js';
@@ -24,6 +25,10 @@ export interface PolicyContext {
   /** @default nothing is known of them */
   readonly surroundings?: Surroundings;
   readonly podsOf: PodsOf;
+  /** Why a setting cannot be followed for a set that is seen as a Deployment. @default every setting can */
+  readonly refuses?: PolicyShape['refuses'];
+  /** A problem that was found outside of the policies, reported if they have none. @default none */
+  readonly problem?: Problem;
   /** The annotations of the Deployment's Namespace, for its defaults. */
   readonly namespaceAnnotations?: Annotations;
   /** The knowledge of checks. @default their recorded results alone */
@@ -62,16 +67,20 @@ export function decideUnderPolicies(
   if (pass.isDeleted) play();
   else playLimited(pass, play);
   for (const { conclude } of POLICIES.toReversed()) conclude?.(pass);
-  tellProblem(draft, problemOf(pass, compiled), pass.outcome);
+  tellProblem(draft, problemOf(pass, compiled) ?? context.problem, pass.outcome);
   const isUnder = compiled.kind !== 'none' || pass.isAsked || draft.limits.podsOccupiedBy !== undefined;
   return { writes: pass.writes, ...(isUnder && { outcome: pass.outcome }) };
 }
 
-function compile(draft: RolloutDraft, { namespaceAnnotations, surroundings }: PolicyContext): CompiledPolicy {
+function compile(
+  draft: RolloutDraft,
+  { namespaceAnnotations, refuses, surroundings }: PolicyContext,
+): CompiledPolicy {
   const configuration = surroundings?.configuration;
   return compilePolicy(draft.annotations, namespaceAnnotations, {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
+    ...(refuses && { refuses }),
     readsReloader: configuration !== undefined && configuration !== 'off',
   });
 }
@@ -133,6 +142,7 @@ function problemOf(pass: RolloutPass, compiled: CompiledPolicy): Problem | undef
  */
 function runInstead(draft: RolloutDraft, target: ReplicaSetDraft): () => void {
   const { spec } = draft;
+  draft.runsInstead = target;
   draft.spec = { ...spec, template: withoutHash(target.template) };
   draft.keepsRevisions = true;
   return () => {

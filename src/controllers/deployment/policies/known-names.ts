@@ -7,6 +7,7 @@ import {
   GOOD_SINCE,
   PREFIX,
   RETRY,
+  SET_ROLLOUT,
   TOLD,
   annotationOf,
 } from './common/names.js';
@@ -68,6 +69,7 @@ const KEPT_STATE = [
   COMPLETE_SINCE,
   TOLD,
   EXPERIMENT_NOTES,
+  SET_ROLLOUT,
   ...ALL_SETTINGS.flatMap(({ keeps = [] }) => keeps),
 ];
 

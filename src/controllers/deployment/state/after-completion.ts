@@ -4,6 +4,7 @@ import { asksForPolicies } from './asks-for-policies.js';
 import type { RolloutPolicy } from '../policies/policies.js';
 import { parseTimeMs } from '../../shared/index.js';
 import { isRollingUpdate, minAvailable, replicasOf } from '../kubernetes/limits.js';
+import { workloadOf } from '../kubernetes/workload.js';
 import { mayBecomeGood } from '../policies/failure/may-become-good.js';
 import { needsGoodRevisions } from '../policies/failure/good-revisions.js';
 import { compilePolicy } from '../policies/compile-policy.js';
@@ -50,7 +51,7 @@ function unfinishedChecks(
 ): RolloutState | undefined {
   if (!policy || !latest || isGood(latest) || mayBecomeGood(policy, latest)) return undefined;
   const trouble = findCondition(deployment.status?.conditions, POLICY_CONDITION)?.message;
-  const message = `deployment "${deployment.metadata.name}" is complete, and its checks have not all passed`;
+  const message = `${workloadOf(deployment).resource} "${deployment.metadata.name}" is complete, and its checks have not all passed`;
   return { phase: 'waiting-for-check', message: trouble === undefined ? message : `${message}: ${trouble}` };
 }
 
@@ -68,7 +69,7 @@ function bakeState(
   const isDone = view.bakeMs === undefined && latest !== undefined && isGood(latest);
   const sinceMs = sinceOf(view, latest) ?? (isComplete ? newestReadyMs(view, latest) : undefined);
   if (isDone || sinceMs === undefined || (status.updatedReplicas ?? 0) < wanted) return undefined;
-  const name = `deployment "${metadata.name}"`;
+  const name = `${workloadOf(deployment).resource} "${metadata.name}"`;
   const isMarked = view.bakeMs === undefined && policy !== undefined && needsGoodRevisions(policy);
   const lookAgainAfterMs = sinceMs + bakeMs + (isMarked ? MARK_COMES_WITHIN_MS : 0) - nowMs;
   const available = `${status.availableReplicas ?? 0} of ${wanted} pods are available`;

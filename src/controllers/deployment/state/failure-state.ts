@@ -2,6 +2,7 @@ import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { templateHashOf } from '../kubernetes/deployment-api.js';
 import { replicasOf } from '../kubernetes/limits.js';
+import { workloadOf } from '../kubernetes/workload.js';
 import type { FailedTemplate } from '../policies/common/failed-templates.js';
 import { readFailures } from '../policies/common/failed-templates.js';
 import { RETRY } from '../policies/common/names.js';
@@ -14,7 +15,8 @@ import type { RolloutState } from './rollout-view.js';
 /** The state of a rollout that failed; `undefined` if it has not. */
 export function failureState(deployment: DeepReadonly<Deployment>): RolloutState | undefined {
   const { metadata, status } = deployment;
-  const name = `deployment "${metadata.name}"`;
+  const { resource, versionKind } = workloadOf(deployment);
+  const name = `${resource} "${metadata.name}"`;
   const { message = '', reason } = findCondition(status?.conditions, 'Progressing') ?? {};
   const [newest] = failuresOf(deployment);
   if (reason === ROLLED_BACK) return rolledBack(name, message, newest);
@@ -24,11 +26,11 @@ export function failureState(deployment: DeepReadonly<Deployment>): RolloutState
   const current = templateHashOf(deployment);
   const isComplete = kubectlStatus(deployment).state === 'complete';
   if (newest.template === current && newest.stopped && !isComplete) {
-    const failed = `${failureSentence(newest)}. It is what an earlier failure went back to, so it is left as it is`;
+    const failed = `${failureSentence(newest, versionKind)}. It is what an earlier failure went back to, so it is left as it is`;
     return { phase: 'failed', message: `${name} failed. ${failed}`, failure: newest.cause };
   }
   if (newest.to?.template !== current) return undefined;
-  return goingBack(name, newest, newest.to.revision, isComplete);
+  return goingBack(deployment, newest, newest.to.revision, isComplete);
 }
 
 /**
@@ -36,13 +38,13 @@ export function failureState(deployment: DeepReadonly<Deployment>): RolloutState
  * acted on. Other changes are people's, and say nothing yet.
  */
 export function unseenFailure(deployment: DeepReadonly<Deployment>): RolloutState | undefined {
-  const { annotations, name } = deployment.metadata;
+  const { annotations } = deployment.metadata;
   const [newest] = failuresOf(deployment);
   if (!newest?.to) return undefined;
   const current = templateHashOf(deployment);
   const isAskedFor = newest.template === current && annotations?.[RETRY] === undefined;
   if (!isAskedFor && newest.to.template !== current) return undefined;
-  return goingBack(`deployment "${name}"`, newest, newest.to.revision, false);
+  return goingBack(deployment, newest, newest.to.revision, false);
 }
 
 function failuresOf({ metadata }: DeepReadonly<Deployment>): readonly FailedTemplate[] {
@@ -56,9 +58,10 @@ function rolledBack(name: string, message: string, newest: FailedTemplate | unde
 /** The deadline itself has passed, or a policy says which revision runs in place of the failed one. */
 function exceeded(deployment: DeepReadonly<Deployment>, message: string): RolloutState {
   const { metadata, spec, status = {} } = deployment;
-  const name = `deployment "${metadata.name}"`;
+  const { resource, versionKind } = workloadOf(deployment);
+  const name = `${resource} "${metadata.name}"`;
   const told = failuresOf(deployment).find(
-    (failure) => failure.to && message.includes(failureSentence(failure)),
+    (failure) => failure.to && message.includes(failureSentence(failure, versionKind)),
   );
   if (!told) return { phase: 'failed', message: `${name} exceeded its progress deadline` };
   const held = `${ROLLED_BACK}: `;
@@ -73,12 +76,14 @@ function exceeded(deployment: DeepReadonly<Deployment>, message: string): Rollou
 
 /** The template is restored already, and the condition does not say yet that its pods are. */
 function goingBack(
-  name: string,
+  deployment: DeepReadonly<Deployment>,
   failure: FailedTemplate,
   revision: string,
   isComplete: boolean,
 ): RolloutState {
-  const sentence = failureSentence(failure);
+  const { resource, versionKind } = workloadOf(deployment);
+  const name = `${resource} "${deployment.metadata.name}"`;
+  const sentence = failureSentence(failure, versionKind);
   if (isComplete) return rolledBack(name, `${sentence}. Revision ${revision} runs again.`, failure);
   const message = `${sentence}. Going back to revision ${revision}.`;
   return { phase: 'rolling-back', message, failure: failure.cause };

@@ -1,6 +1,7 @@
 import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../kubernetes/reasons.js';
+import { workloadOf } from '../kubernetes/workload.js';
 
 /** The output of `kubectl rollout status`. */
 interface KubectlStatus {
@@ -10,7 +11,8 @@ interface KubectlStatus {
 }
 
 /** Source: `DeploymentStatusViewer` in k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go. */
-export function kubectlStatus({ metadata, spec, status = {} }: DeepReadonly<Deployment>): KubectlStatus {
+export function kubectlStatus(deployment: DeepReadonly<Deployment>): KubectlStatus {
+  const { metadata, spec, status = {} } = deployment;
   const {
     availableReplicas = 0,
     conditions,
@@ -18,13 +20,14 @@ export function kubectlStatus({ metadata, spec, status = {} }: DeepReadonly<Depl
     replicas = 0,
     updatedReplicas = 0,
   } = status;
-  const name = `deployment "${metadata.name}"`;
+  const { resource } = workloadOf(deployment);
+  const name = `${resource} "${metadata.name}"`;
   const waits = (what: string): KubectlStatus => ({
     state: 'waiting',
     message: `Waiting for ${name} rollout to finish: ${what}...`,
   });
   if (observedGeneration < (metadata.generation ?? 0))
-    return { state: 'waiting', message: 'Waiting for deployment spec update to be observed...' };
+    return { state: 'waiting', message: `Waiting for ${resource} spec update to be observed...` };
   if (findCondition(conditions, 'Progressing')?.reason === PROGRESS_DEADLINE_EXCEEDED)
     return { state: 'failed', message: `${name} exceeded its progress deadline` };
   const wanted = spec.replicas ?? 1;

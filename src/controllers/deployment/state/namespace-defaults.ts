@@ -1,6 +1,6 @@
 import type { InformerSource, Kind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, Namespace, partOf, watch } from '@rollkeeper/runtime';
-import type { Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../kubernetes/annotations.js';
 import { isKnown, isPolicyAnnotation, isSetting, nearestSetting } from '../policies/known-names.js';
@@ -18,14 +18,14 @@ export function namespaceDefaults(
   return (namespace) => lister.get(namespace)?.metadata.annotations;
 }
 
-/** A Namespace of which a default has changed brings its Deployments back, where something follows for them. */
-export function watchNamespaceDefaults(kind: Kind<Deployment>): WatchedKind {
+/** A Namespace of which a default has changed brings its objects of a kind back, where something follows for them. */
+export function watchNamespaceDefaults<T extends KubernetesObject>(kind: Kind<T>): WatchedKind {
   const watched = watch(
     NAMESPACE_POLICIES,
     ({ metadata }, listerOf) =>
       listerOf(kind)
         .byIndex(NAMESPACE_INDEX, metadata.name)
-        .map((deployment) => deployment.metadata),
+        .map((object) => object.metadata),
     hasChanged,
   );
   return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };

@@ -2,6 +2,7 @@ import { findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import { POLICY_CONDITION, CHECK_FAILED } from '../policies/common/tell.js';
+import { workloadOf } from '../kubernetes/workload.js';
 import { degradedBecause } from '../policies/degraded/degraded-condition.js';
 import { stateAfterCompletion } from './after-completion.js';
 import { failureState, unseenFailure } from './failure-state.js';
@@ -16,7 +17,8 @@ import { WAITS, isWaitReason } from '../policies/common/waits.js';
 export function rolloutState(view: RolloutView): RolloutState {
   const { deployment } = view;
   const { metadata, spec, status } = deployment;
-  const name = `deployment "${metadata.name}"`;
+  const { resource } = workloadOf(deployment);
+  const name = `${resource} "${metadata.name}"`;
   if (metadata.deletionTimestamp !== undefined)
     return { phase: 'deleting', message: `${name} is being deleted` };
   const { message, state } = kubectlStatus(deployment);
@@ -37,13 +39,14 @@ export function rolloutState(view: RolloutView): RolloutState {
 }
 
 /** A wait that a policy asks for, or a check that failed without a rollback: without a person the rollout ends there. */
-function policyState({ metadata, status }: DeepReadonly<Deployment>): RolloutState | undefined {
+function policyState(deployment: DeepReadonly<Deployment>): RolloutState | undefined {
+  const { metadata, status } = deployment;
   const policy = status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
   if (policy?.reason === CHECK_FAILED) {
     const failure = policy.message ?? '';
     return {
       phase: 'failed',
-      message: `deployment "${metadata.name}" is held by a check. ${failure}`,
+      message: `${workloadOf(deployment).resource} "${metadata.name}" is held by a check. ${failure}`,
       failure,
     };
   }

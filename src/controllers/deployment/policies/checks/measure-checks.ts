@@ -1,7 +1,7 @@
-import type { ApiClient, EventNote } from '@rollkeeper/runtime';
+import type { ApiClient, EventNote, Kind } from '@rollkeeper/runtime';
 import { isConflict, isNotFound } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { CheckVerdict, Measured } from './common/check-verdict.js';
 import { addMeasurement } from './add-measurement.js';
@@ -29,6 +29,8 @@ export interface MeasureContext {
   readonly nowMs: () => number;
   /** The revision under which results are recorded. @default that of the subject */
   readonly revision?: string;
+  /** The kind of the version that keeps the results. @default ReplicaSet */
+  readonly holder?: Kind<KubernetesObject>;
   /** Hears of each change of a check's state. */
   readonly tell: (note: EventNote) => void;
 }
@@ -93,10 +95,16 @@ interface Recorded {
 async function record(
   replicaSet: DeepReadonly<ReplicaSet>,
   looks: readonly Look[],
-  { client, nowMs, revision = looks[0]?.due.subject.revision ?? '', signal }: MeasureContext,
+  {
+    client,
+    holder: kind = ReplicaSet,
+    nowMs,
+    revision = looks[0]?.due.subject.revision ?? '',
+    signal,
+  }: MeasureContext,
 ): Promise<readonly Recorded[]> {
   for (let attempt = 1; ; attempt++) {
-    const live = await readLive(replicaSet, client, signal);
+    const live = await readLive(kind, replicaSet, client, signal);
     const results = live && (readResults(live.metadata.annotations ?? {}) ?? { revision, runs: [] });
     if (!live || results?.revision !== revision) return [];
     const recorded = looks.flatMap((look) => recordedOf(look, results, nowMs()));
@@ -104,8 +112,8 @@ async function record(
     const all = recorded.reduce((sum, { after }) => putRun(sum, after), results);
     const annotations = withResults(live.metadata.annotations ?? {}, all);
     try {
-      await client.update<ReplicaSet>(
-        ReplicaSet,
+      await client.update<KubernetesObject>(
+        kind,
         { ...live, metadata: { ...live.metadata, annotations } },
         { signal },
       );
@@ -117,14 +125,15 @@ async function record(
   }
 }
 
-/** The ReplicaSet as it is now, if it is still the same one. */
+/** The version as it is now, if it is still the same one. */
 async function readLive(
+  kind: Kind<KubernetesObject>,
   { metadata }: DeepReadonly<ReplicaSet>,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
-): Promise<ReplicaSet | undefined> {
+): Promise<KubernetesObject | undefined> {
   try {
-    const live = await client.get<ReplicaSet>(ReplicaSet, metadata, { signal });
+    const live = await client.get<KubernetesObject>(kind, metadata, { signal });
     return live.metadata.uid === metadata.uid ? live : undefined;
   } catch (error) {
     if (isNotFound(error)) return undefined;

@@ -77,6 +77,11 @@ export function jobName({ replicaSet, run, subject }: JobAsked): string {
   return `${withoutTrailing(subject.name.slice(0, NAME_CHARS), '-.')}-${hash}`;
 }
 
+/** A revision of a set is seen as a ReplicaSet. */
+function ownerKindOf({ kind }: DeepReadonly<ReplicaSet>): string {
+  return kind === 'ControllerRevision' ? kind : ReplicaSet.kind;
+}
+
 function jobOf(check: JobCheck, { replicaSet, subject }: JobAsked, name: string): JobObject {
   const { metadata = {}, spec } = check.template;
   const labels = { ...metadata.labels, [CHECK_LABEL]: subject.check, [REVISION_LABEL]: subject.revision };
@@ -90,7 +95,9 @@ function jobOf(check: JobCheck, { replicaSet, subject }: JobAsked, name: string)
       labels,
       annotations: metadata.annotations,
       // Goes with the revision, and does not keep it from going.
-      ownerReferences: [{ apiVersion: apiVersionOf(ReplicaSet), kind: ReplicaSet.kind, name: owner, uid }],
+      ownerReferences: [
+        { apiVersion: apiVersionOf(ReplicaSet), kind: ownerKindOf(replicaSet), name: owner, uid },
+      ],
     },
     spec: {
       ...spec,

@@ -11,6 +11,8 @@ export const OURS = 'rollkeeper';
 
 /** On a Deployment: the templates that failed, newest first. */
 export const FAILED = `${PREFIX}failed`;
+/** On a StatefulSet or a DaemonSet: the state of its rollout, which a Deployment has in its status. */
+export const SET_ROLLOUT = `${PREFIX}rollout`;
 /** On a ReplicaSet: since when its revision counts as good, RFC 3339. */
 export const GOOD_SINCE = `${PREFIX}good-since`;
 /** On a ReplicaSet without a progress deadline: since when its rollout is complete, RFC 3339. */

@@ -30,7 +30,12 @@ const WITH_NAME = [APPROVE, ABORT, RETRY];
 
 /** Whether anything with a name is requested of the Deployment. */
 export function hasRequest({ metadata }: DeepReadonly<Deployment>): boolean {
-  return WITH_NAME.some((request) => metadata.annotations?.[request] !== undefined);
+  return asksForRequest(metadata.annotations ?? {});
+}
+
+/** Whether annotations request anything that is carried out once. */
+export function asksForRequest(annotations: Annotations): boolean {
+  return WITH_NAME.some((request) => annotations[request] !== undefined);
 }
 
 const CLAIMED_BY = 'claimed by ';

@@ -14,6 +14,11 @@ export interface PolicyShape {
   readonly isRollingUpdate: boolean;
   /** `spec.strategy.rollingUpdate.maxSurge`. @default not looked at */
   readonly maxSurge?: string | number;
+  /**
+   * Why a setting cannot be followed for this kind of workload. On the workload it is a problem then, and as a default of the
+   * Namespace it is passed over. @default every setting can
+   */
+  readonly refuses?: (setting: string, text: string) => string | undefined;
   /** Whether the annotations of Stakater's Reloader are meant for us. @default false: a Reloader may be at work */
   readonly readsReloader?: boolean;
 }

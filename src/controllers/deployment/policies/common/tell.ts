@@ -3,6 +3,7 @@ import type { EventNote } from '@rollkeeper/runtime';
 import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
 import { newCondition } from '../../kubernetes/conditions.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import {
   NEW_REPLICA_SET_AVAILABLE,
   PROGRESS_DEADLINE_EXCEEDED,
@@ -64,6 +65,8 @@ export const ROUTES_NOT_WATCHED = 'RoutesNotWatched';
 export const NODES_NOT_WATCHED = 'NodesNotWatched';
 /** A reason of the same condition, and an Event: sessions of old versions are to drain, and no controller is there for that. */
 export const SESSIONS_NOT_DRAINED = 'SessionsNotDrained';
+/** A reason of the same condition, and an Event: another tool writes the field by which a set's rollout is held. */
+export const STRATEGY_NOT_OURS = 'StrategyNotOurs';
 /** A reason of the same condition, and an Event: Deployments wait for each other. */
 export const ORDER_IN_CIRCLE = 'OrderInCircle';
 /** A reason of the same condition, and an Event: a label of the version would change what the selector looks at. */
@@ -104,7 +107,7 @@ export function inKubernetesWords(draft: RolloutDraft): void {
   if (progressing.reason === ROLLED_BACK) {
     replace(draft, { ...progressing, status: 'True', reason: NEW_REPLICA_SET_AVAILABLE });
   } else if (isWaitReason(progressing.reason)) {
-    restartDeadline(draft, `Deployment "${draft.name}" is progressing.`);
+    restartDeadline(draft, `${workloadOf(draft.observed).kind} "${draft.name}" is progressing.`);
   }
 }
 
@@ -149,6 +152,7 @@ export interface Problem {
     | typeof SESSIONS_NOT_DRAINED
     | typeof LABEL_OF_SELECTOR
     | typeof ORDER_IN_CIRCLE
+    | typeof STRATEGY_NOT_OURS
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;

@@ -50,6 +50,13 @@ export type WaitPhase = (typeof WAITS)[WaitReason]['phase'];
 /** The code of a wait that Progressing names; a retry has none. */
 export type WaitCode = Extract<(typeof WAITS)[WaitReason], { readonly code: string }>['code'];
 
+/** The code of a wait in explanations; undefined if the reason is of no wait, or of one without a code. */
+export function waitCodeOf(reason: string | undefined): WaitCode | undefined {
+  if (!isWaitReason(reason)) return undefined;
+  const wait = WAITS[reason];
+  return 'code' in wait ? wait.code : undefined;
+}
+
 export function isWaitReason(reason: string | undefined): reason is WaitReason {
   return reason !== undefined && Object.hasOwn(WAITS, reason);
 }

@@ -1,4 +1,5 @@
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import { isRolloutComplete } from '../../kubernetes/progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { checkFailure, mayBecomeGood } from './may-become-good.js';
@@ -55,6 +56,7 @@ export function judgeAfterwards(pass: JudgedPass, rolledOut: RolledOut): void {
 function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: string): void {
   const { draft, outcome } = pass;
   const { release } = pass.policy;
+  const { versionKind } = workloadOf(draft.observed);
   const failure = {
     ...refOf(draft, latest),
     ...{ at: draft.now, cause: why },
@@ -64,12 +66,12 @@ function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: s
   const target = isSecond ? undefined : lastGood(draft, failures, current);
   if (isSecond) {
     record(pass, addFailure(failures, { ...failure, stopped: true }));
-    const message = `${failureSentence(failure)}. It is what an earlier failure went back to, so it is left as it is`;
+    const message = `${failureSentence(failure, versionKind)}. It is what an earlier failure went back to, so it is left as it is`;
     tellEvent(draft, outcome, warning('RollbackFailed', message));
   } else if (target) {
     const recorded = addFailure(failures, { ...failure, to: refOf(draft, target) });
     record(pass, recorded);
-    const message = `${failureSentence(failure)}. Going back to ${target.name}`;
+    const message = `${failureSentence(failure, versionKind)}. Going back to ${target.name}`;
     tellEvent(draft, outcome, warning('RolloutFailed', message));
     if (recorded[0]) tellFailure(pass, recorded[0], target);
     // Its own write brings it back; this covers a watch that misses it.
@@ -77,7 +79,7 @@ function fail(pass: JudgedPass, { current, failures, latest }: RolledOut, why: s
   } else if (release !== undefined || isNewlyExceeded(pass)) {
     // The others of the release go back by it.
     if (release !== undefined) record(pass, addFailure(failures, failure));
-    const message = `${failureSentence(failure)}. No revision is known to be good, so it is left as it is`;
+    const message = `${failureSentence(failure, versionKind)}. No revision is known to be good, so it is left as it is`;
     tellEvent(draft, outcome, warning('NothingToRollBackTo', message));
   }
 }

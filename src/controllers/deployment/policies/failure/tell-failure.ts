@@ -1,4 +1,6 @@
 import { REVISION } from '../../kubernetes/annotations.js';
+import type { Workload } from '../../kubernetes/workload.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
@@ -11,8 +13,11 @@ import { hashOf } from '../common/revisions.js';
 import { ROLLED_BACK, tellProgress } from '../common/tell.js';
 
 /** `Revision 5 (ReplicaSet "web-5d") failed: …` */
-export function failureSentence({ cause, replicaSet, revision, aborted }: FailedTemplate): string {
-  const which = revision === '' ? 'The rollout' : `Revision ${revision} (ReplicaSet "${replicaSet}")`;
+export function failureSentence(
+  { cause, replicaSet, revision, aborted }: FailedTemplate,
+  versionKind: Workload['versionKind'] = 'ReplicaSet',
+): string {
+  const which = revision === '' ? 'The rollout' : `Revision ${revision} (${versionKind} "${replicaSet}")`;
   return `${which} ${aborted ? 'was' : 'failed:'} ${cause}`;
 }
 
@@ -25,11 +30,11 @@ export function tellFailure(
   failure: FailedTemplate,
   target: ReplicaSetDraft,
 ): void {
-  const { name, namespace = 'default' } = draft.observed.metadata;
-  const runs = `evision ${target.annotations[REVISION] ?? ''} (ReplicaSet "${target.name}")`;
+  const { resource, target: typed, versionKind } = workloadOf(draft.observed);
+  const runs = `evision ${target.annotations[REVISION] ?? ''} (${versionKind} "${target.name}")`;
   const holds = policy.onFailure === 'hold';
   const rest = holds ? `R${runs} runs until the template changes.` : `Going back to r${runs}.`;
-  const said = failureSentence(failure);
+  const said = failureSentence(failure, versionKind);
   tellProgress(draft, {
     status: 'False',
     reason: PROGRESS_DEADLINE_EXCEEDED,
@@ -41,7 +46,7 @@ export function tellFailure(
     sentence: `what it asks for failed and is not tried again: ${failure.cause}; revision ${target.annotations[REVISION] ?? ''} runs instead`,
     unblockedBy: [
       'another template',
-      `rollkeeper retry ${namespace}/${name}, or kubectl annotate deployment ${name} ${RETRY}=WHO`,
+      `rollkeeper retry ${typed}, or kubectl annotate ${resource} ${draft.name} ${RETRY}=WHO`,
     ],
     endsByItself: !holds,
   };
@@ -61,17 +66,17 @@ export function configurationNote(draft: RolloutDraft, { template, to }: FailedT
 /** Says that what runs is not what was last asked for, until something else is. */
 export function tellRolledBack({ draft, outcome }: Pass, failure: FailedTemplate): void {
   const { to } = failure;
-  const target = to ? `revision ${to.revision} (ReplicaSet "${to.replicaSet}")` : 'an earlier revision';
-  const { name, namespace = 'default' } = draft.observed.metadata;
+  const { target: typed, versionKind } = workloadOf(draft.observed);
+  const target = to ? `revision ${to.revision} (${versionKind} "${to.replicaSet}")` : 'an earlier revision';
   tellProgress(draft, {
     status: 'False',
     reason: ROLLED_BACK,
-    message: `${failureSentence(failure)}. Rolled back to the pods of ${target}.${configurationNote(draft, failure)}`,
+    message: `${failureSentence(failure, versionKind)}. Rolled back to the pods of ${target}.${configurationNote(draft, failure)}`,
   });
   outcome.standing = {
     code: 'rolled-back',
     sentence: `it was rolled back to ${target}: ${failure.cause}`,
-    unblockedBy: ['another template', `rollkeeper retry ${namespace}/${name} tries what failed again`],
+    unblockedBy: ['another template', `rollkeeper retry ${typed} tries what failed again`],
     endsByItself: false,
   };
 }

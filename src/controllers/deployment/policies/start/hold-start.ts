@@ -1,6 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { annotationOf } from '../common/names.js';
 import { lookAgainAfter } from '../common/outcome.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import type { Pass } from '../common/pass.js';
 import type { VersionRule } from '../common/version-rule.js';
 import { servedMeanwhile } from '../failure/go-back.js';
@@ -38,7 +39,7 @@ export function holdOfStart(
 }
 
 export function tellHeld({ draft, outcome }: StartPass, hold: HoldOfStart): void {
-  const { message, unblockedBy } = wordsOf(hold);
+  const { message, unblockedBy } = wordsOf(hold, workloadOf(draft.observed).kind);
   tellWait(draft, outcome, {
     reason: ROLLOUT_HELD,
     message,
@@ -48,7 +49,10 @@ export function tellHeld({ draft, outcome }: StartPass, hold: HoldOfStart): void
   if (hold.by === 'window' && hold.opensMs !== undefined) lookAgainAfter(outcome, hold.opensMs - draft.nowMs);
 }
 
-function wordsOf(hold: HoldOfStart): { readonly message: string; readonly unblockedBy: string } {
+function wordsOf(
+  hold: HoldOfStart,
+  kind: string,
+): { readonly message: string; readonly unblockedBy: string } {
   if (hold.by === 'unclear-policy')
     return {
       message: `The rollout is held, because an annotation cannot be understood: ${hold.problems}`,
@@ -58,7 +62,7 @@ function wordsOf(hold: HoldOfStart): { readonly message: string; readonly unbloc
     const name = annotationOf('freeze');
     return {
       message: `The rollout is held by a freeze: ${hold.reason}`,
-      unblockedBy: `removing ${name} from the Deployment or its Namespace`,
+      unblockedBy: `removing ${name} from the ${kind} or its Namespace`,
     };
   }
   const opens = hold.opensMs === undefined ? 'a week from now' : toRfc3339(hold.opensMs);

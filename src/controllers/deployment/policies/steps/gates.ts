@@ -2,6 +2,7 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { available } from '../../kubernetes/replica-set-draft.js';
 import { isRollingUpdate } from '../../kubernetes/limits.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import { REVISION } from '../../kubernetes/annotations.js';
 import { APPROVE, RETRY } from '../common/names.js';
@@ -227,13 +228,12 @@ function nameOf(steps: readonly Step[], { check, step }: Gate, stage: Stage | un
 }
 
 function standingOf(draft: RolloutDraft, gate: Gate, message: string): Standing {
-  const { name, namespace = 'default' } = draft.observed.metadata;
-  const key = `${namespace}/${name}`;
+  const { resource, target: key } = workloadOf(draft.observed);
   const without = `rollkeeper promote ${key} goes on without the check`;
   const back = `or roll back with rollkeeper abort ${key}`;
   const sentence = asClause(message);
   if (gate.status === 'failed') {
-    const again = `rollkeeper retry ${key}, or kubectl annotate deployment ${name} ${RETRY}=WHO, measures it again`;
+    const again = `rollkeeper retry ${key}, or kubectl annotate ${resource} ${draft.name} ${RETRY}=WHO, measures it again`;
     return { code: 'check-failed', sentence, unblockedBy: [again, without, back], endsByItself: false };
   }
   const isMeasured = gate.status === 'measuring' || gate.status === 'unknown';

@@ -1,6 +1,7 @@
 import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import { APPROVE } from '../common/names.js';
 import type { Outcome, Standing } from '../common/outcome.js';
 import { lookAgainAfter } from '../common/outcome.js';
@@ -89,14 +90,14 @@ function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing
       endsByItself: true,
     };
   }
-  const { name: deployment, namespace = 'default' } = draft.observed.metadata;
+  const { resource, target } = workloadOf(draft.observed);
   if (wait.for === 'experiment')
     return {
       code: 'waits-in-step',
       sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
       unblockedBy: [
         ...(wait.runs ? ['time, and its checks'] : ['another version']),
-        `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+        `or roll back with rollkeeper abort ${target}`,
       ],
       endsByItself: wait.runs !== undefined,
     };
@@ -104,8 +105,8 @@ function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing
     code: 'waits-for-approval',
     sentence: `it is at ${name.toLowerCase()}, and waits for an approval`,
     unblockedBy: [
-      `rollkeeper promote ${namespace}/${deployment}, or kubectl annotate deployment ${deployment} ${APPROVE}=WHO`,
-      `or roll back with rollkeeper abort ${namespace}/${deployment}`,
+      `rollkeeper promote ${target}, or kubectl annotate ${resource} ${draft.name} ${APPROVE}=WHO`,
+      `or roll back with rollkeeper abort ${target}`,
     ],
     endsByItself: false,
   };

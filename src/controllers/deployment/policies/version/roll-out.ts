@@ -3,6 +3,7 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { isRolloutComplete } from '../../kubernetes/progress.js';
+import { workloadOf } from '../../kubernetes/workload.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../../kubernetes/reasons.js';
 import { judgeAfterwards } from '../failure/afterwards.js';
 import { capUnder, openGates, tellGates } from '../steps/gates.js';
@@ -55,7 +56,8 @@ export const STAY_IN_PLACE: VersionRule<RolloutPass> = {
 function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForce): PolicyDecision {
   const { draft, outcome, policy } = pass;
   const { template } = draft.spec;
-  if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
+  if (isOfAnother(draft, before))
+    restartDeadline(draft, `${workloadOf(draft.observed).versionKind} "${before?.name}" is progressing.`);
   const keptForRollback = before && isGood(before) ? undefined : lastGood(draft, failures, current);
   const gates = openGates(pass, before);
   const weights = stepWeights(pass, before);
