@@ -50,6 +50,7 @@ import { serviceAccountTokenController } from './serviceaccount/token-secrets.js
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
 import { endpointSliceMirroringController } from './service-endpoints/mirroring-controller.js';
 import { endpointsController } from './service-endpoints/endpoints-controller.js';
+import { createStatefulSetRollouts } from './set-rollouts/index.js';
 import { statefulSetController } from './statefulset/statefulset-controller.js';
 import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.js';
 import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.js';
@@ -163,11 +164,13 @@ export function forDeploymentApis(
   > & {
     /** Whether histories are kept for Deployments that ask for it. @default false */
     readonly lastingHistory?: boolean;
+    /** Whether StatefulSets that ask for it are rolled out by policies. @default false */
+    readonly statefulSets?: boolean;
   } = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController) {
-      const { lastingHistory = false, ...deploymentOptions } = options;
+      const { lastingHistory = false, statefulSets = false, ...deploymentOptions } = options;
       const { maxRollouts = 'off' } = deploymentOptions;
       const controllers = apis.map((api) =>
         createDeploymentController({
@@ -179,6 +182,7 @@ export function forDeploymentApis(
       if (deploymentOptions.drainSessions) controllers.push(createDrainController());
       controllers.push(createExperimentsController({ checks: options.checks }));
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
+      if (statefulSets) controllers.push(createStatefulSetRollouts({ checks: deploymentOptions.checks }));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }

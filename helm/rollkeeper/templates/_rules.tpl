@@ -37,6 +37,11 @@
   resources: [httproutes, grpcroutes]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.statefulSets }}
+- apiGroups: [apps]
+  resources: [statefulsets, controllerrevisions]
+  verbs: [list, watch]
+{{- end }}
 {{- if and .Values.zones (not .Values.namespaces) }}
 {{- /* By whose labels rollouts go zone by zone. */}}
 - apiGroups: [""]
@@ -201,6 +206,15 @@
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list]
+{{- end }}
+{{- if .Values.statefulSets }}
+{{- /* Their partition is moved, their revisions keep the state of rollouts, and a pod is replaced on the way back. */}}
+- apiGroups: [apps]
+  resources: [statefulsets, controllerrevisions]
+  verbs: [get, update, patch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [delete]
 {{- end }}
 {{- if .Values.lastingHistory }}
 {{- /* Each Deployment's history, in its namespace. */}}

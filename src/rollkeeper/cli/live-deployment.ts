@@ -18,6 +18,8 @@ import {
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
 import { notReadyNodes } from '../insight/explain/index.js';
+import { findSetTarget } from '../insight/rollout/index.js';
+import type { Target } from './target.js';
 
 /** A Deployment and its dependents, read from the API. */
 export interface LiveDeployment {
@@ -63,6 +65,15 @@ export async function readLiveDeployment(
     namespaceTerminating: itsNamespace && itsNamespace.metadata.deletionTimestamp !== undefined,
     namespaceAnnotations: itsNamespace?.metadata.annotations,
   };
+}
+
+/** The Deployment, or the StatefulSet in the form of one, that a command is about. @throws as {@link findDeployment} */
+export async function findRollout(
+  client: ApiClient,
+  { api, isStatefulSet, ref }: Target,
+  signal?: AbortSignal,
+): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
+  return isStatefulSet ? findSetTarget(client, ref, signal) : findDeployment(client, ref, api, signal);
 }
 
 /**

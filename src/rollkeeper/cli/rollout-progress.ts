@@ -76,12 +76,12 @@ async function compileProgress(
 /** Follows a rollout, or looks at it once, says how it is, and sets the exit code. */
 export async function showProgress(
   mode: ProgressMode,
-  { api, ref }: Target,
+  asked: Target,
   flags: ProgressFlags,
   signal: AbortSignal,
 ): Promise<void> {
   const compiled = await compileProgress(mode, flags, process.env);
-  const { findDeployment } = await import('./live-deployment.js');
+  const { findRollout } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const { LinkedAbort, abortable } = await import('@rollkeeper/machinery/cancellation');
@@ -93,7 +93,7 @@ export async function showProgress(
   try {
     const end = await withApi(flags, async (client) => {
       // A request whose connection is still being made notices no abort.
-      const found = await abortable(findDeployment(client, ref, api, linked.signal), linked.signal);
+      const found = await abortable(findRollout(client, asked, linked.signal), linked.signal);
       const target = { client, ...found };
       timer.cancel();
       return endOf(mode, target, { ...compiled, clock, startedMs }, signal);

@@ -7,7 +7,7 @@ import type { RolloutRequest } from '../insight/rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
 import type { TargetFlags } from './target.js';
-import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
+import { ROLLOUT_TARGET_HELP, addNamespaceOption, parseRolloutTarget } from './target.js';
 
 interface RequestFlags extends ApiFlags, TargetFlags {
   readonly by?: string;
@@ -24,22 +24,22 @@ export function registerRolloutRequestCommands(program: Command): void {
   for (const request of namesOf(DESCRIPTIONS))
     addNamespaceOption(addApiOptions(program.command(request)))
       .description(DESCRIPTIONS[request])
-      .argument('<name...>', TARGET_HELP)
+      .argument('<name...>', ROLLOUT_TARGET_HELP)
       .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
       .option('--by <who>', 'requester to record (default: the local user)')
       .action((words: string[], flags: RequestFlags) => runOnce(() => ask(request, words, flags)));
 }
 
 async function ask(request: RolloutRequest, words: readonly string[], flags: RequestFlags): Promise<void> {
-  const { api, ref } = parseTarget(words, flags);
+  const asked = parseRolloutTarget(words, flags);
   const by = flags.by ?? userInfo().username;
   if (by.trim() === '') throw new InvalidOptionError('by', 'is empty');
   // Imported lazily to keep other commands small.
-  const { findDeployment } = await import('./live-deployment.js');
+  const { findRollout } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
   const { requestOfRollout } = await import('../insight/rollout/index.js');
   await withApi(flags, async (client) => {
-    const target = { client, ...(await findDeployment(client, ref, api)) };
+    const target = { client, ...(await findRollout(client, asked)) };
     print(await requestOfRollout(target, request, by));
   });
 }

@@ -8,7 +8,7 @@ import { DEFAULT_TIMEOUT, progressModeOf, showProgress } from './rollout-progres
 import { choices, outputForm, printable } from './output.js';
 import { addApiOptions } from './shared-options.js';
 import type { Target, TargetFlags } from './target.js';
-import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
+import { ROLLOUT_TARGET_HELP, addNamespaceOption, parseRolloutTarget } from './target.js';
 
 const VERBS = ['status', 'wait', 'history', 'undo', 'restart', 'pause', 'resume'] as const;
 type Verb = (typeof VERBS)[number];
@@ -29,7 +29,7 @@ export function registerRolloutCommand(program: Command): void {
       'follow, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API (docs/ROLLOUTS.md)',
     )
     .argument('<verb>', VERBS.join(', '))
-    .argument('<name...>', TARGET_HELP)
+    .argument('<name...>', ROLLOUT_TARGET_HELP)
     .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the API that has it)')
     .option('--revision <number>', 'for history: show the details of this revision, and its pod template')
     .option(
@@ -68,17 +68,17 @@ async function rollout(word: string, words: readonly string[], flags: RolloutFla
   const verb = VERBS.find((known) => known === word);
   if (verb === 'status' || verb === 'wait')
     return runUntilStopped(async (signal) =>
-      showProgress(progressModeOf(verb, flags), parseTarget(words, flags), flags, signal),
+      showProgress(progressModeOf(verb, flags), parseRolloutTarget(words, flags), flags, signal),
     );
   return runOnce(async () => {
     if (!verb) throw new InvalidOptionError('verb', `"${word}" is not one of ${VERBS.join(', ')}`);
-    await change(verb, parseTarget(words, flags), flags);
+    await change(verb, parseRolloutTarget(words, flags), flags);
   });
 }
 
 type ChangeVerb = Exclude<Verb, 'status' | 'wait'>;
 
-async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlags): Promise<void> {
+async function change(verb: ChangeVerb, asked: Target, flags: RolloutFlags): Promise<void> {
   const compiled = {
     revision: readRevisionFlag('revision', flags.revision),
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
@@ -88,10 +88,10 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
     note: { reason: readText('reason', flags.reason), by: readText('by', flags.by) },
   };
   // Imported lazily to keep other commands small.
-  const { findDeployment } = await import('./live-deployment.js');
+  const { findRollout } = await import('./live-deployment.js');
   const { withApi } = await import('./with-api.js');
   await withApi(flags, async (client) => {
-    const target = { client, ...(await findDeployment(client, ref, api)) };
+    const target = { client, ...(await findRollout(client, asked)) };
     await carryOut(verb, target, compiled);
   });
 }

@@ -264,6 +264,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'drainSessions' },
   }),
+  'stateful-sets': onOrOff({
+    help: 'roll out StatefulSets by the policies that they ask for, beside their own controller (docs/ROLLOUTS.md); needs get, list, watch, update and patch on StatefulSets and ControllerRevisions, and delete on pods',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'statefulSets' },
+  }),
   'lasting-history': onOrOff({
     help: 'keep the history of Deployments for as many days as they request, each in a ConfigMap of its namespace (docs/ROLLOUTS.md); needs get, create and update on ConfigMaps, and get on Deployments',
     default: false,

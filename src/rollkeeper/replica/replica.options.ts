@@ -122,6 +122,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       blueGreen: compiled['blue-green'],
       traffic: compiled.traffic,
       zones: compiled.zones,
+      statefulSets: compiled['stateful-sets'],
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],

@@ -49,7 +49,8 @@ export class PolicyUp {
   /** Applies one of examples/policies with kubectl, and waits until it is rolled out. */
   async applyExample(file: string): Promise<Finished> {
     const applied = await this.kubectl('apply', '-f', join(EXAMPLES, file));
-    await this.kubectl('rollout', 'status', 'deployment/web', '--timeout=120s');
+    const workload = file.startsWith('stateful') ? 'statefulset/db' : 'deployment/web';
+    await this.kubectl('rollout', 'status', workload, '--timeout=120s');
     return applied;
   }
 

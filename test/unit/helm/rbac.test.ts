@@ -428,6 +428,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { traffic: true }, changes: { traffic: true } },
     { values: { traffic: true, blueGreen: true }, changes: { traffic: true, blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
+    { values: { statefulSets: true }, changes: { statefulSets: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
     { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
     {
@@ -448,6 +449,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ pinConfig: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
       ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
+      ...{ statefulSets: false },
       ...changes,
     };
     const looked = neededRights(installation).flatMap(({ rights }) => rights);

@@ -15,13 +15,15 @@ const GATEWAYS = 'gateway.networking.k8s.io';
 
 /** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`), by the options that are on. */
 const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
-  // Steps, checks, budgets, resizes, blue-green rollouts, weights of routes, pinned configuration, notifications and the
-  // lasting history.
+  // Steps, checks, budgets, resizes, blue-green rollouts, weights of routes, pinned configuration, notifications, rollouts of
+  // StatefulSets and the lasting history.
   'deployment-controller': [
     may('patch', APPS, 'deployments'),
     may('get update patch', ROLLKEEPER, 'deployments'),
     may('update', ROLLKEEPER, 'deployments/status deployments/finalizers'),
     may('patch', CORE, 'pods'),
+    may('delete', CORE, 'pods'),
+    may('get list patch update watch', APPS, 'controllerrevisions statefulsets'),
     may('update', CORE, 'pods/resize'),
     may('create get patch', CORE, 'services'),
     may('patch', GATEWAYS, 'httproutes grpcroutes'),

@@ -13,11 +13,12 @@ import { decideRights } from './decide-rights.js';
 import type { RivalFacts } from './decide-rivals.js';
 import { decideRivals } from './decide-rivals.js';
 import { decideWebhooks } from './decide-webhooks.js';
-import type { Asked, Diagnosis, Finding } from './finding.js';
+import type { Asked, Diagnosis } from './finding.js';
 import { answered, diagnosisOf, notAsked } from './finding.js';
 import type { ReplicaConfig } from './installation.js';
 import { installationOf, subjectsOf } from './installation.js';
-import { asking, readAdmission, readApi, readRivals } from './read-api.js';
+import { decideSets } from './decide-sets.js';
+import { asking, readAdmission, readApi, readRivals, readSets } from './read-api.js';
 import type { CertifiedConnection } from '../../insight/beside/index.js';
 import { readCertificates } from '../../insight/beside/index.js';
 import { readRedis } from './read-redis.js';
@@ -80,7 +81,7 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
   };
   const unasked = notAsked('the API does not answer');
   const subjects = subjectsOf(config, options.serviceAccount);
-  const [rights, admission, rivals, queues] = await Promise.all([
+  const [rights, admission, rivals, queues, sets] = await Promise.all([
     hasApi
       ? asking(reader, (limited) =>
           readRights(options.client, installation, subjects, { clock, signal: limited }),
@@ -89,9 +90,10 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
     hasApi ? readAdmission(reader, { tryIn: options.tryIn }) : { webhooks: unasked, tried: unasked },
     hasApi ? readRivals(reader, rivalQuestion) : unseenRivals(rivalQuestion, unasked),
     readQueues(options, snapshot, signal),
+    hasApi ? readSets(reader, installation.namespaces) : unasked,
   ]);
   const nowMs = clock.now();
-  const findings: Finding[] = [
+  return diagnosisOf([
     ...decideApi(api),
     ...decideCertificates(certificates, nowMs),
     ...decideRights(rights),
@@ -106,8 +108,8 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
     ...decideQueues(queues),
     ...decideWebhooks(admission, nowMs),
     ...decideRivals(rivals, nowMs),
-  ];
-  return diagnosisOf(findings);
+    ...decideSets(sets, installation.statefulSets),
+  ]);
 }
 
 function unseenRivals(

@@ -9,6 +9,7 @@ export const CHECKS = [
   'queues',
   'webhooks',
   'rivals',
+  'sets',
 ] as const;
 type Check = (typeof CHECKS)[number];
 

@@ -18,6 +18,7 @@ export interface ReplicaConfig {
   readonly 'blue-green'?: boolean;
   readonly traffic?: boolean;
   readonly zones?: boolean;
+  readonly 'stateful-sets'?: boolean;
   readonly 'lasting-history'?: boolean;
   readonly problems?: string;
   readonly 'eviction-webhook'?: string;
@@ -51,6 +52,7 @@ export function installationOf(
     blueGreen: config?.['blue-green'] === true,
     traffic: config?.traffic === true,
     zones: config?.zones === true,
+    statefulSets: config?.['stateful-sets'] === true,
     lastingHistory: config?.['lasting-history'] === true,
     looksAtAllKinds: config?.problems === 'all',
     ...evictionWebhookOf(config),

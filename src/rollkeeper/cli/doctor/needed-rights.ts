@@ -29,6 +29,7 @@ export interface Installation {
   readonly blueGreen: boolean;
   readonly traffic: boolean;
   readonly zones: boolean;
+  readonly statefulSets: boolean;
   readonly lastingHistory: boolean;
   /** Whether all kinds are looked at for problems. */
   readonly looksAtAllKinds: boolean;
@@ -77,6 +78,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
     ...(blueGreen || traffic ? rights('list watch', '', 'services') : []),
     ...(traffic ? rights('list watch', GATEWAY_GROUP, 'httproutes grpcroutes') : []),
+    ...(installation.statefulSets ? rights('list watch', 'apps', 'statefulsets controllerrevisions') : []),
     ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
     ...rights('list watch', '', 'limitranges serviceaccounts'),
     ...(isWhole ? obstacleRightsOfCluster() : []),
@@ -204,6 +206,12 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
         ]
       : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
+    ...(installation.statefulSets
+      ? [
+          ...rights('get update patch', 'apps', 'statefulsets controllerrevisions'),
+          ...rights('delete', '', 'pods'),
+        ]
+      : []),
     ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),
   ];
 }

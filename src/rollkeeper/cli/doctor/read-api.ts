@@ -17,6 +17,7 @@ import {
   ValidatingWebhookConfiguration,
   untyped,
 } from '@rollkeeper/machinery/kubernetes';
+import { StatefulSet } from '@rollkeeper/runtime';
 import { authorityEndMs } from '../../insight/authority-end.js';
 import { FIRST_ANSWER_MS } from '../../terminal/first-answer.js';
 import type { ApiFacts } from './decide-api.js';
@@ -117,6 +118,21 @@ export async function readRivals(
     asking(reader, (signal) => readManagerFlags(client, signal)),
   ]);
   return { worksOnApps, sinceMs, writers, managerLease, managerFlags };
+}
+
+/** The StatefulSets, with their managedFields; the first page of each namespace. */
+export function readSets(
+  reader: ApiReader,
+  namespaces: readonly string[],
+): Promise<Asked<readonly StatefulSet[]>> {
+  const { client } = reader;
+  const wanted = namespaces.length === 0 ? [undefined] : namespaces;
+  return asking(reader, async (signal) => {
+    const pages = await Promise.all(
+      wanted.map((namespace) => client.list<StatefulSet>(StatefulSet, { namespace, limit: PAGE, signal })),
+    );
+    return pages.flatMap(({ items }) => items);
+  });
 }
 
 async function readWriters(

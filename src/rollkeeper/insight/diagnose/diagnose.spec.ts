@@ -188,6 +188,32 @@ describe('a StatefulSet', () => {
     expect(told.unblockedBy[0]).toMatch(/^kubectl delete pod db-1 -n shop/);
   });
 
+  it('under policies says what its rollout waits for, and what approves of it', async () => {
+    const message = 'Step 2 of 2 (approve): waits for an approval';
+    const condition = { type: 'Progressing', status: 'Unknown', reason: 'WaitingForApproval', message };
+    const rollout = JSON.stringify({ revision: '2', observedGeneration: 1, conditions: [condition] });
+    const annotations = { 'rollkeeper.dev/steps': '1; approve', 'rollkeeper.dev/rollout': rollout };
+    const revisions = { currentRevision: 'db-old', updateRevision: 'db-new', observedGeneration: 1 };
+    const cluster = clusterOf([
+      'sts',
+      'db',
+      { ...set({ replicas: 0 }, revisions), metadata: { annotations } },
+    ]);
+    const told = await explained(cluster, 'sts', 'db');
+    expect(causesOf(told)).toEqual(['waits waits-for-approval']);
+    expect(told.waitsFor[0]).toMatchObject({
+      summary: message,
+      unblockedBy: ['rollkeeper promote statefulset/db -n shop', expect.stringContaining('abort')],
+    });
+  });
+
+  it('says that no controller follows its policies where none has seen it', async () => {
+    const annotations = { 'rollkeeper.dev/steps': '1; approve' };
+    const cluster = clusterOf(['sts', 'db', { ...set({ replicas: 0 }), metadata: { annotations } }]);
+    const told = await explained(cluster, 'sts', 'db');
+    expect(causesOf(told)).toEqual(['note controller-not-running']);
+  });
+
   it('names the claim before the pod that cannot be placed without it', async () => {
     const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } }];
     const pending = {

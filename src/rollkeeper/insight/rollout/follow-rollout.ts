@@ -9,7 +9,7 @@ import type {
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { renderDuration } from '@rollkeeper/machinery/clock';
 import type { RolloutState, RolloutView } from '@rollkeeper/controllers/deployment';
-import { rolloutState } from '@rollkeeper/controllers/deployment';
+import { rolloutState, workloadOf } from '@rollkeeper/controllers/deployment';
 import type { RolloutReport } from './describe-rollout.js';
 import { describeRollout } from './describe-rollout.js';
 import type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
@@ -99,6 +99,8 @@ class RolloutFollower {
    * is one.
    */
   private shownTemplate: Template | undefined;
+  /** Its kind as kubectl names it. */
+  private resource = 'deployment';
   /** The spec that was asked for when it was last seen complete. */
   private completeSpec: DeepReadonly<DeploymentSpec> | undefined;
 
@@ -146,11 +148,12 @@ class RolloutFollower {
   private gone(): RolloutReport {
     const { shown } = this;
     if (!shown) throw new Error('a rollout that was never seen cannot be gone');
-    const message = `deployment "${shown.name}" has been deleted`;
+    const message = `${this.resource} "${shown.name}" has been deleted`;
     return { ...shown, phase: 'deleting', reason: undefined, cause: undefined, message };
   }
 
   private show({ deployment }: RolloutView, report: RolloutReport): void {
+    this.resource = workloadOf(deployment).resource;
     const isNew = this.isAnother(deployment.spec.template) || isNews(this.shown, report);
     this.options.reporter.show(report, isNew);
     this.shown = report;

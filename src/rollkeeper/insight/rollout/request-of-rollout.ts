@@ -1,6 +1,6 @@
+import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   findCondition,
-  ReplicaSet,
   isControlledBy,
   qualifiedResource,
   semanticEqual,
@@ -24,6 +24,8 @@ import {
   templateHashOf,
 } from '@rollkeeper/controllers/deployment';
 import type { RolloutTarget } from './rollout-verbs.js';
+import { replicaSetsOf } from './rollout-verbs.js';
+import { findSetTarget, isSetTarget } from './set-target.js';
 
 /** The requests of a person to a rollout that looks after itself. */
 export type RolloutRequest = 'promote' | 'abort' | 'retry';
@@ -44,14 +46,16 @@ const MOST_ATTEMPTS = 10;
  * @throws UnsupportedError where there is nothing that the request could be about
  */
 export async function requestOfRollout(
-  { client, deployment, type }: RolloutTarget,
+  target: RolloutTarget,
   request: RolloutRequest,
   by: string,
 ): Promise<string> {
+  const { client, deployment, type } = target;
   const { name } = deployment.metadata;
   let seen = deployment;
   for (let attempt = 1; ; attempt++) {
-    const problem = problemOf(seen, request) ?? (await problemOfAbort({ client, deployment: seen }, request));
+    const problem =
+      problemOf(seen, request) ?? (await problemOfAbort({ ...target, deployment: seen }, request));
     if (problem !== undefined) throw new UnsupportedError(`${name} ${problem}`);
     // The version of the rollout that was looked at: an approval of another one, a moment later, would be a mistake.
     const { resourceVersion } = seen.metadata;
@@ -63,7 +67,9 @@ export async function requestOfRollout(
       if (!isConflict(error) || attempt === MOST_ATTEMPTS) throw error;
     }
     // Most often the controller has counted its pods meanwhile.
-    seen = await client.get<Deployment>(type, deployment.metadata);
+    seen = isSetTarget(target)
+      ? (await findSetTarget(client, deployment.metadata)).deployment
+      : await client.get<Deployment>(type, deployment.metadata);
     if (!isSameRollout(deployment, seen))
       throw new UnsupportedError(`${name} has changed meanwhile: look at it again`);
   }
@@ -72,18 +78,15 @@ export async function requestOfRollout(
 }
 
 /** A good revision that runs alone is no rollout. Where ReplicaSets may not be read, the controller alone decides. */
-async function problemOfAbort(
-  { client, deployment }: Pick<RolloutTarget, 'client' | 'deployment'>,
-  request: RolloutRequest,
-): Promise<string | undefined> {
+async function problemOfAbort(target: RolloutTarget, request: RolloutRequest): Promise<string | undefined> {
   if (request !== 'abort') return undefined;
-  const { namespace } = deployment.metadata;
-  const listed = await client.list<ReplicaSet>(ReplicaSet, { namespace }).catch((error: unknown) => {
+  const { deployment } = target;
+  const listed = await replicaSetsOf(target).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;
     throw error;
   });
   if (!listed) return undefined;
-  const sets = listed.items.filter((set) => isControlledBy(set, deployment));
+  const sets = listed.filter((set) => isControlledBy(set, deployment));
   const isGood = ({ metadata }: ReplicaSet): boolean => metadata.annotations?.[GOOD_SINCE] !== undefined;
   const { template } = completed(deployment).spec;
   const asked = sets.find((set) => equalIgnoringHash(set.spec.template ?? {}, template));

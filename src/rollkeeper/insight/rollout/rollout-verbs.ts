@@ -31,11 +31,12 @@ import type { RevisionDiff } from './revision-diff.js';
 import { decideDiff, revisionsToCompare } from './revision-diff.js';
 import type { RevisionReport } from './rollout-history.js';
 import { rolloutHistory } from './rollout-history.js';
+import { isSetTarget, readSetRollout, writeSet } from './set-target.js';
 import type { ObjectEvent } from '../object-event.js';
 import type { TimelineEntry } from './timeline.js';
 import { decideTimeline } from './timeline.js';
 
-/** A Deployment and its API. */
+/** A Deployment and its API; or a StatefulSet, seen as a Deployment. */
 export interface RolloutTarget {
   readonly client: ApiClient;
   readonly type: ResourceType;
@@ -167,21 +168,25 @@ export async function prepareUndo(
   const wanted = rolledBack(deployment, await replicaSetsOf(target), revision);
   noteChange(wanted, 'undo', note);
   const changes = changesOfTemplate(completed(deployment).spec.template, completed(wanted).spec.template);
-  return { changes, apply: async () => void (await client.update(type, wanted)) };
+  const write = (): Promise<unknown> =>
+    isSetTarget(target) ? writeSet(client, wanted) : client.update(type, wanted);
+  return { changes, apply: async () => void (await write()) };
 }
 
 /** Replaces every pod, by a new annotation of the template. @throws UnsupportedError if it is paused */
 export async function restartRollout(
-  { client, deployment, type }: RolloutTarget,
+  target: RolloutTarget,
   clock: Clock,
   note: ChangeNote = {},
 ): Promise<void> {
+  const { client, deployment, type } = target;
   assertNotPaused(deployment, 'be restarted');
   const wanted = structuredClone(deployment);
   const { template } = wanted.spec;
   const annotations = { ...template.metadata?.annotations, [RESTARTED_AT]: toRfc3339(clock.now()) };
   template.metadata = { ...template.metadata, annotations };
   noteChange(wanted, 'restart', note);
+  if (isSetTarget(target)) return writeSet(client, wanted);
   const body = {
     metadata: { annotations: wanted.metadata.annotations ?? {} },
     spec: { template: { metadata: { annotations } } },
@@ -190,15 +195,26 @@ export async function restartRollout(
 }
 
 /** @throws UnsupportedError if it is so already */
-export async function setPaused({ client, deployment, type }: RolloutTarget, paused: boolean): Promise<void> {
+export async function setPaused(target: RolloutTarget, paused: boolean): Promise<void> {
+  const { client, deployment, type } = target;
+  if (isSetTarget(target))
+    throw new UnsupportedError(
+      `${deployment.metadata.name} is a StatefulSet, which has no pause: the annotation rollkeeper.dev/freeze holds its next rollout`,
+    );
   if ((deployment.spec.paused ?? false) === paused)
     throw new UnsupportedError(`${deployment.metadata.name} is ${paused ? 'already' : 'not'} paused`);
   const body = { spec: { paused: paused || null } };
   await client.patch(type, deployment.metadata, { type: 'merge', body });
 }
 
-async function replicaSetsOf({ client, deployment }: RolloutTarget): Promise<readonly ReplicaSet[]> {
+/** The versions of the target: its ReplicaSets, and of a StatefulSet its revisions in that form. */
+export async function replicaSetsOf(target: RolloutTarget): Promise<readonly ReplicaSet[]> {
+  const { client, deployment } = target;
   const { namespace } = deployment.metadata;
+  if (isSetTarget(target)) {
+    const { replicaSets } = await readSetRollout(client, deployment.metadata);
+    return replicaSets.map((set) => writableCopy<ReplicaSet>(set));
+  }
   return (await client.list<ReplicaSet>(ReplicaSet, { namespace })).items;
 }
 

@@ -8,8 +8,12 @@ import type { Deployment, KubernetesObject, ResourceType } from '@rollkeeper/mac
 import { Namespace, Pod, ReplicaSet, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { completed } from '@rollkeeper/controllers/deployment';
+import { statefulSetRollout } from '@rollkeeper/controllers/set-rollouts';
+import { ControllerRevision } from '@rollkeeper/controllers/shared';
+import type { StatefulSet } from '@rollkeeper/runtime';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
 import type { RolloutTarget } from './rollout-verbs.js';
+import { isSetTarget } from './set-target.js';
 
 interface WatchedRolloutDependencies {
   readonly clock: Clock;
@@ -22,6 +26,7 @@ interface WatchedRolloutDependencies {
  */
 export class WatchedRollout implements RolloutSource {
   private readonly deployments: Informer<Deployment>;
+  /** Its ReplicaSets, or the revisions of a StatefulSet. */
   private readonly replicaSets: Informer<ReplicaSet>;
   private readonly pods: Informer<Pod>;
   private namespaceAnnotations: Readonly<Record<string, string>> | undefined;
@@ -37,7 +42,9 @@ export class WatchedRollout implements RolloutSource {
     this.deployments = this.informer<Deployment>(target.type, {
       fieldSelector: `metadata.name=${metadata.name}`,
     });
-    this.replicaSets = this.informer<ReplicaSet>(ReplicaSet, { labelSelector });
+    this.replicaSets = this.informer<ReplicaSet>(isSetTarget(target) ? ControllerRevision : ReplicaSet, {
+      labelSelector,
+    });
     this.pods = this.informer<Pod>(Pod, { labelSelector });
   }
 
@@ -66,6 +73,7 @@ export class WatchedRollout implements RolloutSource {
     const { uid } = this.target.deployment.metadata;
     const cached = this.deployments.lister.get(keyOf(this.target.deployment.metadata));
     if (!cached || cached.metadata.uid !== uid) return undefined;
+    if (isSetTarget(this.target)) return this.currentSet(cached as unknown as StatefulSet);
     const deployment = completed(cached);
     const replicaSets = this.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid ?? '');
     const pods = replicaSets.flatMap(({ metadata }) =>
@@ -73,6 +81,18 @@ export class WatchedRollout implements RolloutSource {
     );
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
     return { deployment, replicaSets, pods, namespaceAnnotations: this.namespaceAnnotations, isWhole };
+  }
+
+  private currentSet(set: StatefulSet): ObservedRollout {
+    const { uid = '' } = set.metadata;
+    const revisions = this.replicaSets.lister.byIndex(
+      OWNER_UID_INDEX,
+      uid,
+    ) as unknown as readonly ControllerRevision[];
+    const pods = this.pods.lister.byIndex(OWNER_UID_INDEX, uid);
+    const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
+    const rollout = statefulSetRollout({ set, revisions, pods }, this.deps.clock.now());
+    return { ...rollout, namespaceAnnotations: this.namespaceAnnotations, isWhole };
   }
 
   async waitForChange(forMs: number, signal: AbortSignal): Promise<void> {

@@ -327,6 +327,7 @@ export class Supervisor {
       '--traffic',
       '--zones',
       '--drain-sessions',
+      '--stateful-sets',
       '--lasting-history',
       ...Object.entries({
         ...flags,

@@ -22,6 +22,7 @@ import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 import { claimFindingsOf } from './claim.js';
+import { isUnderPolicies, setRolloutFindings } from './set-rollout-findings.js';
 
 type ReadableSet = DeepReadonly<StatefulSet>;
 type ReadablePod = DeepReadonly<Pod>;
@@ -50,11 +51,12 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
   const findings = [
     ...unobservedFindings(set, set.status?.observedGeneration, 'StatefulSet', nowMs),
     ...(short ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
-    ...forcedRollback(set, pods),
+    ...setRolloutFindings(set, nowMs),
+    ...(isUnderPolicies(set) ? [] : forcedRollback(set, pods)),
     ...claimFindingsOf(pods, snapshot, nowMs),
     ...trouble,
     ...orderFindings(set, pods, wanted),
-    ...revisionFindings(set, pods),
+    ...(isUnderPolicies(set) ? [] : revisionFindings(set, pods)),
     ...serviceFinding(set, snapshot),
   ];
   return {

@@ -1,0 +1,11 @@
+export { asRollout } from './as-rollout.js';
+export type { SetRollout } from './as-rollout.js';
+export { HELD } from './decide-partition.js';
+export { readKeptState } from './kept-state.js';
+export { ownerOfField } from './partition-owner.js';
+export { asksForSetPolicies } from './set-rollouts.js';
+export type { SetRolloutsOptions } from './set-rollouts.js';
+export { createStatefulSetRollouts } from './stateful-set-rollouts.js';
+export { partitionOf, viewStatefulSet } from './stateful-set-view.js';
+export type { StatefulSetParts } from './stateful-set-view.js';
+export { isHeldAtRest, statefulSetRollout } from './shown-rollout.js';

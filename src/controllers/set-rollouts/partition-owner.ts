@@ -1,0 +1,40 @@
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { readJson } from '../shared/index.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The field manager under which the field that holds a rollout is applied. */
+export const FIELD_MANAGER = 'rollkeeper-rollouts';
+
+/**
+ * Another tool that keeps a field in its own description of the object, so that it would write it again and again: one that
+ * applies it on the server's side, or `kubectl apply`. A tool that has written the field once without describing it is none.
+ * @param path for example `['spec', 'updateStrategy', 'rollingUpdate', 'partition']`
+ * @param object with its managedFields
+ * @returns its name. Undefined: there is none
+ */
+export function ownerOfField(
+  object: DeepReadonly<KubernetesObject>,
+  path: readonly string[],
+): string | undefined {
+  const { annotations, managedFields = [] } = object.metadata;
+  const applier = managedFields
+    .filter(isJsonObject)
+    .filter(({ manager, operation }) => operation === 'Apply' && manager !== FIELD_MANAGER)
+    .find(
+      ({ fieldsV1 }) =>
+        at(
+          fieldsV1,
+          path.map((field) => `f:${field}`),
+        ) !== undefined,
+    );
+  const name = applier?.['manager'];
+  if (typeof name === 'string') return name;
+  const described = at(readJson(annotations?.[LAST_APPLIED]), path);
+  return described === undefined || described === null ? undefined : 'kubectl apply';
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, field) => (isJsonObject(part) ? part[field] : undefined), value);
+}

@@ -1,0 +1,256 @@
+import type {
+  ControllerDefinition,
+  Decided,
+  Kind,
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  SyncSteps,
+} from '@rollkeeper/runtime';
+import { Pod, defineController, unlessGone } from '@rollkeeper/runtime';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type {
+  CheckDefinitions,
+  ChecksContext,
+  HostRule,
+  Problem,
+  RolloutChecksOptions,
+} from '../deployment/index.js';
+import {
+  CheckMeasuring,
+  POLICY_CONDITION,
+  RolloutCheckMeter,
+  SET_ROLLOUT,
+  STRATEGY_NOT_OURS,
+  asksForRequest,
+  compilePolicy,
+  lastManagerOfTemplate,
+  mayUseChecks,
+  namespaceDefaults,
+  readDefinitions,
+  trustInNames,
+  watchNamespaceDefaults,
+} from '../deployment/index.js';
+import { ControllerRevision, readJson } from '../shared/index.js';
+import type { SetPlan } from './apply-set.js';
+import { applySetPlan } from './apply-set.js';
+import { asRollout } from './as-rollout.js';
+import type { DecidedSet, SetContext } from './decide-set.js';
+import { decideSet } from './decide-set.js';
+import { readKeptState } from './kept-state.js';
+import { ownerOfField } from './partition-owner.js';
+import type { SetKind } from './set-kind.js';
+import type { SetObject, SetView } from './set-view.js';
+
+export interface SetRolloutsOptions {
+  /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
+  readonly checks?: RolloutChecksOptions;
+}
+
+const WORKERS = 4;
+
+type ReadableSet = DeepReadonly<SetObject>;
+
+/** The controller that rolls the sets of a kind out by policies, beside their own controller. */
+export function createSetRollouts(
+  name: string,
+  of: SetKind,
+  { checks }: SetRolloutsOptions,
+): ControllerDefinition {
+  const kind: Kind<SetObject> = of.kind;
+  return defineController<SetObject, SeenSet, PlannedSet>(
+    { name, for: kind, workers: WORKERS, serviceAccount: 'deployment-controller' },
+    ({ clock, informers }) => ({
+      ...stepsOf({
+        of,
+        clock,
+        defaultsOf: namespaceDefaults(informers),
+        ...(checks && {
+          measuring: new CheckMeasuring(new RolloutCheckMeter(clock, checks), WORKERS),
+          checkHosts: checks.hosts ?? [],
+        }),
+      }),
+      owns: [Pod, ControllerRevision],
+      watches: [watchNamespaceDefaults(kind)],
+    }),
+  );
+}
+
+interface Dependencies {
+  readonly of: SetKind;
+  readonly clock: Clock;
+  readonly defaultsOf: ReturnType<typeof namespaceDefaults>;
+  readonly measuring?: CheckMeasuring;
+  readonly checkHosts?: readonly HostRule[];
+}
+
+type Context = ReconcileContext<SetObject>;
+
+interface AskedSet {
+  readonly as: 'asked';
+  readonly of: SetKind;
+  readonly set: ReadableSet;
+  readonly view: SetView;
+  readonly context: SetContext;
+}
+
+/** A set that asks for policies, or did. */
+type SeenSet = { readonly as: 'left'; readonly of: SetKind; readonly set: ReadableSet } | AskedSet;
+
+interface PlannedSet {
+  readonly plan: SetPlan;
+  readonly seen: SeenSet;
+  readonly decided?: DecidedSet;
+}
+
+function stepsOf(dependencies: Dependencies): SyncSteps<SeenSet, PlannedSet, Context> {
+  return {
+    observe: (_request: ReconcileRequest, context) => observe(context, dependencies),
+    decide: (seen) => (seen.as === 'left' ? decideToLeave(seen) : decide(seen)),
+    act: (planned, context) => act(planned, context, dependencies),
+  };
+}
+
+/** Whether the set itself asks: the annotations of its Namespace are defaults for one that does. */
+export function asksForSetPolicies(annotations: Readonly<Record<string, string>> | undefined): boolean {
+  return compilePolicy(annotations, undefined).kind !== 'none' || asksForRequest(annotations ?? {});
+}
+
+async function observe(context: Context, dependencies: Dependencies): Promise<SeenSet | undefined> {
+  const { client, object: set, owned, signal } = context;
+  const { of } = dependencies;
+  if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
+  const { annotations, namespace = '' } = set.metadata;
+  if (!asksForSetPolicies(annotations))
+    return annotations?.[SET_ROLLOUT] === undefined ? undefined : { as: 'left', of, set };
+  const nowMs = dependencies.clock.now();
+  const parts = { set, revisions: owned(ControllerRevision), pods: owned(Pod) };
+  if (!of.isObserved(parts)) return undefined;
+  const view = of.view(parts, nowMs);
+  const namespaceAnnotations = dependencies.defaultsOf(namespace);
+  const names = asksForRequest(annotations ?? {}) ? await trustInNames(client, signal) : undefined;
+  const isNew = (readKeptState(annotations).status.observedGeneration ?? 0) < (set.metadata.generation ?? 0);
+  const live = isNew ? await readLive(set, of, context) : undefined;
+  const manager = live && lastManagerOfTemplate(live.metadata.managedFields);
+  const strategyProblem = of.strategyProblem?.(set);
+  const known: SetContext = {
+    nowMs,
+    original: of.original(set),
+    checks: await checksOf({ set, view, nowMs, namespaceAnnotations }, context, dependencies),
+    ...(namespaceAnnotations && { namespaceAnnotations }),
+    ...(names && { names }),
+    ...(manager !== undefined && { templateManager: manager }),
+    ...(strategyProblem !== undefined && { strategyProblem }),
+  };
+  const seen = { as: 'asked', of, set, view, context: known } as const;
+  const problem = mayMove(seen) ? ownerProblem(of, live ?? (await readLive(set, of, context))) : undefined;
+  return problem ? { ...seen, context: { ...known, problem } } : seen;
+}
+
+async function readLive(
+  { metadata }: ReadableSet,
+  { kind }: SetKind,
+  { client, signal }: Context,
+): Promise<SetObject | undefined> {
+  return (await unlessGone(client.get<SetObject>(kind, metadata, { signal }))) ?? undefined;
+}
+
+/** Whether the strategy would be written, or could not be before. */
+function mayMove(seen: AskedSet): boolean {
+  const { conditions } = readKeptState(seen.set.metadata.annotations).status;
+  const told = conditions?.find(({ type }) => type === POLICY_CONDITION);
+  return told?.reason === STRATEGY_NOT_OURS || decide(seen).plan.plan.strategy !== undefined;
+}
+
+function ownerProblem({ heldBy }: SetKind, live: SetObject | undefined): Problem | undefined {
+  const owner = live && ownerOfField(live, heldBy);
+  if (owner === undefined) return undefined;
+  return {
+    reason: STRATEGY_NOT_OURS,
+    message: `${owner} also writes ${heldBy.join('.')}, by which the rollout is held: remove the field from what it applies`,
+  };
+}
+
+interface CheckedSet {
+  readonly set: ReadableSet;
+  readonly view: SetView;
+  readonly nowMs: number;
+  readonly namespaceAnnotations: Readonly<Record<string, string>> | undefined;
+}
+
+/** Definitions are read where a check is open, and not watched. */
+async function checksOf(
+  { namespaceAnnotations, nowMs, set, view }: CheckedSet,
+  { client, signal }: Context,
+  { checkHosts: hosts }: Dependencies,
+): Promise<ChecksContext> {
+  if (!hosts) return { kind: 'off' };
+  const { annotations, namespace = '' } = set.metadata;
+  if (!mayUseChecks(annotations, namespaceAnnotations)) return { kind: 'unread' };
+  const unread = {
+    ...{ nowMs, original: '', checks: { kind: 'unread' as const } },
+    ...(namespaceAnnotations && { namespaceAnnotations }),
+  };
+  const name = decideSet(view, unread).checks?.definitions;
+  if (name === undefined) return { kind: 'unread' };
+  const definitions: CheckDefinitions = await readDefinitions(client, { namespace, name }, signal);
+  return { kind: 'known', definitions, hosts };
+}
+
+function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
+  const { context, of, set, view } = seen;
+  const decided = decideSet(view, context);
+  const { notes, revisionChanges, setChanges, template } = decided;
+  const isOurs = context.problem === undefined && context.strategyProblem === undefined;
+  const move = isOurs ? of.move(set, view, decided) : { replace: [], summary: '' };
+  const plan: SetPlan = {
+    ...{ kind: of.kind, set, revisionChanges, setChanges, notes },
+    ...(template && { template }),
+    ...(move.strategy && { strategy: move.strategy }),
+    // A pod would come back from the template that is put back only once that is written.
+    replace: template ? [] : move.replace,
+  };
+  const summary = template ? 'the template of an earlier revision is put back' : move.summary;
+  return {
+    decision: { branch: 'set-rollout', summary, changes: summary !== '' },
+    plan: { plan, seen, decided },
+  };
+}
+
+/** No policy is asked for any more: the set gets back the strategy that it had. */
+function decideToLeave(seen: Extract<SeenSet, { as: 'left' }>): Decided<PlannedSet> {
+  const { of, set } = seen;
+  const before = readKeptState(set.metadata.annotations).original;
+  const strategy = of.giveBack(set, readJson(before));
+  const plan: SetPlan = {
+    ...{ kind: of.kind, set, revisionChanges: [], setChanges: { [SET_ROLLOUT]: undefined } },
+    ...{ notes: [], replace: [] },
+    // First of all: without the note it would not be known that there is something to give back.
+    ...(strategy && { strategy: { ...strategy, isFirst: true } }),
+  };
+  const summary = strategy ? `the update strategy that it had is given back: ${before}` : '';
+  return { decision: { branch: 'set-left', summary, changes: strategy !== undefined }, plan: { plan, seen } };
+}
+
+async function act(
+  { decided, plan, seen }: PlannedSet,
+  context: Context,
+  { clock, measuring }: Dependencies,
+): Promise<ReconcileResult> {
+  await applySetPlan(plan, context);
+  const { checks, recheckAfterMs } = decided ?? {};
+  const result = recheckAfterMs === undefined ? {} : { requeueAfterMs: recheckAfterMs };
+  if (!measuring || !checks || checks.due.length === 0 || seen.as !== 'asked') return result;
+  const replicaSet = asRollout(seen.view).replicaSets.find(
+    ({ metadata }) => metadata.name === checks.replicaSet,
+  );
+  if (!replicaSet) return result;
+  const { client, events, signal } = context;
+  const { lookAgainAfterMs } = await measuring.measure(checks.due, replicaSet, {
+    ...{ client, signal, holder: ControllerRevision },
+    tell: (note) => events.record(seen.set, note),
+    nowMs: () => clock.now(),
+  });
+  return { requeueAfterMs: Math.min(recheckAfterMs ?? Infinity, lookAgainAfterMs) };
+}

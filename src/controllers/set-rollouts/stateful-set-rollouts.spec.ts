@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { refusal } from '../../testing/rollout-world.js';
+import { HELD } from './decide-partition.js';
+import { P, SetLab } from './set-lab.fixture.js';
+
+const MINUTE = 60_000;
+
+describe('a StatefulSet under policies', () => {
+  it('is held at rest, so that a change of its template does not begin before it was seen', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.partition).toBe(HELD);
+    lab.change(({ spec }) => {
+      spec.replicas = 5;
+      for (const container of spec.template.spec?.containers ?? []) container.image = 'db:2';
+    });
+    await lab.syncGenuine();
+    await lab.syncGenuine();
+    lab.kubelet();
+    expect(lab.versions).toBe('1 1 1 1 1');
+  });
+
+  it('goes as far as its steps, and on when it is approved (argo-rollouts#1635, #3502, flagger#410)', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve; 50%; wait 5m' });
+    await lab.image('db:2');
+    expect(lab.versions).toBe('1 1 1 2');
+    expect(lab.says()).toBe('WaitingForApproval Step 2 of 4 (approve): waits for an approval');
+    await lab.annotate('approve', 'ann');
+    expect(lab.versions).toBe('1 1 2 2');
+    expect(lab.set.metadata.annotations).not.toHaveProperty([`${P}approve`]);
+    await lab.pass(5 * MINUTE);
+    expect(lab.versions).toBe('2 2 2 2');
+    expect(lab.says()).toMatch(
+      /^NewReplicaSetAvailable ControllerRevision "db-\w+" has successfully progressed/,
+    );
+    expect(lab.partition).toBe(HELD);
+    expect(lab.set.status?.currentRevision).toBe(lab.set.status?.updateRevision);
+  });
+
+  it('does not begin during a freeze', async () => {
+    const lab = await SetLab.rolledOut({ 'on-failure': 'rollback', freeze: 'inventory' });
+    await lab.image('db:2');
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.says()).toContain('RolloutHeld The rollout is held by a freeze: inventory');
+    await lab.annotate('freeze', undefined);
+    expect(lab.versions).toBe('2 2 2 2');
+  });
+
+  it('goes back by itself when its progress deadline passes, past the pod that is not ready', async () => {
+    const lab = await SetLab.rolledOut({ 'on-failure': 'rollback' });
+    await lab.image('db:broken');
+    expect(lab.versions).toBe('1 1 1 broken!');
+    await lab.pass(11 * MINUTE);
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.set.spec.template.spec?.containers[0]?.image).toBe('db:1');
+    expect(lab.says()).toMatch(
+      /^RolledBack Revision 2 \(ControllerRevision "db-\w+"\) failed: its progress deadline passed/,
+    );
+    expect(lab.partition).toBe(HELD);
+    expect(lab.events.join('\n')).toMatch(/PodReplaced Deleted pod db-3/);
+  });
+
+  it('keeps the template of a failed version where it only holds, and runs the version before', async () => {
+    const lab = await SetLab.rolledOut({ 'on-failure': 'hold', 'fail-after': '1m' });
+    await lab.image('db:broken');
+    await lab.pass(2 * MINUTE);
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.set.spec.template.spec?.containers[0]?.image).toBe('db:broken');
+    expect(lab.says()).toContain('ProgressDeadlineExceeded RolledBack: Revision 2');
+    lab.change(({ spec }) => {
+      spec.replicas = 6;
+    });
+    await lab.rest();
+    expect(lab.versions).toBe('1 1 1 1 1 1');
+    await lab.image('db:2');
+    expect(lab.versions).toBe('2 2 2 2 2 2');
+  });
+
+  it('goes back when a person aborts it in the middle, one pod at a time', async () => {
+    const lab = await SetLab.rolledOut({ steps: '3; approve' }, { replicas: 5 });
+    await lab.image('db:2');
+    expect(lab.versions).toBe('1 1 2 2 2');
+    await lab.annotate('abort', 'ann');
+    expect(lab.versions).toBe('1 1 1 1 1');
+    expect(lab.set.spec.template.spec?.containers[0]?.image).toBe('db:1');
+  });
+
+  it('replaces a pod of a broken version that another version came after, although pods go in order (kubernetes/kubernetes#67250)', async () => {
+    const lab = await SetLab.rolledOut({ steps: '50%; approve' });
+    await lab.image('db:broken');
+    expect(lab.versions).toBe('1 1 1 broken!');
+    await lab.image('db:3');
+    expect(lab.versions).toBe('1 1 3 3');
+  });
+
+  it('goes back from a version that was complete, and failed within its bake time', async () => {
+    const lab = await SetLab.rolledOut({ 'on-failure': 'rollback', 'bake-time': '10m' });
+    await lab.pass(11 * MINUTE);
+    await lab.image('db:2');
+    expect(lab.versions).toBe('2 2 2 2');
+    expect(lab.set.status?.currentRevision).toBe(lab.revisionOf('db:2')?.metadata.name);
+    lab.crash('db-2');
+    await lab.pass(MINUTE);
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.says()).toContain('RolledBack Revision 2');
+  });
+
+  it('gets its partition back when it asks for no policy any more', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.annotate('steps', undefined);
+    expect(lab.partition).toBe(0);
+    expect(lab.set.metadata.annotations).toEqual({});
+    await lab.image('db:2');
+    expect(lab.versions).toBe('2 2 2 2');
+  });
+
+  it('gets its partition back also if a process dies before it has written that there is nothing left to do', async () => {
+    let dies = false;
+    const lab = await SetLab.rolledOut(
+      { steps: '1; approve' },
+      {
+        onWrite: ({ object }) => {
+          const { metadata } = (object ?? {}) as { metadata?: { annotations?: object } };
+          if (dies && metadata?.annotations) throw refusal(500);
+        },
+      },
+    );
+    lab.change(({ metadata }) => {
+      delete metadata.annotations?.[`${P}steps`];
+    });
+    dies = true;
+    await expect(lab.syncOurs()).rejects.toThrow();
+    expect(lab.partition).toBe(0);
+    dies = false;
+    await lab.rest();
+    expect(lab.set.metadata.annotations).toEqual({});
+  });
+
+  it('is left alone if it asks for none', async () => {
+    const lab = await SetLab.rolledOut({});
+    await lab.image('db:2');
+    expect(lab.partition).toBe(0);
+    expect(lab.ours.notes).toEqual([]);
+    expect(lab.set.metadata.annotations).toEqual({});
+  });
+
+  it('is not held while another tool writes its partition, and says so once', async () => {
+    const lab = new SetLab({ steps: '1; approve' });
+    lab.change(({ metadata }) => {
+      const fieldsV1 = { 'f:spec': { 'f:updateStrategy': { 'f:rollingUpdate': { 'f:partition': {} } } } };
+      metadata.managedFields = [
+        { manager: 'argocd', operation: 'Apply', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1 },
+      ];
+    });
+    await lab.rest();
+    expect(lab.partition).toBe(0);
+    const told = 'StrategyNotOurs argocd also writes spec.updateStrategy.rollingUpdate.partition';
+    expect(lab.says('RolloutPolicy')).toContain(told);
+    expect(lab.events.filter((event) => event.includes(told))).toHaveLength(1);
+    lab.change(({ metadata }) => delete metadata.managedFields);
+    await lab.rest();
+    expect(lab.partition).toBe(HELD);
+    expect(lab.says('RolloutPolicy')).toBe('');
+  });
+
+  it('begins no version while an annotation asks for what no set can do', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; weight 5%' });
+    await lab.image('db:2');
+    expect(lab.versions).toBe('1 1 1 1');
+    expect(lab.says('RolloutPolicy')).toContain(
+      'has a step "weight", which cannot be followed for a StatefulSet',
+    );
+  });
+
+  it('keeps how each revision came about and ended', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    await lab.annotate('approve', 'ann');
+    const entries = lab.revisionOf('db:2')?.metadata.annotations?.[`${P}revisions`] ?? '';
+    expect(JSON.parse(entries)).toMatchObject([
+      {
+        revision: '2',
+        trigger: 'change',
+        what: 'container db: image db:1 → db:2',
+        ended: { as: 'complete' },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { StatefulSet } from '../../../runtime/index.js';
+import { decideSets } from './decide-sets.js';
+import { answered, notAsked } from './finding.js';
+
+const aSet = (partition: number, metadata: Partial<StatefulSet['metadata']> = {}): StatefulSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'db', namespace: 'shop', annotations: { 'rollkeeper.dev/steps': '1' }, ...metadata },
+  spec: {
+    selector: {},
+    serviceName: '',
+    template: {},
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } },
+  },
+  status: { replicas: 1, currentRevision: 'db-1', updateRevision: 'db-1' },
+});
+const HELD = 2 ** 31 - 1;
+
+describe('the StatefulSets of an installation', () => {
+  it('are held where policies are asked for, and their controller runs', () => {
+    expect(decideSets(answered([aSet(HELD)]), true)).toMatchObject([
+      { level: 'ok', summary: '1 StatefulSet (shop/db) are held at rest, or roll out' },
+    ]);
+    expect(decideSets(answered([aSet(0)]), true)).toMatchObject([
+      { level: 'warning', summary: expect.stringContaining('at rest and not held') },
+    ]);
+    expect(decideSets(answered([aSet(HELD)]), false)).toMatchObject([
+      { level: 'warning', summary: expect.stringContaining('no replica follows') },
+    ]);
+  });
+
+  it('are not held where another tool applies their partition', () => {
+    const text = '{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}';
+    const annotations = {
+      'rollkeeper.dev/steps': '1',
+      'kubectl.kubernetes.io/last-applied-configuration': text,
+    };
+    expect(decideSets(answered([aSet(0, { annotations })]), true)).toMatchObject([
+      { level: 'warning', summary: expect.stringContaining('also written by another tool') },
+    ]);
+  });
+
+  it('are not spoken of where none asks for a policy, or they cannot be listed', () => {
+    expect(decideSets(answered([aSet(0, { annotations: {} })]), true)).toEqual([]);
+    expect(decideSets(notAsked('no right'), true)).toEqual([]);
+  });
+});

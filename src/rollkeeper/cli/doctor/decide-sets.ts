@@ -1,0 +1,61 @@
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import { asksForSetPolicies, isHeldAtRest, ownerOfField } from '@rollkeeper/controllers/set-rollouts';
+import { counted } from '@rollkeeper/machinery/text';
+import type { StatefulSet } from '@rollkeeper/runtime';
+import type { Asked, Finding } from './finding.js';
+import { ok, someOf, warning } from './finding.js';
+
+const PARTITION = ['spec', 'updateStrategy', 'rollingUpdate', 'partition'];
+
+/**
+ * Whether the StatefulSets that ask for rollout policies are held, so that no change of a template begins unseen. Nothing is said where
+ * none asks, or they may not be listed.
+ * @param isOn whether the replicas run with `--stateful-sets`
+ */
+export function decideSets(
+  asked: Asked<readonly DeepReadonly<StatefulSet>[]>,
+  isOn: boolean,
+): readonly Finding[] {
+  if (asked.is !== 'answered') return [];
+  const sets = asked.value.filter(({ metadata }) => asksForSetPolicies(metadata.annotations));
+  if (sets.length === 0) return [];
+  if (!isOn)
+    return [
+      warning(
+        'sets',
+        `${named(sets)} ask for rollout policies that no replica follows`,
+        'start the replicas with --stateful-sets (chart: statefulSets), or remove the annotations; a partition that was raised before stays',
+      ),
+    ];
+  const owned = sets.filter((set) => ownerOfField(set, PARTITION) !== undefined);
+  const loose = sets.filter((set) => !owned.includes(set) && !isHeldAtRest(set));
+  return [
+    ...(owned.length > 0
+      ? [
+          warning(
+            'sets',
+            `the partition of ${named(owned)} is also written by another tool, so policies cannot hold their rollouts`,
+            'remove spec.updateStrategy.rollingUpdate.partition from what that tool applies (docs/ROLLOUTS.md)',
+          ),
+        ]
+      : []),
+    ...(loose.length > 0
+      ? [
+          warning(
+            'sets',
+            `${named(loose)} are at rest and not held: a change of the template begins before the policies have seen it`,
+            'rollkeeper explain statefulset/NAME says why the controller does not raise the partition',
+          ),
+        ]
+      : []),
+    ...(owned.length + loose.length === 0
+      ? [ok('sets', `${named(sets)} are held at rest, or roll out`)]
+      : []),
+  ];
+}
+
+function named(sets: readonly DeepReadonly<StatefulSet>[]): string {
+  const names = sets.map(({ metadata }) => keyOf(metadata));
+  return `${counted(sets.length, 'StatefulSet')} (${someOf(names, 3)})`;
+}
