@@ -16,7 +16,7 @@ async function filled() {
   for (const namespace of ['bank', 'shop'])
     for (let index = 0; index < 300; index++) {
       const name = `c-${String(index).padStart(3, '0')}`;
-      const labels = index % 100 === 99 ? { mark: 'yes' } : {};
+      const labels: Record<string, string> = index % 100 === 99 ? { mark: 'yes' } : {};
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels } };
       await storage.create({ resource: 'configmaps', namespace, name }, object);
     }

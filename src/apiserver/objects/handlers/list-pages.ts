@@ -103,7 +103,7 @@ class ListPages implements PageSource {
     const { kind, namespace } = this.call;
     const { items, next, remaining, revision } = await this.readPage(qualifiedResource(kind.type), {
       ...(kind.type.namespaced && namespace !== '' && { namespace }),
-      // Of what is read, few may be selected: as many as are wanted would be a read for each of the last ones.
+      // Few of those read may be selected: to read only as many as are wanted would be a read for each of the last ones.
       limit: this.isFiltered ? PAGE_OBJECTS : Math.min(this.wanted, PAGE_OBJECTS),
       maxTextLength: this.maxTextLength,
       ...(this.cursor && { continueFrom: this.cursor }),
@@ -120,7 +120,7 @@ class ListPages implements PageSource {
     return { items: selected, revision, remaining, isLast, ...(next && { next }) };
   }
 
-  /** The last page of a list with a limit, of which more had been read. How many objects remain is told of no filtered list. */
+  /** The last page of a list with a limit, of which more had been read. A filtered list does not say how many objects remain. */
   private cutPage(items: readonly StoredObject[], revision: number): SelectedPage {
     const last = items.at(-1);
     const { name = '', namespace = '' } = last?.key ?? last?.object.metadata ?? {};
