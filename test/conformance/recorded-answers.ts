@@ -58,6 +58,7 @@ export class RecordedAnswers implements ConformanceFormat {
     const isDry = genuine.method !== 'GET' && genuine.nodry !== true;
     const leavesNothing = isDry || genuine.method === 'GET';
     if (leavesNothing && this.independent++ % this.oneOf !== 0) return [];
+    if (asksForShard(genuine)) return [];
     const query = [genuine.query ?? '', isDry ? 'dryRun=All' : ''].filter((text) => text !== '').join('&');
     const answer = await this.server?.send({ ...genuine, query });
     if (!answer) throw new Error('the server has been stopped');
@@ -81,6 +82,11 @@ async function setUp(server: AnswerServer, item: RecordedRequest): Promise<void>
   const { body, code } = await server.send({ ...item, method: 'POST' });
   if (code !== 201 && code !== 404)
     throw new Error(`the set-up is refused: ${item.path}: ${code} ${stringifyJson(body.message)}`);
+}
+
+/** The recorded server had the gate ShardedListAndWatch off, and ignored the parameter. Here it is on: docs/API.md. */
+function asksForShard({ query = '' }: RecordedAnswer): boolean {
+  return new URLSearchParams(query).has('shardSelector');
 }
 
 /** `update Pod~2/status.status.phase#1` is of `Pod`. */

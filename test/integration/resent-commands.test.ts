@@ -8,6 +8,7 @@ import { SystemClock } from '../../src/machinery/clock/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { RedisActorStore } from '../../src/redis/activation/redis-actor-store.js';
 import { RedisEventLedger } from '../../src/redis/operator/redis-event-ledger.js';
+import { RedisSlotTable } from '../../src/redis/slots/redis-slot-table.js';
 import { RedisPeerRegistry } from '../../src/rollkeeper/admin/pages/redis-peer-registry.js';
 import { BullMqWorkQueueConsumer, RedisActivationQueue, RedisResourceLock } from '../../src/redis/index.js';
 import { LuaScript } from '../../src/redis/connection/index.js';
@@ -265,6 +266,19 @@ describe('a command that is sent twice', () => {
     await ledger.combine('series');
     expect(await ledger.nameOf('series', 'web.1')).toBe('combined');
     expect(differences).toEqual([]);
+  });
+
+  it('assigns slots once', async () => {
+    const table = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix: `${keyPrefix}:` });
+    const leader = await table.begin({ epoch: 1, holder: 'a' }, 2);
+    const assigned = await leader.assign([{ slot: 1, owner: 'a', standby: 'b' }]);
+    expect(assigned[1]).toEqual({ owner: 'a', standby: 'b', epoch: 1 });
+    expect(await leader.assign([{ slot: 1, owner: 'a', standby: 'b', epochAbove: 1 }])).toMatchObject([
+      { epoch: 0 },
+      { epoch: 2 },
+    ]);
+    expect(differences).toEqual([]);
+    table.close();
   });
 
   it('was tried with every script', () => {
