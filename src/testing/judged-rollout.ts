@@ -19,6 +19,8 @@ import { RolloutWorld, isOfExperiment } from './rollout-world.js';
  */
 export class JudgedRollout extends RolloutWorld {
   private known = 0;
+  /** The size that the rollout began with, as noted before the pass: the one that ends it takes the note before the last old pods. */
+  private start: number | undefined;
   /** Number of sizes checked. */
   judged = 0;
 
@@ -35,6 +37,7 @@ export class JudgedRollout extends RolloutWorld {
 
   override async sync(ref?: ObjectRef): Promise<void> {
     this.known = known(this.replicaSets);
+    this.start = this.notedStart;
     await super.sync(ref);
   }
 
@@ -63,14 +66,18 @@ export class JudgedRollout extends RolloutWorld {
   private get countedSpec(): Deployment['spec'] {
     const { metadata, spec } = this.deployment;
     const mode = metadata.annotations?.['rollkeeper.dev/autoscaling'];
-    const starts = this.replicaSets.flatMap(
-      ({ metadata: { annotations } }) => annotations?.['rollkeeper.dev/size-at-start'] ?? [],
-    );
     const asked = spec.replicas ?? 1;
-    const [start] = starts.map(Number);
+    const { start } = this;
     // Policies rest while the rollout is paused.
     if (mode === undefined || start === undefined || asked === 0 || spec.paused) return spec;
     return { ...spec, replicas: mode === 'hold' ? start : Math.max(start, asked) };
+  }
+
+  private get notedStart(): number | undefined {
+    const [start] = this.replicaSets.flatMap(
+      ({ metadata: { annotations } }) => annotations?.['rollkeeper.dev/size-at-start'] ?? [],
+    );
+    return start === undefined ? undefined : Number(start);
   }
 
   /** Under `surge: if-it-fits` one pod more may be missing while a new one finds no room. */

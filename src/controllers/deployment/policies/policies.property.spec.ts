@@ -138,6 +138,18 @@ const PAUSED_IN_THE_SURGE: [Scenario, Change[]] = [
   [{ cpu: '200m' }, { prometheus: '0' }, { paused: true }, { freeze: false }],
 ];
 
+/** The last old pod goes in the pass that lets the size of the Deployment count again, after another size was held until then. */
+const ENDS_WHILE_HELD: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 2, maxSurge: '100%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    autoscaling: 'hold',
+    steps: '100%; check slo; approve',
+    traffic: '100%; check slo; approve',
+  },
+  [{ replicas: 1 }, { team: 'shop' }, { cpu: '100m' }],
+];
+
 /** Rule 13. */
 function expectNotedSizes(replicaSets: readonly ReplicaSet[]): void {
   for (const { metadata, spec } of replicaSets) {
@@ -213,6 +225,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         SCALED_WHILE_PAUSED,
         MOVED_TO_EVICTED,
         PAUSED_IN_THE_SURGE,
+        ENDS_WHILE_HELD,
       ],
     });
   });

@@ -129,6 +129,8 @@ export const change = fc.oneof(
   fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
   fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
   fc.record({ team: fc.constantFrom<string | undefined>('shop', 'sales', undefined) }),
+  /** A rollout by weights asks for them, or no more. */
+  fc.record({ led: fc.boolean() }),
 );
 export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -201,6 +203,7 @@ export class PolicyWorld {
     if ('roomFor' in change) return this.limitRoom(change.roomFor);
     if ('lost' in change) return this.lose(change.lost);
     if ('config' in change) return this.configure(change.config);
+    if ('led' in change) return this.lead(change.led);
     if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
@@ -214,6 +217,15 @@ export class PolicyWorld {
       if (!this.refusing || random.next() < 0.5) this.gateway.serveRoutes();
       if (!this.refusing || random.next() < 0.5) this.gateway.fillEndpoints();
     };
+  }
+
+  private lead(isLed: boolean): void {
+    const { traffic } = this.drawn;
+    if (traffic === undefined) return;
+    this.world.change((deployment) => {
+      annotate(deployment, 'traffic', isLed ? 'httproute/web' : undefined);
+      annotate(deployment, 'steps', isLed ? traffic : undefined);
+    });
   }
 
   private limitRoom(more: number | undefined): void {
