@@ -85,6 +85,60 @@ describe.skipIf(!anyKubectl())('people hear of a rollout, with kubectl', () => {
 
   const setImage = (image: string) => lab.kubectl('set', 'image', 'deployment/web', `web=${image}`);
 
+  it('is tried by one command, which says per channel what happened, and shows no secret', async () => {
+    await lab.kubectl(
+      'create',
+      'secret',
+      'generic',
+      'broken',
+      '--from-literal=service=slack',
+      '--from-literal=url=http://127.0.0.1:1/very-secret',
+    );
+    await lab.kubectl('annotate', 'secret', 'broken', 'rollkeeper.dev/check-hosts=127.0.0.1');
+    await lab.kubectl('create', 'deployment', 'other', '--image=web:1', '--replicas=0');
+    await lab.kubectl('annotate', 'deployment/other', 'rollkeeper.dev/notify=chat,broken,missing');
+    const { code, stderr, stdout } = await lab.rollkeeper(
+      'notifications',
+      'test',
+      '--notification-hosts',
+      '127.0.0.1',
+      '-o',
+      'json',
+    );
+    const results = JSON.parse(stdout) as { channel: string; usedBy: string[] }[];
+    expect(results).toEqual([
+      {
+        channel: 'chat',
+        usedBy: ['deployment/other', 'deployment/web'],
+        result: 'sent',
+        service: 'slack',
+        status: 200,
+      },
+      {
+        channel: 'broken',
+        usedBy: ['deployment/other'],
+        result: 'failed',
+        service: 'slack',
+        error: expect.any(String),
+      },
+      {
+        channel: 'missing',
+        usedBy: ['deployment/other'],
+        result: 'failed',
+        error: 'there is no Secret missing',
+      },
+      { channel: 'slow', usedBy: ['deployment/web'], result: 'sent', service: 'slack', status: 200 },
+    ]);
+    expect(code).toBe(3);
+    expect(stdout + stderr).not.toContain('very-secret');
+    expect(services.titles('/chat')).toContain('Test of channel chat in namespace default');
+    const refused = await lab.rollkeeper('notifications', 'test', '--notification-hosts', 'example.com');
+    expect(refused.stdout).toContain('is not one of the hosts that --notification-hosts allows');
+    expect(refused.code).toBe(3);
+    await lab.kubectl('delete', 'deployment', 'other');
+    services.got.length = 0;
+  });
+
   it('is told from its start to its end, and waits for no service', async () => {
     services.hung.add('/slow');
     await setImage('web:2');

@@ -15,6 +15,7 @@ import { registerExplainCommand } from './explain.command.js';
 import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
+import { registerNotificationsCommand } from './notifications.command.js';
 import { registerPlanCommand } from './plan.command.js';
 import { registerProblemsCommand } from './problems.command.js';
 import { registerQueueCommand } from './queue.command.js';
@@ -55,6 +56,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   registerReleaseCommand(program);
   registerRolloutRequestCommands(program);
   registerExperimentCommand(program);
+  registerNotificationsCommand(program);
   registerDiffCommand(program);
   registerTimelineCommand(program);
   registerScaleCommand(program);

@@ -38,6 +38,9 @@ export const EXPERIMENT_EXIT_CODES = {
   ...{ 'timed-out': 7, running: 8, starting: 8 },
 } as const;
 
+/** The codes of `notifications test`, by the worst result. */
+export const NOTIFICATIONS_EXIT_CODES = { sent: 0, failed: 3 } as const;
+
 /** The codes of `scale`, by the outcome. */
 export const SCALE_EXIT_CODES = { done: 0, 'would-do': 0, refused: 3, 'timed-out': 7 } as const;
 
@@ -92,6 +95,11 @@ export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
     of(EXPERIMENT_EXIT_CODES.inconclusive, 'inconclusive: a check had no verdict when the time was over'),
     of(EXPERIMENT_EXIT_CODES['timed-out'], 'timed out: it goes on without the command'),
     of(EXPERIMENT_EXIT_CODES.running, 'under way (status)'),
+  ],
+  notifications: [
+    of(0, 'each channel has taken the message'),
+    of(1, 'no channel is named in the namespace, or no answer'),
+    of(NOTIFICATIONS_EXIT_CODES.failed, 'a channel has not taken it'),
   ],
   release: [
     of(0, 'complete: each Deployment of the release is'),

@@ -27,6 +27,7 @@ export const COMMANDS_OF_A_CLUSTER: readonly (readonly string[])[] = [
   ['promote', 'web'],
   ['abort', 'web'],
   ['retry', 'web'],
+  ['notifications', 'test'],
   ['experiment', 'list'],
   ['experiment', 'status', 'sizes'],
   ['experiment', 'stop', 'sizes'],

@@ -25,14 +25,18 @@ export interface SendParts {
 
 /**
  * Sends a notification to a channel, once.
+ * @returns the status of the answer; undefined for a mail
  * @throws ChannelError if it was not taken. The message names neither the URL nor what a server answered
  */
 export async function sendNotification(
   notification: Notification,
   channel: Channel,
   { mail, nowMs, sender, signal }: SendParts,
-): Promise<void> {
-  if (channel.service === 'email') return mail(channel, mailText(notification), signal);
+): Promise<number | undefined> {
+  if (channel.service === 'email') {
+    await mail(channel, mailText(notification), signal);
+    return undefined;
+  }
   const body = bodyOf(notification, channel);
   const headers = {
     'content-type': channel.service === 'webhook' ? channel.contentType : 'application/json; charset=utf-8',
@@ -44,6 +48,7 @@ export async function sendNotification(
       signal,
     );
     if (status < 200 || status > 299) throw new ChannelError(`the service answered ${status}`);
+    return status;
   } catch (error) {
     if (error instanceof NoAnswerError) throw new ChannelError(error.message, { cause: error });
     throw error;

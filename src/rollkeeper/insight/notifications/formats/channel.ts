@@ -54,10 +54,10 @@ const SMTP_PORTS: Readonly<Record<string, string>> = { 'smtp:': '587', 'smtps:':
 /**
  * Reads the Secret of a channel, and checks that requests may go where it leads: by the operator's list, and by the annotation on
  * the Secret itself, so that no other Secret of the namespace can be named for one.
- * @param hosts of `--notification-hosts`
+ * @param hosts of `--notification-hosts`; undefined where they are not known, and the Secret's annotation decides alone
  * @throws ChannelError
  */
-export function readChannel(secret: DeepReadonly<Secret>, hosts: readonly HostRule[]): Channel {
+export function readChannel(secret: DeepReadonly<Secret>, hosts: readonly HostRule[] | undefined): Channel {
   const value = (key: string): string | undefined => valueOf(secret, key);
   const service = SERVICES.find((each) => each === value('service'));
   if (!service) throw problem(secret, `its key service is not one of ${SERVICES.join(', ')}`);
@@ -82,7 +82,7 @@ export function readChannel(secret: DeepReadonly<Secret>, hosts: readonly HostRu
 function assertMayGo(
   secret: DeepReadonly<Secret>,
   { service, url }: Pick<Channel, 'service' | 'url'>,
-  hosts: readonly HostRule[],
+  hosts: readonly HostRule[] | undefined,
 ): void {
   const parsed = URL.parse(url);
   const protocols = service === 'email' ? ['smtp:', 'smtps:'] : ['https:', 'http:'];
@@ -93,7 +93,7 @@ function assertMayGo(
   const { hostname, port, protocol } = parsed;
   const isMail = service === 'email';
   const target = isMail ? `http://${hostname}:${port || SMTP_PORTS[protocol]}` : url;
-  const refused = hostProblem(target, hosts, '--notification-hosts');
+  const refused = hosts && hostProblem(target, hosts, '--notification-hosts');
   if (refused !== undefined) throw problem(secret, refused);
   let marked: readonly HostRule[];
   try {
