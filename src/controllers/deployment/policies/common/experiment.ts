@@ -9,6 +9,8 @@ export interface Experiment {
   readonly baseline: number;
   /** The number of pods of the new version. */
   readonly canary: number;
+  /** Pods of further revisions that are kept, by their numbers. */
+  readonly revisions: readonly { readonly revision: string; readonly replicas: number }[];
   /** Whether they have the labels of the Deployment's pods, so that its Services select them. */
   readonly isServing: boolean;
   /** Checks of these pods. */

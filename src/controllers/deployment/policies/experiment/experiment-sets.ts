@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { POD_TEMPLATE_HASH, parseTimeMs } from '../../../shared/index.js';
 import { REVISION } from '../../kubernetes/annotations.js';
@@ -13,7 +13,7 @@ import { stableBeside } from '../common/stable-beside.js';
 
 /** A label of the ReplicaSets and pods of experiments: which one of them. */
 export const EXPERIMENT = `${PREFIX}experiment`;
-/** The label that says which version they run: `baseline` or `canary`. */
+/** The label that says which version they run: `baseline`, `canary` or `revision-7`. */
 export const EXPERIMENT_SIDE = `${PREFIX}experiment-side`;
 /** The label with the name of the Deployment, for Services of experiments; a name of more than 63 characters is cut off. */
 export const EXPERIMENT_OF = `${PREFIX}experiment-of`;
@@ -21,7 +21,7 @@ export const EXPERIMENT_OF = `${PREFIX}experiment-of`;
 export const EXPERIMENT_UNTIL = `${PREFIX}experiment-until`;
 
 /** The versions of an experiment. */
-export type Side = 'baseline' | 'canary';
+export type Side = 'baseline' | 'canary' | `revision-${string}`;
 
 /** The ReplicaSet of one version, and the hash that its pods are labelled with. */
 export interface SideName {
@@ -56,10 +56,15 @@ export function labelOf(name: string): string {
 }
 
 /** The versions that take part in an experiment, and how many pods of each. */
-export function sidesOf({ baseline, canary }: Experiment): readonly { side: Side; replicas: number }[] {
+export function sidesOf({
+  baseline,
+  canary,
+  revisions,
+}: Experiment): readonly { side: Side; replicas: number; revision?: string }[] {
   const all = [
     { side: 'baseline', replicas: baseline },
     { side: 'canary', replicas: canary },
+    ...revisions.map((each) => ({ ...each, side: `revision-${each.revision}` as const })),
   ] as const;
   return all.filter(({ replicas }) => replicas > 0);
 }
@@ -75,6 +80,18 @@ export function untilOf({ metadata }: DeepReadonly<ReplicaSet>): number {
   return parseTimeMs(metadata.annotations?.[EXPERIMENT_UNTIL]) ?? 0;
 }
 
+function templateOf(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft,
+  side: Side,
+): DeepReadonly<PodTemplateSpec> | undefined {
+  return side === 'canary' ? latest.template : stableBeside(draft, latest)?.template;
+}
+
+function ofRevision(draft: RolloutDraft, revision: string): DeepReadonly<PodTemplateSpec> | undefined {
+  return draft.living.find((set) => set.annotations[REVISION] === revision)?.template;
+}
+
 /**
  * The ReplicaSets of an experiment. The Deployment owns them, so that they go with it, and does not control them: it neither counts
  * nor adopts them. Their pods have no label of the Deployment's pods unless they serve, so that no Service selects them.
@@ -84,9 +101,8 @@ export function experimentSets(
   latest: ReplicaSetDraft,
   { experiment, step, untilMs }: ExperimentAt,
 ): readonly ReplicaSet[] {
-  const templates = { baseline: stableBeside(draft, latest)?.template, canary: latest.template };
-  return sidesOf(experiment).flatMap(({ replicas, side }) => {
-    const template = templates[side];
+  return sidesOf(experiment).flatMap(({ replicas, revision, side }) => {
+    const template = revision === undefined ? templateOf(draft, latest, side) : ofRevision(draft, revision);
     if (!template) return [];
     const { hash, replicaSet } = sideName(draft, latest, step, side);
     const own = { [EXPERIMENT]: hash, [EXPERIMENT_OF]: labelOf(draft.name), [EXPERIMENT_SIDE]: side };

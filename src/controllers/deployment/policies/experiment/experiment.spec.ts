@@ -172,6 +172,31 @@ describe('an experiment', () => {
     expect(setsOf(lab)).toEqual({});
   });
 
+  it('runs pods of further revisions that are kept', async () => {
+    const lab = await PolicyLab.rolledOut({}, { replicas: 2 });
+    await lab.image('app:2');
+    await lab.annotate('steps', 'experiment 10m: baseline 1, canary 1, revision 1 2; 100%');
+    await lab.image('app:3');
+    expect(setsOf(lab)).toEqual({ 'app:1': 2, 'app:2': 1, 'app:3': 1 });
+    expect(lab.sizes).toEqual({ 'app:2': 2 });
+    lab.world.startExperiments();
+    await lab.pass(10 * MINUTE_MS + 2000);
+    await lab.rest();
+    expect(setsOf(lab)).toEqual({});
+    const [note] = readExperimentNotes(lab.replicaSet('app:3').metadata.annotations);
+    expect(note).toMatchObject({ pods: { baseline: 1, canary: 1, 'revision-1': 2 } });
+  });
+
+  it('does not begin without a revision that it names, and says which pods are missing', async () => {
+    const lab = await rolledOut('experiment 10m: canary 1, revision 77 2; 100%');
+    await lab.image('app:2');
+    lab.world.startExperiments();
+    await lab.pass(2000);
+    expect(lab.condition()).toContain('available: canary 1 of 1, revision-77 0 of 2');
+    await lab.pass(10 * MINUTE_MS);
+    expect(setsOf(lab)).toEqual({});
+  });
+
   it('is made once, also by a process that follows one which died in between', async () => {
     const lab = await rolledOut();
     let writes = 0;
@@ -190,6 +215,7 @@ describe('an experiment', () => {
     'experiment 10m: baseline 2, canary 2, check compare-latency',
     'experiment 1h30m: canary 1, serving',
     'experiment 10s: canary 50, check a, check b',
+    'experiment 10m: baseline 1, canary 1, revision 7 2, revision 3 1, check a',
   ])('is written as it is read: %s', (text) => {
     const parsed = parseSteps(text);
     expect('steps' in parsed && parsed.steps.map(renderStep)).toEqual([text]);
@@ -208,6 +234,12 @@ describe('an experiment', () => {
       'experiment 10m: canary 1, check a, check a',
       'experiment 10m: canary 1, other 2',
       'experiment x: canary 1',
+      'experiment 10m: canary 1, revision 7',
+      'experiment 10m: canary 1, revision 0 1',
+      'experiment 10m: canary 1, revision 7 1, revision 7 2',
+      'experiment 10m: revision 7 1',
+      'experiment 10m: canary 1, revision 7 51',
+      'experiment 10m: canary 1, revision seven 1',
     ],
   ])('is not %s', (text) => {
     expect(parseSteps(text)).toHaveProperty('problem');

@@ -24,6 +24,8 @@ export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly probl
 
 /** The number of pods of each version in an experiment. */
 const MOST_OF_EXPERIMENT = 50;
+/** The number of further revisions in an experiment: with the two versions as many templates as outside of rollouts. */
+const MOST_REVISIONS = 8;
 
 /** `check pre; 1; header x-canary=always; weight 5%; wait 5m; 20%; approve; 50%; check slo`: sizes, shares, and what has to happen before the next. */
 export function parseSteps(text: string): ParsedSteps {
@@ -61,22 +63,29 @@ function parseStep(word: string): Step | undefined {
   return size && { kind: 'size', size };
 }
 
-/** `experiment 10m: baseline 2, canary 2, check compare-latency, serving`, without a second word of the same. */
+/** `experiment 10m: baseline 2, canary 2, revision 7 1, check compare-latency, serving`, without a second word of the same. */
 function parseExperiment(word: string): Experiment | undefined {
   const [, duration = '', rest = ''] = /^experiment\s+([^\s:]+):([^:]+)$/.exec(word) ?? [];
   const ms = parseDuration(duration);
   const counts = new Map<string, number>();
   const checks = new Set<string>();
+  const revisions = new Map<string, number>();
   let isServing = false;
   for (const part of rest.split(',').map((each) => each.trim())) {
     const [name = '', value = '', ...more] = part.split(/\s+/);
-    const count = /^\d{1,2}$/.test(value) ? Number(value) : 0;
+    if (name === 'revision') {
+      const replicas = countIn(more.join(' '));
+      const isNew = /^[1-9]\d{0,17}$/.test(value) && !revisions.has(value);
+      if (!isNew || replicas === 0 || revisions.size === MOST_REVISIONS) return undefined;
+      revisions.set(value, replicas);
+      continue;
+    }
+    const count = countIn(value);
     const isNew = more.length === 0 && !counts.has(name) && !checks.has(value);
     if (!isNew) return undefined;
     if (part === 'serving' && !isServing) isServing = true;
     else if (name === 'check' && isCheckName(value)) checks.add(value);
-    else if ((name === 'baseline' || name === 'canary') && count > 0 && count <= MOST_OF_EXPERIMENT)
-      counts.set(name, count);
+    else if ((name === 'baseline' || name === 'canary') && count > 0) counts.set(name, count);
     else return undefined;
   }
   const canary = counts.get('canary');
@@ -86,9 +95,16 @@ function parseExperiment(word: string): Experiment | undefined {
     ms,
     baseline: counts.get('baseline') ?? 0,
     canary,
+    revisions: [...revisions].map(([revision, replicas]) => ({ revision, replicas })),
     isServing,
     checks: [...checks],
   };
+}
+
+/** The number of pods; 0 if it is none, or too large. */
+function countIn(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  return count <= MOST_OF_EXPERIMENT ? count : 0;
 }
 
 /** The characters of a header's name (RFC 9110, 5.6.2) and of a cookie's (RFC 6265, 4.1.1). */
@@ -135,10 +151,11 @@ export function renderStep(step: Step): string {
   }
 }
 
-function renderExperiment({ baseline, canary, checks, isServing, ms }: Experiment): string {
+function renderExperiment({ baseline, canary, checks, isServing, ms, revisions }: Experiment): string {
   const parts = [
     ...(baseline > 0 ? [`baseline ${baseline}`] : []),
     `canary ${canary}`,
+    ...revisions.map(({ replicas, revision }) => `revision ${revision} ${replicas}`),
     ...checks.map((check) => `check ${check}`),
     ...(isServing ? ['serving'] : []),
   ];
