@@ -24,6 +24,7 @@ import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
 import {
+  createAdmissionDriftController,
   createDeploymentController,
   createDrainController,
   createExperimentsController,
@@ -160,6 +161,7 @@ export function forDeploymentApis(
     | 'respectDisruptionBudgets'
     | 'restartOnConfig'
     | 'traffic'
+    | 'watchAdmission'
     | 'zones'
   > & {
     /** Whether histories are kept for Deployments that ask for it. @default false */
@@ -179,6 +181,8 @@ export function forDeploymentApis(
           neighbours: apis.filter((other) => other !== api),
         }),
       );
+      if (deploymentOptions.watchAdmission)
+        controllers.push(...apis.map((api) => createAdmissionDriftController(api)));
       if (deploymentOptions.drainSessions) controllers.push(createDrainController());
       controllers.push(createExperimentsController({ checks: options.checks }));
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));

@@ -35,6 +35,7 @@ const WHOLE: Installation = {
   zones: true,
   statefulSets: true,
   lastingHistory: true,
+  watchAdmission: true,
   looksAtAllKinds: false,
   evictionWebhook: { configuration: 'evictions', namespace: 'ops' },
 };

@@ -216,6 +216,15 @@
   resources: [pods]
   verbs: [delete]
 {{- end }}
+{{- if .Values.watchAdmission }}
+{{- /* Pods that are created on trial, and the result on their Deployment. */}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [create]
+- apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
+  resources: [deployments]
+  verbs: [patch]
+{{- end }}
 {{- if .Values.lastingHistory }}
 {{- /* Each Deployment's history, in its namespace. */}}
 - apiGroups: [""]

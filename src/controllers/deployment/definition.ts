@@ -158,6 +158,7 @@ function policySources(
     respectDisruptionBudgets,
     restartOnConfig,
     traffic,
+    watchAdmission,
     workers,
     zones,
   } = compiled;
@@ -184,6 +185,7 @@ function policySources(
       order: orderSource({ deployments: deployments.lister, replicaSets, pods, clock, defaultsOf }),
       nodes: zones ? nodeLabels(informers) : ('off' as const),
       drainsSessions: drainSessions,
+      watchesAdmission: watchAdmission,
     },
     measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
     checkHosts: checks && (checks.hosts ?? []),

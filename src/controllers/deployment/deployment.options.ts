@@ -60,6 +60,12 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   drainSessions?: boolean;
+  /**
+   * Restarts Deployments with `restart-on: admission` (docs/ROLLOUTS.md). It needs the controller that
+   * {@link createAdmissionDriftController} makes.
+   * @default false
+   */
+  watchAdmission?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -77,6 +83,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly traffic: boolean;
   readonly zones: boolean;
   readonly drainSessions: boolean;
+  readonly watchAdmission: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -94,6 +101,7 @@ const schema = z.object({
   traffic: z.boolean().default(false),
   zones: z.boolean().default(false),
   drainSessions: z.boolean().default(false),
+  watchAdmission: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -40,6 +40,8 @@ export {
 } from './record/index.js';
 export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
 export { historyKeptForMs } from './policies/history/settings.js';
+export { createAdmissionDriftController } from './drift/admission-drift-controller.js';
+export { driftSentence, readDrift } from './policies/admission-restart/drift-record.js';
 export { createDrainController } from './drain/drain-controller.js';
 export { createTurnsController } from './turns-controller.js';
 export {

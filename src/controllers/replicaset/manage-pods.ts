@@ -3,16 +3,7 @@ import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes'
 import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { DoomedPod, MarkedPod } from '../shared/index.js';
-import {
-  FAILED_DELETE,
-  POD_FAILURE_BACK_OFF,
-  PodControl,
-  podFromTemplate,
-  podNamePrefix,
-  readPodMarks,
-  readingCopies,
-  withMarks,
-} from '../shared/index.js';
+import { FAILED_DELETE, POD_FAILURE_BACK_OFF, PodControl, podOfReplicaSet } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
@@ -173,7 +164,7 @@ export class PodManager {
       intents: plan.intents,
       control,
       context,
-      podOf: (name) => podOf(asOwner(this.replicated, replicaSet), name),
+      podOf: (name) => podOfReplicaSet(asOwner(this.replicated, replicaSet), name),
       otherNames: (count, alsoTaken) => newPodNames({ replicaSet, count, alsoTaken }, this.deps),
     });
     const drain = drainOf(replicaSet, this.deps, context);
@@ -228,10 +219,4 @@ async function keepOnlyOpenIntents(context: Context, stored: PodIntents, open: P
   if (unchanged) return;
   if (isEmptyIntents(open)) context.intents.clear();
   else await context.intents.store(open);
-}
-
-function podOf(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
-  const generateName = podNamePrefix(owner.metadata.name);
-  const pod = podFromTemplate({ owner, template: owner.spec.template, name, generateName });
-  return withMarks(readingCopies(pod, owner), readPodMarks(owner));
 }

@@ -41,6 +41,7 @@ export {
   selectorKeys,
   withMarks,
 } from './pods/pod-marks.js';
+export { podOfReplicaSet } from './pods/pod-of-replica-set.js';
 export type { MarkedPod, PodMarks } from './pods/pod-marks.js';
 export {
   CONFIG_COPIES,

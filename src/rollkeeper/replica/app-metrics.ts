@@ -45,6 +45,18 @@ export function observeDegraded(meter: Meter, count: () => number | undefined): 
     });
 }
 
+/** Number of Deployments whose pods differ from what admission gives new ones; `undefined` reports nothing. */
+export function observeDrifted(meter: Meter, count: () => number | undefined): void {
+  meter
+    .createObservableGauge(METRICS.driftedDeployments, {
+      description: 'Deployments with pods that differ from what admission gives new ones',
+    })
+    .addCallback((result) => {
+      const drifted = count();
+      if (drifted !== undefined) result.observe(drifted);
+    });
+}
+
 /** Number of ReplicaSets whose pods die before they are ready; `undefined` reports nothing. */
 export function observeFailingReplicaSets(meter: Meter, count: () => number | undefined): void {
   meter

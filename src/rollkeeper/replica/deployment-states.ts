@@ -3,6 +3,7 @@ import {
   POLICY_REASONS,
   ROLLOUT_HEALTH,
   degradedBecause,
+  readDrift,
   policyReasonOf,
   rolloutHealth,
   stateOfStatus,
@@ -40,6 +41,13 @@ export function countDegraded(deployments: Iterable<DeepReadonly<Deployment>>): 
   let degraded = 0;
   for (const deployment of deployments) if (degradedBecause(deployment) !== undefined) degraded += 1;
   return degraded;
+}
+
+/** Counts the Deployments with pods that differ from what admission gives new ones. */
+export function countDrifted(deployments: Iterable<DeepReadonly<Deployment>>): number {
+  let drifted = 0;
+  for (const { metadata } of deployments) if (readDrift(metadata.annotations) !== undefined) drifted += 1;
+  return drifted;
 }
 
 /** Counts the ReplicaSets whose pods die before they are ready. */

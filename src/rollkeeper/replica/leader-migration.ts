@@ -18,6 +18,8 @@ const HELPS: Readonly<Record<string, string>> = {
   'rollout-history': 'deployment',
   'rollout-turns': 'deployment',
   'session-drain': 'deployment',
+  'admission-drift': 'deployment',
+  'rollkeeper-admission-drift': 'rollkeeper-deployment',
   'rollkeeper-rollout-history': 'rollkeeper-deployment',
 };
 

@@ -270,6 +270,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'statefulSets' },
   }),
+  'watch-admission': onOrOff({
+    help: 'compare the pods of Deployments with what mutating webhooks give new ones, by creations on trial, show where they differ, and restart those that request it (docs/ROLLOUTS.md); needs list and watch on MutatingWebhookConfigurations, create on pods, and patch on Deployments',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'watchAdmission' },
+  }),
   'lasting-history': onOrOff({
     help: 'keep the history of Deployments for as many days as they request, each in a ConfigMap of its namespace (docs/ROLLOUTS.md); needs get, create and update on ConfigMaps, and get on Deployments',
     default: false,

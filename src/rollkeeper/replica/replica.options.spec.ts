@@ -53,6 +53,15 @@ describe('the options of a replica', () => {
     expect(namesWith({ 'drain-sessions': true, controllers: 'replicaset' })).toEqual([]);
   });
 
+  it('compare pods with admission by a controller for each API, where that is asked for', () => {
+    const namesWith = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...needed, 'deployment-api': 'apps/v1,rollkeeper.dev/v1', ...more })
+        .definitions.map(({ name }) => name)
+        .filter((name) => name.endsWith('admission-drift'));
+    expect(namesWith({})).toEqual([]);
+    expect(namesWith({ 'watch-admission': true })).toEqual(['admission-drift', 'rollkeeper-admission-drift']);
+  });
+
   it('lead without an election where that is asked for, as kube-controller-manager takes it', () => {
     const lockWith = (more: Record<string, unknown>) =>
       compileReplicaOptions({ ...needed, ...more })['leader-elect-resource-lock'];

@@ -128,6 +128,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       restartOnConfig: compiled['restart-on-config'],
       pinConfig: compiled['pin-config'],
       drainSessions: compiled['drain-sessions'],
+      watchAdmission: compiled['watch-admission'],
       lastingHistory: compiled['lasting-history'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),

@@ -8,11 +8,18 @@ import {
   createCheckMetrics,
   createRolloutMetrics,
   observeDegraded,
+  observeDrifted,
   observeDeployments,
   observeFailingReplicaSets,
   observePolicies,
 } from './app-metrics.js';
-import { countDegraded, countFailing, countPolicyReasons, countRolloutHealth } from './deployment-states.js';
+import {
+  countDegraded,
+  countDrifted,
+  countFailing,
+  countPolicyReasons,
+  countRolloutHealth,
+} from './deployment-states.js';
 import { RolloutDurations } from '../insight/durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -49,6 +56,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     );
     observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
     observeDegraded(meter, () => (manager.isLeader ? countDegraded(listed()) : undefined));
+    observeDrifted(meter, () => (manager.isLeader ? countDrifted(listed()) : undefined));
     const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
     observeFailingReplicaSets(meter, () =>
       manager.isLeader ? countFailing(replicaSets.lister.list()) : undefined,

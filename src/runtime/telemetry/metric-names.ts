@@ -30,6 +30,7 @@ export const METRICS = {
   deployments: 'rollkeeper_deployments',
   rolloutPolicies: 'rollkeeper_rollout_policies',
   degradedDeployments: 'rollkeeper_degraded_deployments',
+  driftedDeployments: 'rollkeeper_drifted_deployments',
   failingReplicaSets: 'rollkeeper_failing_replicasets',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',

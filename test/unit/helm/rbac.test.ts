@@ -44,7 +44,11 @@ const isOfTraffic = ({ group, resource, verb }: Right): boolean =>
   group === 'gateway.networking.k8s.io' ||
   resource === 'endpointslices' ||
   (resource === 'services' && verb === 'create');
-const allOfDeployments = rightsNeededBy('controllers', 'deployment');
+/** Controllers beside that of Deployments, each for an option that is off by default. */
+const BESIDE = ['drain', 'drift'];
+const allOfDeployments = readdirSync(join(SRC, 'controllers', 'deployment'))
+  .filter((name) => ![...BESIDE, 'dist'].includes(name) && !name.endsWith('.spec.ts'))
+  .flatMap((name) => rightsNeededBy('controllers', 'deployment', name));
 const ofDeployments = allOfDeployments.filter(
   (right) => !isOfChecks(right) && !isSecret(right) && !isOfTraffic(right),
 );
@@ -392,6 +396,26 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('create pods on trial, and note the result on Deployments, only where pods are compared with admission', () => {
+    const needed = rightsNeededBy('controllers', 'deployment', 'drift');
+    expect(text(needed)).toEqual(['create pods', 'list pods', 'patch deployments.apps']);
+    const isOf = ({ resource, verb }: Right): boolean =>
+      (resource === 'pods' && verb === 'create') || (resource === 'deployments' && verb === 'patch');
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces };
+      const given = rightsGivenBy(rulesWith({ ...values, watchAdmission: true })).filter(isOf);
+      expect(text(given)).toEqual(['create pods', 'patch deployments.apps']);
+      expect(rightsGivenBy(rulesWith(values)).filter(isOf)).toEqual([]);
+    }
+  });
+
+  it('need no more for pods that drain than ReplicaSets do', () => {
+    const known = new Set(text(replicaSet));
+    const needed = text(rightsNeededBy('controllers', 'deployment', 'drain'));
+    expect(needed).toEqual(['delete pods', 'get pods']);
+    expect(needed.filter((right) => !known.has(right) && right !== 'get pods')).toEqual([]);
+  });
+
   it('reach nodes only where rollouts go zone by zone, and there to list and watch', () => {
     const isNode = ({ resource }: Right): boolean => resource === 'nodes';
     const controllers = [
@@ -430,6 +454,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { zones: true }, changes: { zones: true } },
     { values: { statefulSets: true }, changes: { statefulSets: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
+    { values: { watchAdmission: true }, changes: { watchAdmission: true } },
     { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
     {
       values: { problems: { lookAt: 'all' }, namespaces: ['ops'], redis: { clusterIdentity: 'east' } },
@@ -448,6 +473,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
       ...{ pinConfig: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
+      ...{ watchAdmission: false },
       ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
       ...{ statefulSets: false },
       ...changes,

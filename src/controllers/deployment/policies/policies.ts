@@ -1,3 +1,9 @@
+import {
+  ADMISSION_RESTART,
+  ADMISSION_RESTART_SETTINGS,
+  RESTART_ON_ADMISSION,
+  type AdmissionSurroundings,
+} from './admission-restart/admission-restart.js';
 import { AUTOSCALING } from './autoscaling/autoscaling.js';
 import { AUTOSCALING_SETTINGS } from './autoscaling/settings.js';
 import { BLUE_GREEN, RELEASED_SERVICES } from './blue-green/blue-green.js';
@@ -74,6 +80,7 @@ const SETTINGS = [
   CHECK_SETTINGS,
   START_SETTINGS,
   CONFIG_RESTART_SETTINGS,
+  ADMISSION_RESTART_SETTINGS,
   BUDGET_SETTINGS,
   TURN_SETTINGS,
   ORDER_SETTINGS,
@@ -107,6 +114,7 @@ const VERSION_RULES: readonly VersionRule<RolloutPass>[] = [
   GO_BACK,
   CARRY_OUT_REQUESTS,
   RESTART_ON_CHANGE,
+  RESTART_ON_ADMISSION,
   HOLD_UNTIL_PINNED,
   FOLLOW_ORDER,
   HOLD_START,
@@ -130,6 +138,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   RELEASED_SERVICES,
   CONFIG_RESTART,
   PINNED_CONFIG_POLICY,
+  ADMISSION_RESTART,
   EVICTIONS,
   REBALANCE,
   BUDGETS,
@@ -174,6 +183,7 @@ export const NO_POLICY: RolloutPolicy = Object.assign(
 /** The surroundings of a Deployment. What is not known, the policies neither ask about nor doubt: the status counts as true. */
 export interface Surroundings
   extends
+    AdmissionSurroundings,
     BudgetSurroundings,
     ConfigSurroundings,
     DrainSurroundings,

@@ -160,6 +160,7 @@ const WATCHING = createDeploymentController({
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
   zones: true,
   drainSessions: true,
+  watchAdmission: true,
 });
 
 export class PolicyWorld {

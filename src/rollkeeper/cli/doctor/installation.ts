@@ -20,6 +20,7 @@ export interface ReplicaConfig {
   readonly zones?: boolean;
   readonly 'stateful-sets'?: boolean;
   readonly 'lasting-history'?: boolean;
+  readonly 'watch-admission'?: boolean;
   readonly problems?: string;
   readonly 'eviction-webhook'?: string;
   readonly 'eviction-webhook-configuration'?: string;
@@ -54,6 +55,7 @@ export function installationOf(
     zones: config?.zones === true,
     statefulSets: config?.['stateful-sets'] === true,
     lastingHistory: config?.['lasting-history'] === true,
+    watchAdmission: config?.['watch-admission'] === true,
     looksAtAllKinds: config?.problems === 'all',
     ...evictionWebhookOf(config),
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {

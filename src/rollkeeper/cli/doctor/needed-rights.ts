@@ -31,6 +31,7 @@ export interface Installation {
   readonly zones: boolean;
   readonly statefulSets: boolean;
   readonly lastingHistory: boolean;
+  readonly watchAdmission: boolean;
   /** Whether all kinds are looked at for problems. */
   readonly looksAtAllKinds: boolean;
   /** The webhook that holds evictions, if the certificate is made here. */
@@ -210,6 +211,12 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
       ? [
           ...rights('get update patch', 'apps', 'statefulsets controllerrevisions'),
           ...rights('delete', '', 'pods'),
+        ]
+      : []),
+    ...(installation.watchAdmission
+      ? [
+          ...rights('create', '', 'pods'),
+          ...deploymentGroups.flatMap((group) => rights('patch', group, 'deployments')),
         ]
       : []),
     ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),

@@ -18,7 +18,13 @@ import {
   refusalOf,
 } from './standing-findings.js';
 import type { RolloutState } from '@rollkeeper/controllers/deployment';
-import { isCustomDeployment, isRolledOut, rolloutState } from '@rollkeeper/controllers/deployment';
+import {
+  driftSentence,
+  isCustomDeployment,
+  isRolledOut,
+  readDrift,
+  rolloutState,
+} from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -48,6 +54,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts, rollout: RolloutState
     ...policyFindings(facts),
     ...bakeFinding(rollout),
     ...drainingFindings(input),
+    ...driftFinding(input),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
@@ -87,6 +94,14 @@ function bakeFinding(state: RolloutState): Finding[] {
   if (state.phase !== 'baking') return [];
   const until = toRfc3339(state.untilMs);
   return [{ cause: 'baking', severity: 'note', summary: `it is watched until ${until}`, unblockedBy: [] }];
+}
+
+/** Pods that were started before a webhook changed: nothing waits for them. */
+function driftFinding({ deployment }: ExplainInput): Finding[] {
+  const drift = readDrift(deployment.metadata.annotations);
+  if (!drift || drift.stale === 0) return [];
+  const unblockedBy = ['kubectl rollout restart', 'the annotation rollkeeper.dev/restart-on: admission'];
+  return [{ cause: 'admission-drift', severity: 'note', summary: driftSentence(drift), unblockedBy }];
 }
 
 function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {

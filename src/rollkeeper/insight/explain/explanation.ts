@@ -51,6 +51,7 @@ export type CauseCode =
   | StandingCode
   | 'baking'
   | 'draining'
+  | 'admission-drift'
   | 'scaled-to-zero'
   | 'complete';
 

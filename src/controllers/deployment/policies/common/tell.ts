@@ -67,6 +67,8 @@ export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const SESSIONS_NOT_DRAINED = 'SessionsNotDrained';
 /** A reason of the same condition, and an Event: another tool writes the field by which a set's rollout is held. */
 export const STRATEGY_NOT_OURS = 'StrategyNotOurs';
+/** A reason of the same condition, and an Event: a restart on admission is asked for, and nothing looks at it. */
+export const ADMISSION_NOT_WATCHED = 'AdmissionNotWatched';
 /** A reason of the same condition, and an Event: Deployments wait for each other. */
 export const ORDER_IN_CIRCLE = 'OrderInCircle';
 /** A reason of the same condition, and an Event: a label of the version would change what the selector looks at. */
@@ -150,6 +152,7 @@ export interface Problem {
     | typeof ROUTES_NOT_WATCHED
     | typeof NODES_NOT_WATCHED
     | typeof SESSIONS_NOT_DRAINED
+    | typeof ADMISSION_NOT_WATCHED
     | typeof LABEL_OF_SELECTOR
     | typeof ORDER_IN_CIRCLE
     | typeof STRATEGY_NOT_OURS

@@ -4,7 +4,13 @@ import { ConfigMap, NAMESPACE_INDEX, Secret, partOf, watch } from '@rollkeeper/r
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { setField } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../kubernetes/annotations.js';
-import { RELOADER_IGNORE, RELOADER_MATCH, parseRestartOn, readReloader } from './config-selection.js';
+import {
+  RELOADER_IGNORE,
+  RELOADER_MATCH,
+  parseRestartOn,
+  readReloader,
+  splitAdmission,
+} from './config-selection.js';
 import type { SourceKind, SourceName } from '../../../shared/index.js';
 import { BOOTSTRAP_TOKEN, SERVICE_ACCOUNT_TOKEN, parseSource, sourceName } from '../../../shared/index.js';
 import { configReferences } from './config-sources.js';
@@ -124,7 +130,7 @@ export const CONFIG_SOURCES = {
 
 function namedIn(annotations: Annotations | undefined): ReadonlySet<SourceName> {
   if (!annotations) return new Set();
-  const own = parseRestartOn(annotations[annotationOf('restart-on')] ?? '');
+  const own = parseRestartOn(splitAdmission(annotations[annotationOf('restart-on')] ?? '').rest);
   const { selection } = readReloader(annotations);
   return new Set([...(typeof own === 'string' ? [] : own.named), ...(selection?.named ?? [])]);
 }

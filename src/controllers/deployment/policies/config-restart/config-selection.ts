@@ -30,6 +30,16 @@ export const RELOADER_IGNORE = `${RELOADER}ignore`;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const NAMED = /^(configmap|secret)\/(.+)$/;
 
+/** The word of `restart-on` for what admission gives new pods: no ConfigMap and no Secret. */
+const ADMISSION = 'admission';
+
+/** The text of `restart-on` without its word `admission`, and whether it had it. */
+export function splitAdmission(text: string): { readonly hasAdmission: boolean; readonly rest: string } {
+  const words = wordsOf(text);
+  const rest = words.filter((word) => word !== ADMISSION);
+  return { hasAdmission: rest.length < words.length, rest: rest.join(', ') };
+}
+
 /** `config`, or `configmap/a, secret/b`; a text says what is wrong. */
 export function parseRestartOn(text: string): ConfigSelection | string {
   const referred = new Set<SourceKind>();

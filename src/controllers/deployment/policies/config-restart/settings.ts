@@ -1,4 +1,5 @@
 import { CONFIG_COPIES, type SourceName } from '../../../shared/index.js';
+import type { AdmissionRestartFields } from '../admission-restart/settings.js';
 import { PREFIX } from '../common/names.js';
 import type { PolicySettings } from '../common/settings.js';
 import {
@@ -6,6 +7,7 @@ import {
   parsePinned,
   parseRestartOn,
   readReloader,
+  splitAdmission,
   type ConfigSelection,
 } from './config-selection.js';
 
@@ -16,7 +18,7 @@ export const FORMER_CONFIG_RECORD = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
-export interface ConfigRestartFields {
+export interface ConfigRestartFields extends AdmissionRestartFields {
   /** The ConfigMaps and Secrets on which it restarts. @default none */
   readonly restartOn?: ConfigSelection;
   /** The sources that are left out of the copies that its versions read. @default versions read the originals */
@@ -27,7 +29,10 @@ export const CONFIG_RESTART_SETTINGS: PolicySettings<ConfigRestartFields> = {
   none: {},
   readers: {
     'restart-on': (text, fields) => {
-      const parsed = parseRestartOn(text);
+      const { hasAdmission, rest } = splitAdmission(text);
+      if (hasAdmission) fields.restartOnAdmission = true;
+      if (hasAdmission && rest === '') return undefined;
+      const parsed = parseRestartOn(rest);
       if (typeof parsed === 'string') return parsed;
       fields.restartOn = parsed;
       return undefined;

@@ -18,6 +18,7 @@ import type { RelabelFields } from './settings.js';
 import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { RESTARTED_AT } from '../../kubernetes/annotations.js';
 import { equalIgnoringHash, withoutHash } from '../../kubernetes/pod-template.js';
+import { ADMISSION_DIGEST } from '../admission-restart/settings.js';
 import { CONFIG_DIGEST } from '../config-restart/settings.js';
 
 type RelabelPass = Pass<RelabelFields>;
@@ -96,7 +97,7 @@ interface LabelChanges {
 }
 
 /** A change of one of these asks for other pods. */
-const RESTARTS: ReadonlySet<string> = new Set([RESTARTED_AT, CONFIG_DIGEST, PINNED_CONFIG]);
+const RESTARTS: ReadonlySet<string> = new Set([RESTARTED_AT, CONFIG_DIGEST, ADMISSION_DIGEST, PINNED_CONFIG]);
 
 /** @returns undefined if pods have to be replaced: something else differs, or a restart is asked for */
 function labelChanges(from: Template, to: Template): LabelChanges | undefined {
