@@ -199,8 +199,9 @@ describe('the endpoints’ word about a fault', () => {
 
   it('Redis stopped: alive, not ready; the leader has given up its lease', async () => {
     await redis.stop();
-    // The garbage collector stands by where the replica does not lead.
-    const consumers = CONTROLLERS.filter((name) => name !== 'controller-garbage-collector');
+    // The controllers that work on the leader alone stand by where the replica does not lead.
+    const ofLeader = ['controller-experiments', 'controller-garbage-collector'];
+    const consumers = CONTROLLERS.filter((name) => !ofLeader.includes(name));
     await expectRow('Redis stopped', replica, { readyFails: [...consumers, 'redis'] });
     // It cannot know for certain before its lease has run out.
     await waitFor(async () => !(await leads(replica)), { what: 'the leader to give up its lease' });

@@ -93,12 +93,13 @@ describe('a replica that may not list everything', () => {
           controllers: { name: string; consuming: boolean; waitsFor: { resource: string }[] }[];
         };
         const consuming = status.controllers.filter((controller) => controller.consuming);
-        return consuming.length === 3 ? status.controllers : undefined;
+        return consuming.length === 4 ? status.controllers : undefined;
       },
-      { what: 'three controllers to take keys' },
+      { what: 'four controllers to take keys' },
     );
     expect(controllers.map(({ consuming, name }) => [name, consuming])).toEqual([
       ['deployment', false],
+      ['experiments', true],
       ['replicaset', true],
       ['garbage-collector', true],
       ['namespace', true],

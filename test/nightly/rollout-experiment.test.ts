@@ -4,7 +4,7 @@ import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
 import { PolicyUp } from './support/policy-up.js';
 
-const NAME = /^web-experiment-(baseline|canary)-[0-9a-f]{10}$/;
+const NAME = /^web-experiment-(baseline|canary|revision-1)-[0-9a-f]{10}$/;
 
 describe.skipIf(!anyKubectl())('an experiment as a step, with kubectl', () => {
   let lab: PolicyUp;
@@ -50,6 +50,25 @@ describe.skipIf(!anyKubectl())('an experiment as a step, with kubectl', () => {
     const { stdout } = await lab.kubectl('get', 'pods', '-l', 'app=web', '-o', 'name');
     expect(stdout.trim().split('\n'), 'no Service selects them').toHaveLength(3);
     await lab.killLeader();
+    await isOver();
+    await lab.sized({ 'web:2': 3 });
+  });
+
+  it('runs a further revision that is kept, and its result is in the history', async () => {
+    await steps('experiment 10s: baseline 1, canary 1, revision 1 2; 100%');
+    await setImage('web:2b');
+    await runs(3);
+    const { stdout: pods } = await lab.kubectl(
+      ...['get', 'pods', '-l', 'rollkeeper.dev/experiment-side=revision-1'],
+      ...['-o', 'jsonpath={.items[*].spec.containers[0].image}'],
+    );
+    expect(pods).toBe('web:1 web:1');
+    await isOver();
+    await lab.sized({ 'web:2b': 3 });
+    const { stdout } = await lab.rollkeeper('rollout', 'history', 'deployment/web');
+    expect(stdout).toMatch(/step 1 +2 .* passed +20s +baseline 1, canary 2 /);
+    expect(stdout).toMatch(/step 1 +3 .* passed +10s +baseline 1, canary 1, revision-1 2 /);
+    await setImage('web:2');
     await isOver();
     await lab.sized({ 'web:2': 3 });
   });

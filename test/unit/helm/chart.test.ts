@@ -584,7 +584,10 @@ describe.skipIf(!helm)('the chart', () => {
     expect(definition?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
     expect(definition?.spec).toEqual(deploymentDefinition()['spec']);
     const chart = new Chart({ deployments: { api: 'rollkeeper.dev/v1' }, controllers: 'deployment' });
-    expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual(['rollkeeper-deployment']);
+    expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual([
+      'rollkeeper-deployment',
+      'experiments',
+    ]);
   });
 
   it('knows replicas on Redis and on a Lease apart, which would work side by side', () => {
