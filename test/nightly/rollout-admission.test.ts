@@ -40,7 +40,7 @@ describe.skipIf(!anyKubectl())('pods with the sidecar of an earlier version', ()
   let lab: PolicyUp;
 
   beforeAll(async () => {
-    lab = await PolicyUp.start();
+    lab = await PolicyUp.start('--', '--use-service-account-credentials');
     const clientConfig = await injector.start();
     await lab.client.create(MutatingWebhookConfiguration, {
       apiVersion: 'admissionregistration.k8s.io/v1',

@@ -17,7 +17,7 @@ describe.skipIf(!anyKubectl())('sessions of old versions', () => {
   let lab: PolicyUp;
 
   beforeAll(async () => {
-    lab = await PolicyUp.start();
+    lab = await PolicyUp.start('--', '--use-service-account-credentials');
   });
   afterAll(() => lab.stop());
 
