@@ -51,7 +51,7 @@ import { serviceAccountTokenController } from './serviceaccount/token-secrets.js
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
 import { endpointSliceMirroringController } from './service-endpoints/mirroring-controller.js';
 import { endpointsController } from './service-endpoints/endpoints-controller.js';
-import { createStatefulSetRollouts } from './set-rollouts/index.js';
+import { createDaemonSetRollouts, createStatefulSetRollouts } from './set-rollouts/index.js';
 import { statefulSetController } from './statefulset/statefulset-controller.js';
 import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.js';
 import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.js';
@@ -168,11 +168,18 @@ export function forDeploymentApis(
     readonly lastingHistory?: boolean;
     /** Whether StatefulSets that ask for it are rolled out by policies. @default false */
     readonly statefulSets?: boolean;
+    /** The same for DaemonSets. @default false */
+    readonly daemonSets?: boolean;
   } = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController) {
-      const { lastingHistory = false, statefulSets = false, ...deploymentOptions } = options;
+      const {
+        lastingHistory = false,
+        statefulSets = false,
+        daemonSets = false,
+        ...deploymentOptions
+      } = options;
       const { maxRollouts = 'off' } = deploymentOptions;
       const controllers = apis.map((api) =>
         createDeploymentController({
@@ -186,6 +193,7 @@ export function forDeploymentApis(
       if (deploymentOptions.drainSessions) controllers.push(createDrainController());
       controllers.push(createExperimentsController({ checks: options.checks }));
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
+      if (daemonSets) controllers.push(createDaemonSetRollouts({ checks: deploymentOptions.checks }));
       if (statefulSets) controllers.push(createStatefulSetRollouts({ checks: deploymentOptions.checks }));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];

@@ -34,6 +34,7 @@ const WHOLE: Installation = {
   traffic: true,
   zones: true,
   statefulSets: true,
+  daemonSets: true,
   lastingHistory: true,
   watchAdmission: true,
   looksAtAllKinds: false,

@@ -42,6 +42,11 @@
   resources: [statefulsets, controllerrevisions]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.daemonSets }}
+- apiGroups: [apps]
+  resources: [daemonsets, controllerrevisions]
+  verbs: [list, watch]
+{{- end }}
 {{- if and .Values.zones (not .Values.namespaces) }}
 {{- /* By whose labels rollouts go zone by zone. */}}
 - apiGroups: [""]
@@ -211,6 +216,15 @@
 {{- /* Their partition is moved, their revisions keep the state of rollouts, and a pod is replaced on the way back. */}}
 - apiGroups: [apps]
   resources: [statefulsets, controllerrevisions]
+  verbs: [get, update, patch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [delete]
+{{- end }}
+{{- if .Values.daemonSets }}
+{{- /* Their pods are replaced by shares of the nodes, and their revisions keep the state of rollouts. */}}
+- apiGroups: [apps]
+  resources: [daemonsets, controllerrevisions]
   verbs: [get, update, patch]
 - apiGroups: [""]
   resources: [pods]

@@ -4,6 +4,8 @@ import { SET_ROLLOUT } from '../deployment/index.js';
 import type { SetRollout } from './as-rollout.js';
 import { asRollout } from './as-rollout.js';
 import { HELD } from './decide-partition.js';
+import type { DaemonSetParts } from './daemon-set-view.js';
+import { viewDaemonSet } from './daemon-set-view.js';
 import type { StatefulSetParts } from './stateful-set-view.js';
 import { partitionOf, viewStatefulSet } from './stateful-set-view.js';
 
@@ -18,6 +20,21 @@ export function statefulSetRollout(parts: StatefulSetParts, nowMs: number): SetR
 function countsOf({ status }: DeepReadonly<StatefulSet>): DeepReadonly<DeploymentStatus> {
   const { availableReplicas, observedGeneration, readyReplicas, replicas, updatedReplicas } = status ?? {};
   return { availableReplicas, observedGeneration, readyReplicas, replicas, updatedReplicas };
+}
+
+/** The rollout of a DaemonSet, for people; see {@link statefulSetRollout}. */
+export function daemonSetRollout(parts: DaemonSetParts, nowMs: number): SetRollout {
+  const rollout = asRollout(viewDaemonSet(parts, nowMs));
+  const { metadata, status } = parts.set;
+  if (metadata.annotations?.[SET_ROLLOUT] !== undefined) return rollout;
+  const counts = {
+    observedGeneration: status?.observedGeneration,
+    replicas: status?.currentNumberScheduled,
+    updatedReplicas: status?.updatedNumberScheduled,
+    readyReplicas: status?.numberReady,
+    availableReplicas: status?.numberAvailable,
+  };
+  return { ...rollout, deployment: { ...rollout.deployment, status: counts } };
 }
 
 /** Whether a change of the template would wait until the controller of rollouts has seen it. */

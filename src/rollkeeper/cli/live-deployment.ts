@@ -17,6 +17,7 @@ import {
   isControlledBy,
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
+import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import { notReadyNodes } from '../insight/explain/index.js';
 import { findSetTarget } from '../insight/rollout/index.js';
 import type { Target } from './target.js';
@@ -67,13 +68,14 @@ export async function readLiveDeployment(
   };
 }
 
-/** The Deployment, or the StatefulSet in the form of one, that a command is about. @throws as {@link findDeployment} */
+/** The Deployment, or the set in the form of one, that a command is about. @throws as {@link findDeployment} */
 export async function findRollout(
   client: ApiClient,
-  { api, isStatefulSet, ref }: Target,
+  { api, ref, set }: Target,
   signal?: AbortSignal,
 ): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
-  return isStatefulSet ? findSetTarget(client, ref, signal) : findDeployment(client, ref, api, signal);
+  if (!set) return findDeployment(client, ref, api, signal);
+  return findSetTarget(client, set === 'daemonset' ? DaemonSet : StatefulSet, ref, signal);
 }
 
 /**

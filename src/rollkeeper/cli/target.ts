@@ -8,8 +8,8 @@ export interface Target {
   readonly ref: Required<ObjectRef>;
   /** Undefined: whichever API has it. */
   readonly api?: string;
-  /** It is a StatefulSet. @default a Deployment */
-  readonly isStatefulSet?: true;
+  /** The kind of a set. @default it is a Deployment */
+  readonly set?: 'statefulset' | 'daemonset';
 }
 
 export interface TargetFlags {
@@ -19,7 +19,7 @@ export interface TargetFlags {
 
 export const TARGET_HELP = 'deployment/NAME, deployment NAME, NAMESPACE/NAME or NAME';
 /** The same for commands that take StatefulSets. */
-export const ROLLOUT_TARGET_HELP = `${TARGET_HELP}; or statefulset/NAME`;
+export const ROLLOUT_TARGET_HELP = `${TARGET_HELP}; or statefulset/NAME, daemonset/NAME`;
 
 /** `-n, --namespace`, as kubectl has it. */
 export function addNamespaceOption(command: Command): Command {
@@ -44,15 +44,17 @@ export function parseTarget(
   return { ref: refOf(name, flags), api: flags.api ?? ofKind };
 }
 
-/** As {@link parseTarget}, and a StatefulSet where its kind is named. @throws InvalidOptionError */
+/** As {@link parseTarget}, and a set where its kind is named. @throws InvalidOptionError */
 export function parseRolloutTarget(words: readonly string[], flags: TargetFlags): Target {
-  const typed = typedObject(words, (word) => STATEFUL_SET.test(word));
-  if (!typed) return parseTarget(words, flags, 'only deployment and statefulset are');
+  const typed = typedObject(words, (word) => STATEFUL_SET.test(word) || DAEMON_SET.test(word));
+  if (!typed) return parseTarget(words, flags, 'only deployment, statefulset and daemonset are');
   if (flags.api !== undefined)
     throw new InvalidOptionError('api', `"${flags.api}" conflicts with the kind ${typed.kind}`);
-  return { ref: refOf(typed.name, flags), isStatefulSet: true };
+  const set = DAEMON_SET.test(typed.kind) ? 'daemonset' : 'statefulset';
+  return { ref: refOf(typed.name, flags), set };
 }
 
+const DAEMON_SET = /^(ds|daemonsets?)((\.v1)?\.apps)?$/i;
 const STATEFUL_SET = /^(sts|statefulsets?)((\.v1)?\.apps)?$/i;
 
 /** A word for a kind and the name after it, as they were typed. */

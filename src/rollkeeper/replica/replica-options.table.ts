@@ -270,6 +270,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'statefulSets' },
   }),
+  'daemon-sets': onOrOff({
+    help: 'roll out DaemonSets by the policies that they ask for, beside their own controller (docs/ROLLOUTS.md); needs get, list, watch, update and patch on DaemonSets and ControllerRevisions, and delete on pods',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'daemonSets' },
+  }),
   'watch-admission': onOrOff({
     help: 'compare the pods of Deployments with what mutating webhooks give new ones, by creations on trial, show where they differ, and restart those that request it (docs/ROLLOUTS.md); needs list and watch on MutatingWebhookConfigurations, create on pods, and patch on Deployments',
     default: false,

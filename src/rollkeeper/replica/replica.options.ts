@@ -123,6 +123,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       traffic: compiled.traffic,
       zones: compiled.zones,
       statefulSets: compiled['stateful-sets'],
+      daemonSets: compiled['daemon-sets'],
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],

@@ -9,6 +9,11 @@ import type { Finished } from '../../e2e/support/up.js';
 import { Up, run } from '../../e2e/support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+/** The objects of the examples that are no Deployments. */
+const WORKLOADS: Readonly<Record<string, string>> = {
+  'stateful-set.yaml': 'statefulset/db',
+  'daemon-set.yaml': 'daemonset/agent',
+};
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'policies');
 
 /** The actions of a person on rollouts under a policy, in the namespace `default` of an `up` of its own. */
@@ -49,7 +54,7 @@ export class PolicyUp {
   /** Applies one of examples/policies with kubectl, and waits until it is rolled out. */
   async applyExample(file: string): Promise<Finished> {
     const applied = await this.kubectl('apply', '-f', join(EXAMPLES, file));
-    const workload = file.startsWith('stateful') ? 'statefulset/db' : 'deployment/web';
+    const workload = WORKLOADS[file] ?? 'deployment/web';
     await this.kubectl('rollout', 'status', workload, '--timeout=120s');
     return applied;
   }

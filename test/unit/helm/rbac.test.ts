@@ -453,6 +453,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { traffic: true, blueGreen: true }, changes: { traffic: true, blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
     { values: { statefulSets: true }, changes: { statefulSets: true } },
+    { values: { daemonSets: true }, changes: { daemonSets: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
     { values: { watchAdmission: true }, changes: { watchAdmission: true } },
     { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
@@ -475,7 +476,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
       ...{ watchAdmission: false },
       ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
-      ...{ statefulSets: false },
+      ...{ statefulSets: false, daemonSets: false },
       ...changes,
     };
     const looked = neededRights(installation).flatMap(({ rights }) => rights);

@@ -16,14 +16,14 @@ const GATEWAYS = 'gateway.networking.k8s.io';
 /** Rights that no controller of Kubernetes needs. The chart grants the same (`rollkeeper.rules.*`), by the options that are on. */
 const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
   // Steps, checks, budgets, resizes, blue-green rollouts, weights of routes, pinned configuration, notifications, rollouts of
-  // StatefulSets and the lasting history.
+  // StatefulSets and DaemonSets, and the lasting history.
   'deployment-controller': [
     may('patch', APPS, 'deployments'),
     may('get update patch', ROLLKEEPER, 'deployments'),
     may('update', ROLLKEEPER, 'deployments/status deployments/finalizers'),
     may('patch', CORE, 'pods'),
     may('delete', CORE, 'pods'),
-    may('get list patch update watch', APPS, 'controllerrevisions statefulsets'),
+    may('get list patch update watch', APPS, 'controllerrevisions daemonsets statefulsets'),
     may('list watch', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations'),
     may('update', CORE, 'pods/resize'),
     may('create', CORE, 'pods services'),

@@ -19,6 +19,7 @@ export interface ReplicaConfig {
   readonly traffic?: boolean;
   readonly zones?: boolean;
   readonly 'stateful-sets'?: boolean;
+  readonly 'daemon-sets'?: boolean;
   readonly 'lasting-history'?: boolean;
   readonly 'watch-admission'?: boolean;
   readonly problems?: string;
@@ -54,6 +55,7 @@ export function installationOf(
     traffic: config?.traffic === true,
     zones: config?.zones === true,
     statefulSets: config?.['stateful-sets'] === true,
+    daemonSets: config?.['daemon-sets'] === true,
     lastingHistory: config?.['lasting-history'] === true,
     watchAdmission: config?.['watch-admission'] === true,
     looksAtAllKinds: config?.problems === 'all',

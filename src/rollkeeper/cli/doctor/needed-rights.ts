@@ -30,6 +30,7 @@ export interface Installation {
   readonly traffic: boolean;
   readonly zones: boolean;
   readonly statefulSets: boolean;
+  readonly daemonSets: boolean;
   readonly lastingHistory: boolean;
   readonly watchAdmission: boolean;
   /** Whether all kinds are looked at for problems. */
@@ -80,6 +81,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(blueGreen || traffic ? rights('list watch', '', 'services') : []),
     ...(traffic ? rights('list watch', GATEWAY_GROUP, 'httproutes grpcroutes') : []),
     ...(installation.statefulSets ? rights('list watch', 'apps', 'statefulsets controllerrevisions') : []),
+    ...(installation.daemonSets ? rights('list watch', 'apps', 'daemonsets controllerrevisions') : []),
     ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
     ...rights('list watch', '', 'limitranges serviceaccounts'),
     ...(isWhole ? obstacleRightsOfCluster() : []),
@@ -207,6 +209,12 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
         ]
       : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
+    ...(installation.daemonSets
+      ? [
+          ...rights('get update patch', 'apps', 'daemonsets controllerrevisions'),
+          ...rights('delete', '', 'pods'),
+        ]
+      : []),
     ...(installation.statefulSets
       ? [
           ...rights('get update patch', 'apps', 'statefulsets controllerrevisions'),

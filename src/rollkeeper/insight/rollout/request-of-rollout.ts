@@ -68,7 +68,7 @@ export async function requestOfRollout(
     }
     // Most often the controller has counted its pods meanwhile.
     seen = isSetTarget(target)
-      ? (await findSetTarget(client, deployment.metadata)).deployment
+      ? (await findSetTarget(client, type, deployment.metadata)).deployment
       : await client.get<Deployment>(type, deployment.metadata);
     if (!isSameRollout(deployment, seen))
       throw new UnsupportedError(`${name} has changed meanwhile: look at it again`);

@@ -36,7 +36,7 @@ import type { ObjectEvent } from '../object-event.js';
 import type { TimelineEntry } from './timeline.js';
 import { decideTimeline } from './timeline.js';
 
-/** A Deployment and its API; or a StatefulSet, seen as a Deployment. */
+/** A Deployment and its API; or a set, seen as a Deployment. */
 export interface RolloutTarget {
   readonly client: ApiClient;
   readonly type: ResourceType;
@@ -169,7 +169,7 @@ export async function prepareUndo(
   noteChange(wanted, 'undo', note);
   const changes = changesOfTemplate(completed(deployment).spec.template, completed(wanted).spec.template);
   const write = (): Promise<unknown> =>
-    isSetTarget(target) ? writeSet(client, wanted) : client.update(type, wanted);
+    isSetTarget(target) ? writeSet(client, type, wanted) : client.update(type, wanted);
   return { changes, apply: async () => void (await write()) };
 }
 
@@ -186,7 +186,7 @@ export async function restartRollout(
   const annotations = { ...template.metadata?.annotations, [RESTARTED_AT]: toRfc3339(clock.now()) };
   template.metadata = { ...template.metadata, annotations };
   noteChange(wanted, 'restart', note);
-  if (isSetTarget(target)) return writeSet(client, wanted);
+  if (isSetTarget(target)) return writeSet(client, type, wanted);
   const body = {
     metadata: { annotations: wanted.metadata.annotations ?? {} },
     spec: { template: { metadata: { annotations } } },
@@ -199,7 +199,7 @@ export async function setPaused(target: RolloutTarget, paused: boolean): Promise
   const { client, deployment, type } = target;
   if (isSetTarget(target))
     throw new UnsupportedError(
-      `${deployment.metadata.name} is a StatefulSet, which has no pause: the annotation rollkeeper.dev/freeze holds its next rollout`,
+      `${deployment.metadata.name} is a ${type.kind}, which has no pause: the annotation rollkeeper.dev/freeze holds its next rollout`,
     );
   if ((deployment.spec.paused ?? false) === paused)
     throw new UnsupportedError(`${deployment.metadata.name} is ${paused ? 'already' : 'not'} paused`);
@@ -207,12 +207,12 @@ export async function setPaused(target: RolloutTarget, paused: boolean): Promise
   await client.patch(type, deployment.metadata, { type: 'merge', body });
 }
 
-/** The versions of the target: its ReplicaSets, and of a StatefulSet its revisions in that form. */
+/** The versions of the target: its ReplicaSets, and of a set its revisions in that form. */
 export async function replicaSetsOf(target: RolloutTarget): Promise<readonly ReplicaSet[]> {
   const { client, deployment } = target;
   const { namespace } = deployment.metadata;
   if (isSetTarget(target)) {
-    const { replicaSets } = await readSetRollout(client, deployment.metadata);
+    const { replicaSets } = await readSetRollout(client, target.type, deployment.metadata);
     return replicaSets.map((set) => writableCopy<ReplicaSet>(set));
   }
   return (await client.list<ReplicaSet>(ReplicaSet, { namespace })).items;

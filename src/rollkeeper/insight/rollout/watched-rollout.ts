@@ -8,12 +8,11 @@ import type { Deployment, KubernetesObject, ResourceType } from '@rollkeeper/mac
 import { Namespace, Pod, ReplicaSet, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { completed } from '@rollkeeper/controllers/deployment';
-import { statefulSetRollout } from '@rollkeeper/controllers/set-rollouts';
 import { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { StatefulSet } from '@rollkeeper/runtime';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
 import type { RolloutTarget } from './rollout-verbs.js';
-import { isSetTarget } from './set-target.js';
+import { isSetTarget, setRollout } from './set-target.js';
 
 interface WatchedRolloutDependencies {
   readonly clock: Clock;
@@ -26,7 +25,7 @@ interface WatchedRolloutDependencies {
  */
 export class WatchedRollout implements RolloutSource {
   private readonly deployments: Informer<Deployment>;
-  /** Its ReplicaSets, or the revisions of a StatefulSet. */
+  /** Its ReplicaSets, or the revisions of a set. */
   private readonly replicaSets: Informer<ReplicaSet>;
   private readonly pods: Informer<Pod>;
   private namespaceAnnotations: Readonly<Record<string, string>> | undefined;
@@ -91,7 +90,7 @@ export class WatchedRollout implements RolloutSource {
     ) as unknown as readonly ControllerRevision[];
     const pods = this.pods.lister.byIndex(OWNER_UID_INDEX, uid);
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
-    const rollout = statefulSetRollout({ set, revisions, pods }, this.deps.clock.now());
+    const rollout = setRollout(this.target.type, { set, revisions, pods }, this.deps.clock.now());
     return { ...rollout, namespaceAnnotations: this.namespaceAnnotations, isWhole };
   }
 

@@ -328,6 +328,7 @@ export class Supervisor {
       '--zones',
       '--drain-sessions',
       '--stateful-sets',
+      '--daemon-sets',
       '--watch-admission',
       '--lasting-history',
       ...Object.entries({

@@ -14,6 +14,7 @@ import {
 } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
+import { daemonSetRolloutFindings, isUnderPolicies } from './set-rollout-findings.js';
 
 /** DaemonSets: a ready pod on each node that it selects. */
 export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
@@ -35,7 +36,8 @@ export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
       ...(pods.length < wanted ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
       ...findingsOfPods(pods, { snapshot, nowMs, minReadySeconds: set.spec.minReadySeconds }),
       ...selectionFindings(set),
-      ...updateFindings(set),
+      ...daemonSetRolloutFindings(set, nowMs),
+      ...(isUnderPolicies(set) ? [] : updateFindings(set)),
     ];
     const progress = `${ready} of ${counted(wanted, 'node')} with a ready pod`;
     return {

@@ -1,22 +1,50 @@
 import type { RolloutState } from '@rollkeeper/controllers/deployment';
 import { POLICY_CONDITION, SET_ROLLOUT, rolloutState, waitCodeOf } from '@rollkeeper/controllers/deployment';
-import { asksForSetPolicies, isHeldAtRest, statefulSetRollout } from '@rollkeeper/controllers/set-rollouts';
-import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import type { StatefulSet } from '@rollkeeper/runtime';
+import {
+  asksForSetPolicies,
+  daemonSetRollout,
+  isHeldAtRest,
+  statefulSetRollout,
+} from '@rollkeeper/controllers/set-rollouts';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import type { DiagnosisFinding } from '../diagnosis.js';
 
-type ReadableSet = DeepReadonly<StatefulSet>;
+type AnySet = DeepReadonly<StatefulSet> | DeepReadonly<DaemonSet>;
 
 /** Whether its rollouts are under policies, and the controller of these has seen it. */
-export function isUnderPolicies({ metadata }: ReadableSet): boolean {
+export function isUnderPolicies({ metadata }: Pick<AnySet, 'metadata'>): boolean {
   return metadata.annotations?.[SET_ROLLOUT] !== undefined && asksForSetPolicies(metadata.annotations);
 }
 
 /** The waits that the policies of a StatefulSet impose on its rollout, or why they are not followed. */
-export function setRolloutFindings(set: ReadableSet, nowMs: number): readonly DiagnosisFinding[] {
+export function statefulSetRolloutFindings(
+  set: DeepReadonly<StatefulSet>,
+  nowMs: number,
+): readonly DiagnosisFinding[] {
+  const rollout = statefulSetRollout({ set, revisions: [], pods: [] }, nowMs);
+  const findings = rolloutFindings(set, 'statefulset', rollout.deployment, nowMs);
+  const isOurs = isUnderPolicies(set) && findings.every(({ cause }) => cause !== 'invalid-policy');
+  return isOurs && !isHeldAtRest(set) ? [...findings, notHeld()] : findings;
+}
+
+/** The same of a DaemonSet. */
+export function daemonSetRolloutFindings(
+  set: DeepReadonly<DaemonSet>,
+  nowMs: number,
+): readonly DiagnosisFinding[] {
+  const { deployment } = daemonSetRollout({ set, revisions: [], pods: [] }, nowMs);
+  return rolloutFindings(set, 'daemonset', deployment, nowMs);
+}
+
+function rolloutFindings(
+  set: AnySet,
+  resource: string,
+  deployment: DeepReadonly<Deployment>,
+  nowMs: number,
+): readonly DiagnosisFinding[] {
   if (!asksForSetPolicies(set.metadata.annotations)) return [];
-  if (!isUnderPolicies(set)) return [notFollowed()];
-  const { deployment } = statefulSetRollout({ set, revisions: [], pods: [] }, nowMs);
+  if (!isUnderPolicies(set)) return [notFollowed(resource)];
   const state = rolloutState({ deployment, replicaSets: [], pods: [], bakeMs: 0, nowMs });
   const problem = deployment.status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
   return [
@@ -27,13 +55,11 @@ export function setRolloutFindings(set: ReadableSet, nowMs: number): readonly Di
           ]),
         ]
       : []),
-    ...stateFindings(set, state),
-    ...(isHeldAtRest(set) || problem ? [] : [notHeld()]),
+    ...stateFindings(`${resource}/${set.metadata.name} -n ${set.metadata.namespace ?? 'default'}`, state),
   ];
 }
 
-function stateFindings({ metadata }: ReadableSet, state: RolloutState): readonly DiagnosisFinding[] {
-  const target = `statefulset/${metadata.name} -n ${metadata.namespace ?? 'default'}`;
+function stateFindings(target: string, state: RolloutState): readonly DiagnosisFinding[] {
   const back = `or roll back with rollkeeper abort ${target}`;
   const { message, phase } = state;
   switch (phase) {
@@ -59,12 +85,12 @@ function codeOf(state: RolloutState): DiagnosisFinding['cause'] {
   return ('reason' in state ? waitCodeOf(state.reason) : undefined) ?? 'waits-in-step';
 }
 
-function notFollowed(): DiagnosisFinding {
+function notFollowed(resource: string): DiagnosisFinding {
   return finding(
     'controller-not-running',
     'note',
     'it asks for rollout policies, and no controller follows them',
-    ['start the replicas with --stateful-sets (chart: statefulSets)'],
+    [`start the replicas with --${resource.replace('set', '-sets')}`],
   );
 }
 

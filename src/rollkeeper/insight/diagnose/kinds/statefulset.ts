@@ -22,7 +22,7 @@ import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 import { claimFindingsOf } from './claim.js';
-import { isUnderPolicies, setRolloutFindings } from './set-rollout-findings.js';
+import { isUnderPolicies, statefulSetRolloutFindings } from './set-rollout-findings.js';
 
 type ReadableSet = DeepReadonly<StatefulSet>;
 type ReadablePod = DeepReadonly<Pod>;
@@ -51,7 +51,7 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
   const findings = [
     ...unobservedFindings(set, set.status?.observedGeneration, 'StatefulSet', nowMs),
     ...(short ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
-    ...setRolloutFindings(set, nowMs),
+    ...statefulSetRolloutFindings(set, nowMs),
     ...(isUnderPolicies(set) ? [] : forcedRollback(set, pods)),
     ...claimFindingsOf(pods, snapshot, nowMs),
     ...trouble,

@@ -1,0 +1,82 @@
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, isTerminating, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DaemonSet } from '@rollkeeper/runtime';
+import { REVISION_LABEL, isPodAvailable, scaledValue } from '../shared/index.js';
+import { templateOf } from '../revisions/decide-revisions.js';
+import type { SharedPod } from './decide-share.js';
+import type { ReadablePod, ReadableRevision, SetPod, SetView } from './set-view.js';
+
+export type ReadableDaemonSet = DeepReadonly<DaemonSet>;
+
+/** The objects of a DaemonSet. */
+export interface DaemonSetParts {
+  readonly set: ReadableDaemonSet;
+  readonly revisions: readonly ReadableRevision[];
+  readonly pods: readonly ReadablePod[];
+}
+
+/** Whether the set's controller has observed it, and made the revision of its template. */
+export function isDaemonSetObserved({ revisions, set }: Pick<DaemonSetParts, 'revisions' | 'set'>): boolean {
+  const isSeen = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0);
+  return isSeen && updateOf(set, revisions) !== undefined;
+}
+
+/** The rollout of a DaemonSet: its size is the number of nodes that should have a pod. */
+export function viewDaemonSet({ pods, revisions, set }: DaemonSetParts, nowMs: number): SetView {
+  const update = updateOf(set, revisions)?.metadata.name ?? '';
+  const names = new Map(
+    revisions.map(({ metadata }) => [metadata.labels?.[REVISION_LABEL] ?? '', metadata.name]),
+  );
+  const replicas = set.status?.desiredNumberScheduled ?? 0;
+  const seen = pods.map((pod) => setPodOf(pod, names, set.spec.minReadySeconds ?? 0, nowMs));
+  const old = seen.filter((pod) => pod.revision !== update && !pod.isTerminating);
+  return {
+    ...{ kind: 'DaemonSet', set, replicas, update, revisions, pods: seen },
+    // A set of this kind has no other revision to create pods from.
+    current: '',
+    given: Math.max(0, replicas - old.length),
+  };
+}
+
+/** The newest revision with the template that is asked for. */
+function updateOf(
+  { spec }: ReadableDaemonSet,
+  revisions: readonly ReadableRevision[],
+): ReadableRevision | undefined {
+  return revisions
+    .filter((revision) => semanticEqual(templateOf(revision), spec.template))
+    .reduce<ReadableRevision | undefined>(
+      (newest, each) => (newest && BigInt(newest.revision) >= BigInt(each.revision) ? newest : each),
+      undefined,
+    );
+}
+
+function setPodOf(
+  pod: ReadablePod,
+  names: ReadonlyMap<string, string>,
+  minReadySeconds: number,
+  nowMs: number,
+): SetPod {
+  return {
+    pod,
+    revision: names.get(pod.metadata.labels?.[REVISION_LABEL] ?? '') ?? '',
+    isReady: isPodReady(pod),
+    isAvailable: isPodAvailable(pod, minReadySeconds, nowMs),
+    isTerminating: isTerminating(pod),
+  };
+}
+
+/** The pods, as far as the order of a rollout goes. */
+export function sharedPods({ pods }: SetView): readonly SharedPod[] {
+  return pods.map(({ isAvailable, isTerminating: ends, pod, revision }) => ({
+    name: pod.metadata.name,
+    node: pod.spec.nodeName ?? '',
+    ...{ revision, isAvailable, isTerminating: ends },
+  }));
+}
+
+/** How many nodes may be without an available pod at once; one at least. */
+export function maxUnavailableNodes({ spec }: ReadableDaemonSet, nodes: number): number {
+  const { maxUnavailable = 1 } = spec.updateStrategy?.rollingUpdate ?? {};
+  return Math.max(1, scaledValue(maxUnavailable, nodes, Math.ceil, 'maxUnavailable'));
+}
