@@ -1,4 +1,5 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
+import { apiStatusOf } from '@rollkeeper/client/api-client';
 import { EXPERIMENT, EXPERIMENT_STOP, keepsExperiment } from '@rollkeeper/controllers/deployment';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
@@ -83,11 +84,22 @@ export async function waitForExperiment(
   const endsAt = clock.monotonicNow() + timeoutMs;
   let shown = '';
   for (;;) {
-    const report = await readExperiment(client, named, signal);
-    const text = JSON.stringify(report);
-    if (text !== shown) show(report);
-    shown = text;
-    if (report.ended !== undefined || clock.monotonicNow() >= endsAt) return report;
+    const isLate = clock.monotonicNow() >= endsAt;
+    try {
+      const report = await readExperiment(client, named, signal);
+      const text = JSON.stringify(report);
+      if (text !== shown) show(report);
+      shown = text;
+      if (report.ended !== undefined || isLate) return report;
+    } catch (error) {
+      if (isLate || signal.aborted || !mayPass(error)) throw error;
+    }
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
+}
+
+/** Whether the next look may succeed: the experiment goes on while the API server restarts. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof UnsupportedError) return false;
+  return (apiStatusOf(error)?.code ?? 500) >= 500;
 }
