@@ -32,6 +32,15 @@ describe('a leader migration', () => {
     ]);
   });
 
+  it('takes every controller along that comes with that of Deployments, whatever options add', () => {
+    const selected = forDeploymentApis(workloads, ['apps/v1'], {
+      ...{ lastingHistory: true, maxRollouts: 0, statefulSets: true, daemonSets: true },
+      ...{ drainSessions: true, watchAdmission: true },
+    });
+    const { definitions } = decideLeaderMigration(config(both), selected);
+    expect(definitions.map(({ name }) => name)).toEqual(selected.map(({ name }) => name));
+  });
+
   it('takes what helps the Deployment controller along with it, unless it is assigned itself', () => {
     const selected = forDeploymentApis(workloads, ['apps/v1'], { lastingHistory: true, maxRollouts: 0 });
     const assigned = (more: Record<string, string> = {}) =>

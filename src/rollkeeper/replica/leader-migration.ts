@@ -19,6 +19,8 @@ const HELPS: Readonly<Record<string, string>> = {
   'rollout-turns': 'deployment',
   'session-drain': 'deployment',
   'admission-drift': 'deployment',
+  'statefulset-rollout': 'deployment',
+  'daemonset-rollout': 'deployment',
   'rollkeeper-admission-drift': 'rollkeeper-deployment',
   'rollkeeper-rollout-history': 'rollkeeper-deployment',
 };
