@@ -92,7 +92,8 @@ describe('controllers that go over from another controller manager, and back', (
     for (const { controllers, leader } of await statuses()) {
       // With what helps the Deployment controller.
       expect(controllers.map(({ name }) => name)).toEqual([
-        ...['deployment', 'experiments', 'rollout-history', 'rollout-turns'],
+        ...['deployment', 'admission-drift', 'session-drain', 'experiments'],
+        ...['rollout-history', 'statefulset-rollout', 'rollout-turns'],
         'replicaset',
       ]);
       expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);

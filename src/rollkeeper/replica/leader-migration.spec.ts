@@ -60,6 +60,19 @@ describe('a leader migration', () => {
     ]);
   });
 
+  it('takes all that any option adds to the Deployment controller: none of it has to be assigned', () => {
+    const selected = forDeploymentApis(workloads, ['apps/v1', 'rollkeeper.dev/v1'], {
+      ...{ lastingHistory: true, maxRollouts: 0, statefulSets: true },
+      ...{ drainSessions: true, watchAdmission: true },
+    });
+    const own = { ...both, 'rollkeeper-deployment': 'rollkeeper' };
+    const names = selected.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['session-drain', 'statefulset-rollout', 'admission-drift']),
+    );
+    expect(decideLeaderMigration(config(own), selected).definitions.map(({ name }) => name)).toEqual(names);
+  });
+
   it('knows the controllers by every name that kube-controller-manager has had for them', () => {
     for (const name of ['garbagecollector', 'garbage-collector', 'garbage-collector-controller'])
       expect(namesOf({ [name]: 'rollkeeper' }, 'garbage-collector')).toEqual(['garbage-collector']);

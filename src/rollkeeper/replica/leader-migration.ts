@@ -18,6 +18,7 @@ const HELPS: Readonly<Record<string, string>> = {
   'rollout-history': 'deployment',
   'rollout-turns': 'deployment',
   'session-drain': 'deployment',
+  'statefulset-rollout': 'deployment',
   'admission-drift': 'deployment',
   'statefulset-rollout': 'deployment',
   'daemonset-rollout': 'deployment',
