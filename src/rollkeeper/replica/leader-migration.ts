@@ -20,7 +20,6 @@ const HELPS: Readonly<Record<string, string>> = {
   'session-drain': 'deployment',
   'statefulset-rollout': 'deployment',
   'admission-drift': 'deployment',
-  'statefulset-rollout': 'deployment',
   'daemonset-rollout': 'deployment',
   'rollkeeper-admission-drift': 'rollkeeper-deployment',
   'rollkeeper-rollout-history': 'rollkeeper-deployment',
