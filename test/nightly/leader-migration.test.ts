@@ -93,7 +93,7 @@ describe('controllers that go over from another controller manager, and back', (
       // With what helps the Deployment controller.
       expect(controllers.map(({ name }) => name)).toEqual([
         ...['deployment', 'admission-drift', 'session-drain', 'experiments'],
-        ...['rollout-history', 'statefulset-rollout', 'rollout-turns'],
+        ...['rollout-history', 'daemonset-rollout', 'statefulset-rollout', 'rollout-turns'],
         'replicaset',
       ]);
       expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
