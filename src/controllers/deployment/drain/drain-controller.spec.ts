@@ -129,6 +129,15 @@ describe('a pod that drains', () => {
     ]);
   });
 
+  it('stays however many pods of another namespace claim to drain for its Deployment', async () => {
+    const lab = aLab({ status: 200, body: '7' });
+    lab.seed({ name: 'real', version: 'web-a', agoMs: 3000 });
+    for (const version of ['x', 'y', 'z'])
+      lab.seed({ name: version, version, edit: ({ metadata }) => (metadata.namespace = 'other') });
+    await lab.running.drain();
+    expect(lab.names()).toContain('real');
+  });
+
   it.each([
     ['until "annotation example.com/idle == yes"', {}, ['web-1']],
     ['until "annotation example.com/idle == yes"', { 'example.com/idle': 'no' }, ['web-1']],

@@ -70,7 +70,7 @@ export function createDrainController({
         indexes: [
           indexBy<Pod>(Pod, DRAINING_INDEX, (pod) => {
             const draining = readDraining(pod);
-            return draining ? [draining.deploymentUid] : [];
+            return draining ? [indexKeyOf(pod, draining)] : [];
           }),
         ],
         async reconcile({ key, name, namespace }, { client, events, lister, object, signal }) {
@@ -82,7 +82,7 @@ export function createDrainController({
           // Caches keep no addresses.
           const pod = await unlessGone(client.get<Pod>(Pod, { namespace, name }, { signal }));
           if (!pod || pod.metadata.uid !== object.metadata.uid || !readDraining(pod)) return {};
-          const others = lister(Pod).byIndex(DRAINING_INDEX, draining.deploymentUid);
+          const others = lister(Pod).byIndex(DRAINING_INDEX, indexKeyOf(pod, draining));
           let decision = decideDraining(pod, draining, others, clock.now());
           if (decision.act === 'probe') {
             const reading = await probe(pod, draining, signal);
@@ -102,6 +102,11 @@ export function createDrainController({
       };
     },
   );
+}
+
+/** A note of a pod in another namespace may claim any UID: those pods drain for no Deployment of this one. */
+function indexKeyOf({ metadata }: DeepReadonly<Pod>, { deploymentUid }: DrainingPod): string {
+  return `${metadata.namespace}/${deploymentUid}`;
 }
 
 async function conclude(
