@@ -521,7 +521,12 @@ describe.skipIf(!helm)('the chart', () => {
       'log-level': 'debug',
       'reconcile-on': 'leader',
     });
-    expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
+    expect(definitions.map(({ name }) => name)).toEqual([
+      'deployment',
+      'experiments',
+      'replicaset',
+      'garbage-collector',
+    ]);
     expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
   });
 

@@ -59,6 +59,29 @@ export interface UpSummary {
   readonly nodes: number;
 }
 
+/** Everything that a replica can do is on: this cluster is its user's own. */
+const EVERYTHING_ON = [
+  '--standalone',
+  '--restart-on-config',
+  '--pin-config',
+  '--respect-disruption-budgets',
+  ...['--max-rollouts', '0'],
+  '--rollout-checks',
+  '--check-secrets',
+  '--check-hosts',
+  LOOPBACK_HOSTS,
+  '--notification-hosts',
+  LOOPBACK_HOSTS,
+  '--blue-green',
+  '--traffic',
+  '--zones',
+  '--drain-sessions',
+  '--stateful-sets',
+  '--daemon-sets',
+  '--watch-admission',
+  '--lasting-history',
+];
+
 /**
  * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each a separate OS
  * process that is restarted when it dies. Starts them in the order of their dependencies and stops them in reverse
@@ -312,25 +335,7 @@ export class Supervisor {
     // Keeps the address of its pages for open consoles; the user's arguments come last, and so win.
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
       'controller',
-      '--standalone',
-      '--restart-on-config',
-      '--pin-config',
-      '--respect-disruption-budgets',
-      ...['--max-rollouts', '0'],
-      '--rollout-checks',
-      '--check-secrets',
-      '--check-hosts',
-      LOOPBACK_HOSTS,
-      '--notification-hosts',
-      LOOPBACK_HOSTS,
-      '--blue-green',
-      '--traffic',
-      '--zones',
-      '--drain-sessions',
-      '--stateful-sets',
-      '--daemon-sets',
-      '--watch-admission',
-      '--lasting-history',
+      ...EVERYTHING_ON,
       ...Object.entries({
         ...flags,
         '--admin-port': await adminPortAgain(former?.adminUrl, firstPort),
