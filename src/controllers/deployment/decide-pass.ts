@@ -2,6 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import { isInReach } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment, NameTrust, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './kubernetes/annotations.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
@@ -81,7 +82,8 @@ export function decidePass(
   const { checkHosts, clock, defaultsOf, pods, rules, surroundings } = dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
-    return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
+    if (uid === undefined) return [];
+    return pods.byIndex(OWNER_UID_INDEX, uid).filter((pod) => isInReach(pod, deployment));
   };
   const nowMs = clock.now();
   const { adopt: adopted, experiments, owned, release } = claims;

@@ -55,6 +55,25 @@ describe('a ReplicaSet', () => {
     );
   });
 
+  it('loses no pod of its own to pods of another namespace that name it as their controller', async () => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.settle();
+    const ownPods = () =>
+      harness.cluster
+        .all<Pod>(Pod)
+        .flatMap(({ metadata: { namespace, uid } }) => (namespace === 'default' ? [uid] : []));
+    const before = ownPods();
+    for (const name of ['claimed-a', 'claimed-b']) {
+      const claimed = aPod({ name, ownerUid: harness.replicaSet.metadata.uid ?? '' });
+      claimed.metadata.namespace = 'other';
+      harness.cluster.seed(Pod, claimed);
+    }
+    harness.catchUp();
+    await harness.settle();
+    expect(before).toHaveLength(3);
+    expect(ownPods()).toEqual(before);
+  });
+
   const NOTES: readonly { name: string; annotations: Record<string, string>; waits: boolean }[] = [
     {
       name: 'where its annotation says so',

@@ -1,7 +1,7 @@
 import type { Lister } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, isInReach, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -28,7 +28,7 @@ export function relatedPods(
   if (!controller) return [];
   const siblings = replicaSets
     .byIndex(OWNER_UID_INDEX, controller.uid)
-    .filter((sibling) => controllerOf(sibling)?.uid === controller.uid);
+    .filter((sibling) => controllerOf(sibling)?.uid === controller.uid && isInReach(sibling, replicaSet));
   return [...new Set(siblings.flatMap((sibling) => selectedPods(sibling, pods)))];
 }
 

@@ -69,7 +69,7 @@ export type {
   OfKind,
   UnstructuredObject,
 } from './objects.js';
-export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';
+export { controllerOf, isControlledBy, isInReach, newControllerRef, ownerUids } from './owner-references.js';
 export {
   EVICTION_ASKED,
   ON_EVICTION,

@@ -7,10 +7,18 @@ export function controllerOf(object: Readable): DeepReadonly<OwnerReference> | u
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** Whether `owner` is the managing controller of `object`, by UID. */
+/**
+ * Whether `owner` is the managing controller of `object`, by UID. An owner in a namespace controls nothing in another one, regardless of what the
+ * author of an object there claims.
+ */
 export function isControlledBy(object: Readable, owner: Readable): boolean {
   const uid = controllerOf(object)?.uid;
-  return uid !== undefined && uid === owner.metadata.uid;
+  return uid !== undefined && uid === owner.metadata.uid && isInReach(object, owner);
+}
+
+/** Whether an owner is in the namespace of `object`, or in none: others own nothing there, regardless of a reference. */
+export function isInReach(object: Readable, { metadata: { namespace } }: Readable): boolean {
+  return namespace === undefined || namespace === object.metadata.namespace;
 }
 
 /** The UIDs of all owners. */

@@ -1,6 +1,6 @@
 import { OWNER_UID_INDEX, type Lister } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { controllerOf, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, isInReach, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../shared/index.js';
 import type { Annotations } from '../kubernetes/annotations.js';
@@ -54,9 +54,11 @@ function orderedRollout(
 ): OrderedRollout {
   const { annotations = {}, name, namespace = '', uid = '' } = deployment.metadata;
   const nowMs = clock.now();
-  const owned = replicaSets.byIndex(OWNER_UID_INDEX, uid);
+  const owned = replicaSets.byIndex(OWNER_UID_INDEX, uid).filter((each) => isInReach(each, deployment));
   const latest = latestAmong(deployment, owned);
-  const own = pods.byIndex(OWNER_UID_INDEX, latest?.observed?.metadata.uid ?? '');
+  const own = pods
+    .byIndex(OWNER_UID_INDEX, latest?.observed?.metadata.uid ?? '')
+    .filter((pod) => isInReach(pod, deployment));
   const namespaceAnnotations = defaultsOf(namespace);
   const view = { deployment, replicaSets: owned, pods: own, namespaceAnnotations, nowMs };
   const told = rolloutState(view);

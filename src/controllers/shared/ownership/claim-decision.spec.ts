@@ -7,6 +7,8 @@ const owner = { ...aReplicaSet(), metadata: { ...aReplicaSet().metadata, uid: 'r
 const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
 const elsewhere = aPod();
 elsewhere.metadata.namespace = 'other';
+const claimed = aPod({ ownerUid: 'rs' });
+claimed.metadata.namespace = 'other';
 
 const other = { app: 'db' };
 const rows = [
@@ -21,6 +23,7 @@ const rows = [
   { name: 'what another owns is left alone', pod: aPod({ ownerUid: 'other' }), is: 'none' },
   { name: 'an orphan being deleted is left alone', pod: aPod({ deletedAt: 'now' }), is: 'none' },
   { name: 'an orphan of another namespace is left alone', pod: elsewhere, is: 'none' },
+  { name: 'a pod of another namespace that names it as its owner is left alone', pod: claimed, is: 'none' },
   { name: 'a leaving owner keeps its own', by: leaving, pod: aPod({ ownerUid: 'rs' }), is: 'owned' },
   {
     name: 'a leaving owner releases nothing',

@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubernetesObject, LabelMatcher } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, isControlledBy, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 import type { IndexFunction } from '@rollkeeper/runtime';
 
 /** Name of the index that finds, by namespace, objects without a controller: candidates for adoption. */
@@ -35,7 +35,7 @@ export function decideClaims<T extends DeepReadonly<KubernetesObject>>(input: {
     const controller = controllerOf(candidate);
     const selected = selects(candidate.metadata.labels);
     if (controller) {
-      if (controller.uid !== owner.metadata.uid) continue;
+      if (!isControlledBy(candidate, owner)) continue;
       if (selected) decision.owned.push(candidate);
       else if (!ownerIsLeaving) decision.release.push(candidate);
     } else if (selected && !ownerIsLeaving && isAdoptable(candidate, owner)) {
