@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { toRfc3339 } from '../../machinery/clock/index.js';
 import { Node, Pod, semanticEqual, toDouble } from '../../machinery/kubernetes/index.js';
 import { DaemonSet } from '../../runtime/index.js';
+import type { AttemptedWrite } from '../../testing/in-memory/in-memory-api.js';
 import { InMemoryApi } from '../../testing/in-memory/in-memory-api.js';
 import { ReconcilerRun } from '../../testing/in-memory/run-reconciler.js';
 import { MovedClock } from '../../testing/moved-clock.js';
-import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
+import { WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';
 import { daemonSetController } from '../daemonset/daemonset-controller.js';
 import { createDaemonSetRollouts } from './daemon-set-rollouts.js';
 import { readKeptState } from './kept-state.js';
@@ -16,12 +17,15 @@ const MINUTE = 60_000;
 /** A DaemonSet on four nodes, on its own controller, with kubelets, and beside them the controller of its rollouts. */
 class DaemonLab {
   readonly clock = new MovedClock(WORLD_NOW_MS);
-  readonly api = new InMemoryApi();
-  readonly ours = new ReconcilerRun(createDaemonSetRollouts(), this.api, this.clock);
-  private readonly genuine = new ReconcilerRun(daemonSetController, this.api, this.clock);
+  readonly api: InMemoryApi;
+  readonly ours: ReconcilerRun;
+  private readonly genuine: ReconcilerRun;
   private spec: unknown;
 
-  constructor(policies: Record<string, string>) {
+  constructor(policies: Record<string, string>, onWrite?: (write: AttemptedWrite) => void) {
+    this.api = new InMemoryApi(onWrite);
+    this.ours = new ReconcilerRun(createDaemonSetRollouts(), this.api, this.clock);
+    this.genuine = new ReconcilerRun(daemonSetController, this.api, this.clock);
     for (const name of ['a', 'b', 'c', 'd'])
       this.api.seed<Node>(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name }, spec: {} });
     const labels = { app: 'db' };
@@ -71,10 +75,14 @@ class DaemonLab {
     for (let before = -1; before !== this.api.writes.length;) {
       before = this.api.writes.length;
       await this.ours.once(REF);
-      this.count();
-      await this.genuine.once(REF);
-      this.kubelets();
+      await this.syncGenuine();
     }
+  }
+
+  async syncGenuine(): Promise<void> {
+    this.count();
+    await this.genuine.once(REF);
+    this.kubelets();
   }
 
   async image(image: string): Promise<void> {
@@ -186,6 +194,20 @@ describe('a DaemonSet under policies', () => {
     expect(lab.set.spec.updateStrategy?.type).toBe('RollingUpdate');
     await lab.image('db:2');
     expect(lab.versions).toBe('2 2 2 2');
+  });
+
+  it('gets its strategy back also if a process died between the first write of it and the note of what there was', async () => {
+    let dies = true;
+    const lab = new DaemonLab({ steps: '1; approve' }, ({ object }) => {
+      const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, string> } };
+      if (dies && metadata?.annotations?.[`${P}rollout`] !== undefined) throw refusal(500);
+    });
+    for (let passes = 0; passes < 3; passes++) await lab.rest().catch(() => lab.syncGenuine());
+    dies = false;
+    await lab.rest();
+    expect(lab.set.spec.updateStrategy?.type).toBe('OnDelete');
+    await lab.annotate('steps', '');
+    expect(lab.set.spec.updateStrategy?.type).toBe('RollingUpdate');
   });
 
   it('cannot be held at a failed version, because its pods come back from the template that it has', async () => {

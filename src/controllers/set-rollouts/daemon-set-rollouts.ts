@@ -21,6 +21,7 @@ const DAEMON_SETS: SetKind = {
   heldBy: ['spec', 'updateStrategy', 'type'],
   isObserved: (parts) => isDaemonSetObserved(parts),
   view: (parts, nowMs) => viewDaemonSet(parts, nowMs),
+  usual: '"RollingUpdate"',
   original: (set) => stringifyJson(typeOf(asDaemonSet(set))),
   move: (set, view, decided) => replaceShare(asDaemonSet(set), view, decided),
   giveBack: (set, value) => {

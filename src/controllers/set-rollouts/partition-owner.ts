@@ -18,21 +18,30 @@ export function ownerOfField(
   object: DeepReadonly<KubernetesObject>,
   path: readonly string[],
 ): string | undefined {
-  const { annotations, managedFields = [] } = object.metadata;
-  const applier = managedFields
-    .filter(isJsonObject)
-    .filter(({ manager, operation }) => operation === 'Apply' && manager !== FIELD_MANAGER)
-    .find(
-      ({ fieldsV1 }) =>
-        at(
-          fieldsV1,
-          path.map((field) => `f:${field}`),
-        ) !== undefined,
-    );
-  const name = applier?.['manager'];
+  const name = appliersOf(object, path).find((manager) => manager !== FIELD_MANAGER);
   if (typeof name === 'string') return name;
-  const described = at(readJson(annotations?.[LAST_APPLIED]), path);
+  const described = at(readJson(object.metadata.annotations?.[LAST_APPLIED]), path);
   return described === undefined || described === null ? undefined : 'kubectl apply';
+}
+
+/**
+ * Whether the value of a field was applied here, and has not been overwritten since.
+ * @param path as for {@link ownerOfField}
+ * @param object with its managedFields
+ */
+export function isHeldHere(object: DeepReadonly<KubernetesObject>, path: readonly string[]): boolean {
+  return appliersOf(object, path).includes(FIELD_MANAGER);
+}
+
+function appliersOf(
+  { metadata: { managedFields = [] } }: DeepReadonly<KubernetesObject>,
+  path: readonly string[],
+): readonly unknown[] {
+  const owned = path.map((field) => `f:${field}`);
+  return managedFields
+    .filter(isJsonObject)
+    .filter(({ fieldsV1, operation }) => operation === 'Apply' && at(fieldsV1, owned) !== undefined)
+    .map(({ manager }) => manager);
 }
 
 function at(value: unknown, path: readonly string[]): unknown {

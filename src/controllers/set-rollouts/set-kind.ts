@@ -35,6 +35,8 @@ export interface SetKind {
   strategyProblem?(set: ReadableSet): string | undefined;
   /** The value of the field that is moved, for the day on which no policy is asked for any more. JSON. */
   original(set: ReadableSet): string;
+  /** The default of the API, for a set whose value before is not known any more. JSON. */
+  readonly usual: string;
   move(set: ReadableSet, view: SetView, decided: DecidedSet): SetMove;
   /** The change that gives the set that value back. @param value as it was noted, untrusted */
   giveBack(set: ReadableSet, value: unknown): StrategyChange | undefined;

@@ -33,13 +33,13 @@ import {
   watchNamespaceDefaults,
 } from '../deployment/index.js';
 import { ControllerRevision, readJson } from '../shared/index.js';
-import type { SetPlan } from './apply-set.js';
+import type { SetPlan, StrategyChange } from './apply-set.js';
 import { applySetPlan } from './apply-set.js';
 import { asRollout } from './as-rollout.js';
 import type { DecidedSet, SetContext } from './decide-set.js';
 import { decideSet } from './decide-set.js';
 import { readKeptState } from './kept-state.js';
-import { ownerOfField } from './partition-owner.js';
+import { isHeldHere, ownerOfField } from './partition-owner.js';
 import type { SetKind } from './set-kind.js';
 import type { SetObject, SetView } from './set-view.js';
 
@@ -96,7 +96,15 @@ interface AskedSet {
 }
 
 /** A set that asks for policies, or did. */
-type SeenSet = { readonly as: 'left'; readonly of: SetKind; readonly set: ReadableSet } | AskedSet;
+type SeenSet = LeftSet | AskedSet;
+
+interface LeftSet {
+  readonly as: 'left';
+  readonly of: SetKind;
+  readonly set: ReadableSet;
+  /** @default nothing is to be given back */
+  readonly strategy?: StrategyChange;
+}
 
 interface PlannedSet {
   readonly plan: SetPlan;
@@ -123,7 +131,7 @@ async function observe(context: Context, dependencies: Dependencies): Promise<Se
   if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
   const { annotations, namespace = '' } = set.metadata;
   if (!asksForSetPolicies(annotations))
-    return annotations?.[SET_ROLLOUT] === undefined ? undefined : { as: 'left', of, set };
+    return annotations?.[SET_ROLLOUT] === undefined ? undefined : observeLeft(set, of, context);
   const nowMs = dependencies.clock.now();
   const parts = { set, revisions: owned(ControllerRevision), pods: owned(Pod) };
   if (!of.isObserved(parts)) return undefined;
@@ -136,7 +144,8 @@ async function observe(context: Context, dependencies: Dependencies): Promise<Se
   const strategyProblem = of.strategyProblem?.(set);
   const known: SetContext = {
     nowMs,
-    original: of.original(set),
+    // The note of it may have been removed by hand.
+    original: live && isHeldHere(live, of.heldBy) ? of.usual : of.original(set),
     checks: await checksOf({ set, view, nowMs, namespaceAnnotations }, context, dependencies),
     ...(namespaceAnnotations && { namespaceAnnotations }),
     ...(names && { names }),
@@ -146,6 +155,13 @@ async function observe(context: Context, dependencies: Dependencies): Promise<Se
   const seen = { as: 'asked', of, set, view, context: known } as const;
   const problem = mayMove(seen) ? ownerProblem(of, live ?? (await readLive(set, of, context))) : undefined;
   return problem ? { ...seen, context: { ...known, problem } } : seen;
+}
+
+/** The strategy that it had is given back, unless another tool has one for it. */
+async function observeLeft(set: ReadableSet, of: SetKind, context: Context): Promise<LeftSet> {
+  const strategy = of.giveBack(set, readJson(readKeptState(set.metadata.annotations).original));
+  const isTheirs = strategy && ownerProblem(of, await readLive(set, of, context)) !== undefined;
+  return { as: 'left', of, set, ...(strategy && !isTheirs && { strategy }) };
 }
 
 async function readLive(
@@ -207,7 +223,7 @@ function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
   const plan: SetPlan = {
     ...{ kind: of.kind, set, revisionChanges, setChanges, notes },
     ...(template && { template }),
-    ...(move.strategy && { strategy: move.strategy }),
+    ...(move.strategy && { strategy: onceNoted(move.strategy, set) }),
     // A pod would come back from the template that is put back only once that is written.
     replace: template ? [] : move.replace,
   };
@@ -218,11 +234,16 @@ function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
   };
 }
 
+/** Nothing is moved before there is a note of the value that it had: a process that dies in between would leave it moved for ever. */
+function onceNoted(strategy: StrategyChange, { metadata }: ReadableSet): StrategyChange {
+  const isNoted = readKeptState(metadata.annotations).original !== undefined;
+  return { ...strategy, isFirst: strategy.isFirst && isNoted };
+}
+
 /** No policy is asked for any more: the set gets back the strategy that it had. */
-function decideToLeave(seen: Extract<SeenSet, { as: 'left' }>): Decided<PlannedSet> {
-  const { of, set } = seen;
+function decideToLeave(seen: LeftSet): Decided<PlannedSet> {
+  const { of, set, strategy } = seen;
   const before = readKeptState(set.metadata.annotations).original;
-  const strategy = of.giveBack(set, readJson(before));
   const plan: SetPlan = {
     ...{ kind: of.kind, set, revisionChanges: [], setChanges: { [SET_ROLLOUT]: undefined } },
     ...{ notes: [], replace: [] },

@@ -5,6 +5,12 @@ import { P, SetLab } from './set-lab.fixture.js';
 
 const MINUTE = 60_000;
 
+/** The entry of a tool that applies the partition. */
+function appliedBy(manager: string): object {
+  const fieldsV1 = { 'f:spec': { 'f:updateStrategy': { 'f:rollingUpdate': { 'f:partition': {} } } } };
+  return { manager, operation: 'Apply', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1 };
+}
+
 describe('a StatefulSet under policies', () => {
   it('is held at rest, so that a change of its template does not begin before it was seen', async () => {
     const lab = await SetLab.rolledOut({ steps: '1; approve' });
@@ -136,6 +142,54 @@ describe('a StatefulSet under policies', () => {
     expect(lab.set.metadata.annotations).toEqual({});
   });
 
+  it('gets its partition back also if a process died between the hold and the note of what there was', async () => {
+    let dies = true;
+    const lab = new SetLab(
+      { steps: '1; approve' },
+      {
+        onWrite: ({ object }) => {
+          const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, string> } };
+          if (dies && metadata?.annotations?.[`${P}rollout`] !== undefined) throw refusal(500);
+        },
+      },
+    );
+    await lab.syncGenuine();
+    lab.kubelet();
+    await lab.syncGenuine();
+    await lab.syncOurs().catch(() => undefined);
+    await lab.syncGenuine();
+    await expect(lab.syncOurs()).rejects.toThrow();
+    dies = false;
+    await lab.rest();
+    expect(lab.partition).toBe(HELD);
+    await lab.annotate('steps', undefined);
+    expect(lab.partition).toBe(0);
+  });
+
+  it('is held by no value that was applied here, after a person has removed the note of what there was', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    lab.change(({ metadata }) => {
+      metadata.managedFields = [appliedBy('rollkeeper-rollouts')];
+    });
+    await lab.annotate('rollout', undefined);
+    await lab.annotate('steps', undefined);
+    expect(lab.partition).toBe(0);
+  });
+
+  it('keeps the partition that another tool has given it, when it asks for no policy any more', async () => {
+    const lab = new SetLab({ steps: '1; approve' });
+    lab.change(({ metadata }) => {
+      metadata.managedFields = [appliedBy('argocd')];
+    });
+    await lab.rest();
+    lab.change(({ spec }) => {
+      spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 3 } };
+    });
+    await lab.annotate('steps', undefined);
+    expect(lab.partition).toBe(3);
+    expect(lab.set.metadata.annotations).toEqual({});
+  });
+
   it('is left alone if it asks for none', async () => {
     const lab = await SetLab.rolledOut({});
     await lab.image('db:2');
@@ -147,10 +201,7 @@ describe('a StatefulSet under policies', () => {
   it('is not held while another tool writes its partition, and says so once', async () => {
     const lab = new SetLab({ steps: '1; approve' });
     lab.change(({ metadata }) => {
-      const fieldsV1 = { 'f:spec': { 'f:updateStrategy': { 'f:rollingUpdate': { 'f:partition': {} } } } };
-      metadata.managedFields = [
-        { manager: 'argocd', operation: 'Apply', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1 },
-      ];
+      metadata.managedFields = [appliedBy('argocd')];
     });
     await lab.rest();
     expect(lab.partition).toBe(0);

@@ -23,6 +23,7 @@ const STATEFUL_SETS: SetKind = {
   view: (parts, nowMs) => viewStatefulSet(parts, nowMs),
   strategyProblem: (set) =>
     isOnDelete(asStatefulSet(set)) ? 'needs spec.updateStrategy.type RollingUpdate' : undefined,
+  usual: '0',
   original: (set) => stringifyJson(partitionOf(asStatefulSet(set))),
   move: (set, view, decided) => movePartition(asStatefulSet(set), view, decided),
   giveBack: (set, value) => {
