@@ -527,7 +527,7 @@ describe.skipIf(!helm)('the chart', () => {
       'replicaset',
       'garbage-collector',
     ]);
-    expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
+    expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000, 90_000]);
   });
 
   it('tells the program of the identity provider, and needs what that needs', () => {
