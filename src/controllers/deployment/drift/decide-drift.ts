@@ -29,11 +29,16 @@ export function decideDrift(
   [one, other]: readonly [ReadablePod, ReadablePod],
 ): Drift | undefined {
   const fresh = flattenPod(one);
-  const ofEachPod = differences(fresh, flattenPod(other));
+  const again = flattenPod(other);
+  const ofEachPod = differences(fresh, again);
+  const known = ancestorsOf(fresh);
+  const named = parentsOfNames(fresh, again);
   const parts = new Set<string>();
   let stale = 0;
   for (const pod of running) {
-    const differing = [...differences(flattenPod(pod), fresh)].filter((path) => !ofEachPod.has(path));
+    const differing = [...differences(flattenPod(pod), fresh)].filter(
+      (path) => !ofEachPod.has(path) && (fresh.has(path) || !named.has(parentIn(known, path))),
+    );
     if (differing.length > 0) stale += 1;
     for (const path of differing) parts.add(path.split('/').slice(0, DEPTH).join('/'));
   }
@@ -44,6 +49,30 @@ export function decideDrift(
   const more = sorted.length - MOST_PARTS;
   const told = more > 0 ? [...sorted.slice(0, MOST_PARTS), `${more} more`] : sorted;
   return { stale, pods: running.length, parts: told, digest };
+}
+
+/** The parts below which the two new pods have other names: those of running pods are other ones again. */
+function parentsOfNames(fresh: FlatPod, again: FlatPod): ReadonlySet<string> {
+  const [known, others] = [ancestorsOf(fresh), ancestorsOf(again)];
+  return new Set([
+    ...[...fresh.keys()].filter((path) => !again.has(path)).map((path) => parentIn(others, path)),
+    ...[...again.keys()].filter((path) => !fresh.has(path)).map((path) => parentIn(known, path)),
+  ]);
+}
+
+/** All paths of a pod, with those that lead to them. The whole spec is the empty one. */
+function ancestorsOf(pod: FlatPod): ReadonlySet<string> {
+  const all = new Set<string>(['']);
+  for (const path of pod.keys())
+    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) all.add(path.slice(0, end));
+  return all;
+}
+
+/** The longest beginning of a path that is known. */
+function parentIn(known: ReadonlySet<string>, path: string): string {
+  let end = path.length;
+  while (end > 0 && !known.has(path.slice(0, end))) end = path.lastIndexOf('/', end - 1);
+  return path.slice(0, Math.max(0, end));
 }
 
 function differences(a: FlatPod, b: FlatPod): ReadonlySet<string> {

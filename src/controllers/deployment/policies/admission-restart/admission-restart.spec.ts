@@ -81,6 +81,26 @@ describe('a restart on admission', () => {
     expect(digestOf(lab)).toBe('cccc');
   });
 
+  it('comes three times a day at most, so that a webhook of ever new names restarts nothing for ever', async () => {
+    const lab = await rolledOut({ 'restart-on': 'admission' });
+    for (const digest of ['aaaa', 'bbbb', 'cccc', 'dddd'])
+      await drifted(lab, digest, `containers/side-${digest}/image`);
+    expect(digestOf(lab)).toBe('cccc');
+    await lab.pass(DAY_MS);
+    expect(digestOf(lab)).toBe('dddd');
+  });
+
+  it('comes once a day for each of two answers in turn', async () => {
+    const lab = await rolledOut({ 'restart-on': 'admission' });
+    for (const [digest, part] of [
+      ['aaaa', 'a'],
+      ['bbbb', 'b'],
+      ['cccc', 'a'],
+    ] as const)
+      await drifted(lab, digest, `containers/${part}/image`);
+    expect(digestOf(lab)).toBe('bbbb');
+  });
+
   it('comes for the same answer again, if pods were started without it in between', async () => {
     const lab = await rolledOut({ 'restart-on': 'admission' });
     await drifted(lab, 'aaaa');

@@ -26,8 +26,12 @@ export interface AdmissionSurroundings {
 }
 type AdmissionPass = Pass<AdmissionRestartFields & HistoryFields> & AdmissionSurroundings;
 
-/** From one restart to the next if the same parts differ, so that a webhook that never gives the same twice restarts nothing for ever. */
-const SAME_PARTS_MS = 86_400_000;
+/**
+ * From one restart to the next if the same parts differ, and the time in which there are at most {@link MOST_RESTARTS} in all, so that a
+ * webhook that never gives the same twice restarts nothing for ever.
+ */
+const DAY_MS = 86_400_000;
+const MOST_RESTARTS = 3;
 const LONGEST_CAUSE = 300;
 
 export const ADMISSION_RESTART_SETTINGS: PolicySettings<AdmissionRestartFields> = {
@@ -62,7 +66,8 @@ function restartOnAdmission(pass: AdmissionPass, latest: ReplicaSetDraft | undef
   const isThrough =
     isRolledOut(observedProgress(draft)?.reason) && activeOf(draft.living).every((set) => set === latest);
   if (!isThrough) return false;
-  const leftMs = restLeftMs(draft.annotations, drift, draft.nowMs);
+  const recent = recentRestarts(draft.annotations, draft.nowMs);
+  const leftMs = restLeftMs(recent, drift, draft.nowMs);
   if (leftMs > 0) {
     lookAgainAfter(outcome, leftMs);
     return false;
@@ -75,9 +80,9 @@ function restartOnAdmission(pass: AdmissionPass, latest: ReplicaSetDraft | undef
   const change = { template: hashOf(draft, restarted), trigger: 'configuration', by: OURS, why } as const;
   const own = policy.history ? withNotedChange(draft.annotations, change) : draft.annotations;
   const { [ADMISSION_DRIFT]: _drift, ...kept } = own;
-  const at = toRfc3339(draft.nowMs);
+  const restarts = [...recent, { at: toRfc3339(draft.nowMs), parts: drift.parts }];
   draft.replaceMetadata(
-    { ...kept, [ADMISSION_RESTARTED]: stringifyJson({ at, parts: drift.parts }), [CHANGE_CAUSE]: why },
+    { ...kept, [ADMISSION_RESTARTED]: stringifyJson(restarts), [CHANGE_CAUSE]: why },
     restarted,
   );
   draft.setStatus(draft.observed.status ?? {});
@@ -95,9 +100,29 @@ function nextDigest(current: string | undefined, digest: string): string {
   return before === digest ? `${digest}-${Number(count) + 1}` : digest;
 }
 
-function restLeftMs(annotations: Annotations, { parts }: DriftRecord, nowMs: number): number {
+interface Restart {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly parts: unknown;
+}
+
+/** The last restarts of a day, oldest first. */
+function recentRestarts(annotations: Annotations, nowMs: number): readonly Restart[] {
   const read = readJson(annotations[ADMISSION_RESTARTED]);
-  if (!isJsonObject(read) || !isTime(read['at'])) return 0;
-  if (stringifyJson(read['parts']) !== stringifyJson(parts)) return 0;
-  return Math.min(Date.parse(read['at']) + SAME_PARTS_MS - nowMs, SAME_PARTS_MS);
+  const all: readonly unknown[] = Array.isArray(read) ? read : [];
+  return all
+    .slice(-MOST_RESTARTS)
+    .flatMap((each) =>
+      isJsonObject(each) && isTime(each['at']) ? [{ at: each['at'], parts: each['parts'] }] : [],
+    )
+    .filter(({ at }) => Date.parse(at) + DAY_MS > nowMs);
+}
+
+function restLeftMs(recent: readonly Restart[], { parts }: DriftRecord, nowMs: number): number {
+  const text = stringifyJson(parts);
+  const isFull = recent.length >= MOST_RESTARTS;
+  const barring = recent.filter(
+    (each, index) => (isFull && index === 0) || stringifyJson(each.parts) === text,
+  );
+  return Math.max(0, ...barring.map(({ at }) => Math.min(Date.parse(at) + DAY_MS - nowMs, DAY_MS)));
 }

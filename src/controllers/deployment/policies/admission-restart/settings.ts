@@ -2,7 +2,7 @@ import { PREFIX } from '../common/names.js';
 
 /** On a pod template: the digest of what admission gave new pods when it was restarted on that, so that a change of it is another template. */
 export const ADMISSION_DIGEST = `${PREFIX}admission-digest`;
-/** On a Deployment: when it was last restarted on admission, and on which parts. */
+/** On a Deployment: its restarts on admission in the last day, as JSON: when each was, and on which parts. */
 export const ADMISSION_RESTARTED = `${PREFIX}admission-restarted`;
 
 export interface AdmissionRestartFields {
