@@ -7,17 +7,21 @@ import { ActivationChecks } from './activation-checks.js';
 
 const KEY = 'default/web';
 
-/** Replicas whose caches show nothing of a write, and an actor runtime without locks. */
+const replicaThat = (hasSeen: boolean): Replica =>
+  ({ manager: { informers: { find: () => ({ hasSeen: () => hasSeen }) } } }) as unknown as Replica;
+
+/** Replicas whose caches show nothing of a write, but for that of one with the name `current`, and an actor runtime without locks. */
 function staleReplicas() {
   const violations: Violation[] = [];
-  const replica = { manager: { informers: { find: () => ({ hasSeen: () => false }) } } };
   const checks = new ActivationChecks(
     (violation) => void violations.push(violation),
-    () => replica as unknown as Replica,
+    ({ name }) => replicaThat(name === 'current'),
   );
   let token = 0;
+  let wait = (): void => undefined;
   const runtime: Pick<ActorRuntime, 'activate'> = {
     activate: (controller, key, _signal, work) => {
+      wait();
       token += 1;
       const activation = {
         controller,
@@ -36,7 +40,12 @@ function staleReplicas() {
       return () => void atEnd.delete(end);
     };
     const kill = (): void => atEnd.forEach((end) => end());
-    const process = { name, kernel: { nowMs: 0 }, onKilled } as unknown as SimulatedProcess;
+    const process = {
+      name,
+      kernel: { nowMs: 0 },
+      isAlive: name !== 'dead',
+      onKilled,
+    } as unknown as SimulatedProcess;
     const watched = checks.watch(process, runtime as ActorRuntime);
     const run = (work: (activation: Activation) => Promise<void>) =>
       watched.activate('replicaset', KEY, new AbortController().signal, work);
@@ -45,7 +54,10 @@ function staleReplicas() {
       followedBy([checks.observer(process)], sync).decided({ branch: 'idle', summary: '', changes: false });
     return { decide, kill, run };
   };
-  return { checks, processOf, violations };
+  const waitWith = (during: () => void): void => {
+    wait = during;
+  };
+  return { checks, processOf, violations, waitWith };
 }
 
 const write = async (activation: Activation): Promise<void> => activation.recordOwnWrite('pods', '558');
@@ -80,4 +92,24 @@ it('a process that is killed in the middle of an activation has died in it, and 
   await process.run(async () => process.kill());
   expect(checks.hasDied('replicaset default/web', 0, 1000)).toBe(true);
   expect(checks.hasDied('replicaset default/web', 1001, 1000)).toBe(false);
+});
+
+it('a process that is killed before its turn has not died in an activation', async () => {
+  const { checks, processOf, waitWith } = staleReplicas();
+  const process = processOf('killed');
+  waitWith(() => process.kill());
+  await process.run(write);
+  expect(checks.hasDied('replicaset default/web', 0, 1000)).toBe(false);
+});
+
+it('only the cache of the process that may write is an excuse', async () => {
+  const { checks, processOf } = staleReplicas();
+  const isBehind = (): boolean => checks.isBehind('replicaset default/web', 'pods', ['558']);
+  expect(isBehind()).toBe(false);
+  await processOf('stale').run(write);
+  expect(isBehind()).toBe(true);
+  await processOf('current').run(write);
+  expect(isBehind()).toBe(false);
+  await processOf('dead').run(write);
+  expect(isBehind()).toBe(false);
 });

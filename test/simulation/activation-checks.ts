@@ -39,7 +39,8 @@ export class ActivationChecks {
         const died = (): void => {
           this.actorOf(`${controller} ${key}`).diedAtMs = process.kernel.nowMs;
         };
-        const stopWatching = process.onKilled(died);
+        // One that is killed while it waits for its turn has written nothing.
+        let stopWatching = (): void => undefined;
         const result = await actors
           .activate(
             controller,
@@ -47,11 +48,12 @@ export class ActivationChecks {
             signal,
             (activation) => {
               this.begin(process, activation);
+              stopWatching = process.onKilled(died);
               return work(this.watched(activation, wrote));
             },
             options,
           )
-          .finally(stopWatching);
+          .finally(() => stopWatching());
         const { written } = this.actorOf(`${controller} ${key}`);
         const atMs = process.kernel.nowMs;
         for (const [resource, version] of wrote) {
@@ -75,6 +77,17 @@ export class ActivationChecks {
   /** Whether a process died in the middle of an activation of this key in the last so many milliseconds. */
   hasDied(name: string, nowMs: number, withinMs: number): boolean {
     return nowMs - this.actorOf(name).diedAtMs <= withinMs;
+  }
+
+  /**
+   * Whether the process that may write for this key lives, and its cache does not show all of these versions. How far the caches of
+   * others are behind is no excuse for it.
+   */
+  isBehind(name: string, resource: string, versions: readonly string[]): boolean {
+    const { process } = this.actorOf(name);
+    const replica = process?.isAlive ? this.replicaOf(process) : undefined;
+    const cache = replica?.manager.informers.find(resource);
+    return cache !== undefined && !versions.every((version) => cache.hasSeen(version));
   }
 
   private begin(process: SimulatedProcess, { controller, key, token }: Activation): void {

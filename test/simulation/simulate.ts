@@ -167,16 +167,14 @@ class Simulation {
   }
 
   /**
-   * Whether a replica died in the middle of a pass of the Deployment, so that its last writes are known to none, and a cache of another
-   * does not show it yet. docs/RELIABILITY.md says so.
+   * Whether a replica died in the middle of a pass of the Deployment, so that its last writes are known to none, and the cache of the
+   * one that decides now does not show it yet. docs/RELIABILITY.md says so.
    */
   private mayBeUnknown({ before, key }: GrownSizes): boolean {
     const { activations, world } = this;
-    if (!activations.hasDied(`deployment ${key}`, world.kernel.nowMs, KNOWLEDGE_MS)) return false;
-    return world.replicas.some(({ manager, process: replica }) => {
-      const cache = replica.isAlive ? manager.informers.find(qualifiedResource(ReplicaSet)) : undefined;
-      return cache && !before.every((version) => cache.hasSeen(version));
-    });
+    const actor = `deployment ${key}`;
+    if (!activations.hasDied(actor, world.kernel.nowMs, KNOWLEDGE_MS)) return false;
+    return activations.isBehind(actor, qualifiedResource(ReplicaSet), before);
   }
 
   private get isOver(): boolean {
