@@ -9,6 +9,7 @@ import { runController } from '../../../testing/run-controller.js';
 import { aReplicaSet } from '../../../testing/replicaset-harness.js';
 import { drainPatch, parseKeepOld } from '../../shared/index.js';
 import { createDrainController } from './drain-controller.js';
+import { ProbeSlots } from './probe-slots.js';
 
 const HTTP = 'until "http :8080/sessions == 0", at most 1h, at most 2';
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd-1', controller: true };
@@ -22,7 +23,7 @@ interface Shape {
   readonly edit?: (pod: Pod) => void;
 }
 
-function aLab(answer: Answer | ((url: string) => Answer) = { status: 200, body: '0' }) {
+function aLab(answer: Answer | ((url: string) => Answer) = { status: 200, body: '0' }, slots?: ProbeSlots) {
   const clock = new FakeClock();
   const cluster = new FakeCluster(clock);
   const sent: OutgoingRequest[] = [];
@@ -34,7 +35,9 @@ function aLab(answer: Answer | ((url: string) => Answer) = { status: 200, body: 
     },
     close: () => Promise.resolve(),
   });
-  const running = runController(createDrainController({ senderOf }), cluster, { clock });
+  const running = runController(createDrainController({ senderOf, ...(slots && { slots }) }), cluster, {
+    clock,
+  });
   return {
     ...{ clock, cluster, sent, running },
     names: () => cluster.all<Pod>(Pod).map(({ metadata }) => metadata.name),
@@ -127,6 +130,21 @@ describe('a pod that drains', () => {
     expect(lab.running.events).toEqual([
       'Warning PodDrainEnded Deleted pod old, which drained: its version is older than the 2 that may drain at once',
     ]);
+  });
+
+  it('costs no request while there is no slot for its probe, looks ever more rarely, and still ends in time', async () => {
+    const lab = aLab(undefined, new ProbeSlots(0, 0));
+    lab.seed();
+    lab.seed({ name: 'late', agoMs: 3_600_000 });
+    const waits: (number | undefined)[] = [];
+    for (let round = 0; round < 6; round++) {
+      lab.running.add('default/web-1');
+      await lab.running.drain();
+      waits.push(lab.running.requeues.get('default/web-1'));
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 16_000]);
+    expect(lab.names()).toEqual(['web-1']);
+    expect(lab.cluster.count('get', Pod)).toBe(1);
   });
 
   it('stays however many pods of another namespace claim to drain for its Deployment', async () => {
@@ -224,6 +242,7 @@ describe('a pod that drains', () => {
   });
 
   it.each<[string, (pod: Pod) => void]>([
+    ['a StatefulSet controls it', ({ metadata }) => (metadata.ownerReferences![0]!.kind = 'StatefulSet')],
     ['another object controls it', ({ metadata }) => (metadata.ownerReferences![0]!.uid = 'other')],
     ['its note cannot be read', ({ metadata }) => (metadata.annotations = { 'rollkeeper.dev/drain': '{' })],
     ['it has no such label', ({ metadata }) => (metadata.labels = { app: 'web' })],

@@ -10,7 +10,7 @@ import { UndiciSender } from '../policies/checks/common/http-sender.js';
 import type { DrainDecision } from './decide-draining.js';
 import { decideDraining, decideProbed } from './decide-draining.js';
 import { probePod } from './probe-pod.js';
-import { ProbeSlots } from './probe-slots.js';
+import { NO_SLOT_MS, ProbeSlots } from './probe-slots.js';
 
 /** On a Deployment: a pod that drained is empty, and goes. */
 export const POD_DRAINED = 'PodDrained';
@@ -26,8 +26,6 @@ const DRAINING_INDEX = 'draining';
 /** From one look at a pod to the next, milliseconds; doubles while it does not answer. */
 const INTERVAL_MS = 10_000;
 const LONGEST_INTERVAL_MS = 120_000;
-/** Until there may be a slot for a probe, milliseconds. */
-const NO_SLOT_MS = 1000;
 const WORKERS = 12;
 const PROBES_OF_NAMESPACE = 4;
 
@@ -37,6 +35,8 @@ type DrainSender = HttpSender & { close(): Promise<void> };
 export interface DrainControllerOptions {
   /** @default one that follows no redirect, and uses no proxy */
   readonly senderOf?: (clock: Pick<Clock, 'setTimeout'>) => DrainSender;
+  /** @default 12 in all, 4 of one namespace */
+  readonly slots?: ProbeSlots;
 }
 
 /**
@@ -45,6 +45,7 @@ export interface DrainControllerOptions {
  */
 export function createDrainController({
   senderOf = (clock) => new UndiciSender(clock, () => undefined),
+  slots = new ProbeSlots(WORKERS, PROBES_OF_NAMESPACE),
 }: DrainControllerOptions = {}): ControllerDefinition {
   return defineController<Pod>(
     {
@@ -52,7 +53,6 @@ export function createDrainController({
       serviceAccount: 'replicaset-controller',
     },
     ({ clock }) => {
-      const slots = new ProbeSlots(WORKERS, PROBES_OF_NAMESPACE);
       /** How often in a row a pod did not answer, by its key: known to this process alone. */
       const silent = new Map<string, number>();
       const probe = async (pod: DeepReadonly<Pod>, draining: DrainingPod, signal: AbortSignal) => {
@@ -67,22 +67,22 @@ export function createDrainController({
       };
       return {
         predicates: [(event) => event.type === 'deleted' || readDraining(event.object) !== undefined],
-        indexes: [
-          indexBy<Pod>(Pod, DRAINING_INDEX, (pod) => {
-            const draining = readDraining(pod);
-            return draining ? [indexKeyOf(pod, draining)] : [];
-          }),
-        ],
+        indexes: [BY_DEPLOYMENT],
         async reconcile({ key, name, namespace }, { client, events, lister, object, signal }) {
           const draining = object && readDraining(object);
           if (!draining || object.metadata.deletionTimestamp !== undefined) {
             silent.delete(key);
+            slots.forget(key);
             return {};
           }
+          const others = lister(Pod).byIndex(DRAINING_INDEX, indexKeyOf(object, draining));
+          const foreseen = decideDraining(object, draining, others, clock.now());
+          const noSlotMs = foreseen.act === 'probe' ? slots.waitOf(key, namespace) : undefined;
+          if (foreseen.act === 'probe' && noSlotMs !== undefined)
+            return { requeueAfterMs: Math.min(noSlotMs, foreseen.leftMs) };
           // Caches keep no addresses.
           const pod = await unlessGone(client.get<Pod>(Pod, { namespace, name }, { signal }));
           if (!pod || pod.metadata.uid !== object.metadata.uid || !readDraining(pod)) return {};
-          const others = lister(Pod).byIndex(DRAINING_INDEX, indexKeyOf(pod, draining));
           let decision = decideDraining(pod, draining, others, clock.now());
           if (decision.act === 'probe') {
             const reading = await probe(pod, draining, signal);
@@ -103,6 +103,11 @@ export function createDrainController({
     },
   );
 }
+
+const BY_DEPLOYMENT = indexBy<Pod>(Pod, DRAINING_INDEX, (pod) => {
+  const draining = readDraining(pod);
+  return draining ? [indexKeyOf(pod, draining)] : [];
+});
 
 /** A note of a pod in another namespace may claim any UID: those pods drain for no Deployment of this one. */
 function indexKeyOf({ metadata }: DeepReadonly<Pod>, { deploymentUid }: DrainingPod): string {

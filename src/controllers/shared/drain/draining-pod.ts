@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, OwnerReference, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, controllerOf, isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { isTime, readJson } from '../read-json.js';
 import type { KeepOldRule } from './keep-old.js';
 import { parseKeepOld, renderKeepOld } from './keep-old.js';
@@ -70,8 +70,16 @@ export function drainPatch(
  * its annotations say so: they would delete pods of others.
  */
 export function readDraining(pod: ReadablePod): DrainingPod | undefined {
-  const { annotations, labels } = pod.metadata;
-  if (labels?.[DRAINING] === undefined) return undefined;
+  if (pod.metadata.labels?.[DRAINING] === undefined) return undefined;
+  if (!READ.has(pod)) READ.set(pod, parseDraining(pod));
+  return READ.get(pod);
+}
+
+/** Each look at a pod reads all others of its Deployment, which seldom change. */
+const READ = new WeakMap<ReadablePod, DrainingPod | undefined>();
+
+function parseDraining(pod: ReadablePod): DrainingPod | undefined {
+  const { annotations } = pod.metadata;
   const note = readJson(annotations?.[DRAIN_NOTE]);
   if (!isJsonObject(note)) return undefined;
   const { deployment, rule: text, since, version } = note;
@@ -79,7 +87,7 @@ export function readDraining(pod: ReadablePod): DrainingPod | undefined {
   if (!rule || !isTime(since) || typeof deployment !== 'string' || typeof version !== 'string')
     return undefined;
   const owner = controllerOf(pod);
-  if (owner && owner.uid !== deployment) return undefined;
+  if (owner && (owner.uid !== deployment || owner.kind !== Deployment.kind)) return undefined;
   return { rule, sinceMs: Date.parse(since), deploymentUid: deployment, version };
 }
 

@@ -1,6 +1,6 @@
 import { parseDuration, renderDuration } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { Deployment, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import type { DrainCondition } from './drain-condition.js';
 import { parseDrainCondition, renderDrainCondition } from './drain-condition.js';
 
@@ -46,6 +46,6 @@ export function renderKeepOld({ atMostMs, until, versions }: KeepOldRule): strin
 
 /** The rule noted on a ReplicaSet of a Deployment; undefined: its pods are deleted, as in Kubernetes. */
 export function keepOldRule(replicaSet: DeepReadonly<ReplicaSet>): KeepOldRule | undefined {
-  if (!controllerOf(replicaSet)) return undefined;
+  if (controllerOf(replicaSet)?.kind !== Deployment.kind) return undefined;
   return parseKeepOld((replicaSet.metadata.annotations?.[KEEP_OLD_OF_OWNER] ?? '').trim());
 }
