@@ -1,5 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { DESIRED_REPLICAS, MAX_REPLICAS, REVISION, SET_ROLLOUT } from '../deployment/index.js';
+import { DESIRED_REPLICAS, MAX_REPLICAS, POLICY_PREFIX, REVISION, SET_ROLLOUT } from '../deployment/index.js';
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
 import { templateOf } from '../revisions/decide-revisions.js';
 import { readKeptState } from './kept-state.js';
@@ -9,6 +9,9 @@ import type { ReadableRevision, SetPod, SetView } from './set-view.js';
 const PROGRESS_DEADLINE_SECONDS = 600;
 /** The set's own controller prunes its revisions. */
 const KEEPS_ALL = 2 ** 31 - 1;
+
+/** The prefixes of what is noted on revisions. */
+const NOTES = [POLICY_PREFIX, 'deployment.kubernetes.io/'];
 
 /** The rollout of a set in the form of a Deployment with its ReplicaSets, as the policies know one. */
 export interface SetRollout {
@@ -97,7 +100,7 @@ function annotationsOf(
   { metadata, revision }: ReadableRevision,
   hasPods: boolean,
 ): Record<string, string> | undefined {
-  const { [SET_ROLLOUT]: _copied, ...others } = metadata.annotations ?? {};
+  const others = notedOn(metadata.annotations ?? {});
   const begun = others[REVISION];
   const isFirstSeen = set.metadata.annotations?.[SET_ROLLOUT] === undefined;
   const hasBegun = metadata.name === current || (hasPods && isFirstSeen);
@@ -110,6 +113,18 @@ function annotationsOf(
     [DESIRED_REPLICAS]: String(replicas),
     [MAX_REPLICAS]: String(replicas + 1),
   };
+}
+
+/**
+ * The annotations without those that are no notes of its rollout: the set's own controller gives a new revision all annotations of the
+ * set, and the state of the set among them shows that nothing has been noted since.
+ */
+function notedOn(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { [SET_ROLLOUT]: copied, ...others } = annotations;
+  if (copied === undefined) return others;
+  return Object.fromEntries(
+    Object.entries(others).filter(([name]) => !NOTES.some((each) => name.startsWith(each))),
+  );
 }
 
 /**

@@ -214,6 +214,21 @@ describe('a StatefulSet under policies', () => {
     expect(lab.says('RolloutPolicy')).toBe('');
   });
 
+  it('holds a version during a freeze and at its steps although it has annotations that look like notes on a revision', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    await lab.annotate('approve', 'ann');
+    const notes = lab.revisionOf('db:2')?.metadata.annotations;
+    lab.change(({ metadata }) => {
+      metadata.annotations = { ...notes, ...metadata.annotations };
+    });
+    await lab.annotate('freeze', 'inventory');
+    await lab.image('db:3');
+    expect(lab.versions).toBe('2 2 2 2');
+    await lab.annotate('freeze', undefined);
+    expect(lab.versions).toBe('2 2 2 3');
+  });
+
   it('begins no version while an annotation asks for what no set can do', async () => {
     const lab = await SetLab.rolledOut({ steps: '1; weight 5%' });
     await lab.image('db:2');
