@@ -20,14 +20,24 @@ const HELD = 2 ** 31 - 1;
 describe('the StatefulSets of an installation', () => {
   it('are held where policies are asked for, and their controller runs', () => {
     expect(decideSets(answered([aSet(HELD)]), true)).toMatchObject([
-      { level: 'ok', summary: '1 StatefulSet (shop/db) are held at rest, or roll out' },
+      { level: 'ok', summary: '1 StatefulSet (shop/db) is held at rest, or rolling out' },
     ]);
     expect(decideSets(answered([aSet(0)]), true)).toMatchObject([
       { level: 'warning', summary: expect.stringContaining('at rest and not held') },
     ]);
     expect(decideSets(answered([aSet(HELD)]), false)).toMatchObject([
-      { level: 'warning', summary: expect.stringContaining('no replica follows') },
+      {
+        level: 'warning',
+        summary: expect.stringContaining('(shop/db) asks for rollout policies that no replica follows'),
+      },
     ]);
+  });
+
+  it('are looked at without the options of a replica, which none was asked for', () => {
+    expect(decideSets(answered([aSet(HELD), aSet(HELD)]), undefined)).toMatchObject([
+      { level: 'ok', summary: '2 StatefulSets (shop/db, shop/db) are held at rest, or rolling out' },
+    ]);
+    expect(decideSets(answered([aSet(0)]), undefined)).toMatchObject([{ level: 'warning' }]);
   });
 
   it('are not held where another tool applies their partition', () => {

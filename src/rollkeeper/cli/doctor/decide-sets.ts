@@ -11,20 +11,20 @@ const PARTITION = ['spec', 'updateStrategy', 'rollingUpdate', 'partition'];
 /**
  * Whether the StatefulSets that ask for rollout policies are held, so that no change of a template begins unseen. Nothing is said where
  * none asks, or they may not be listed.
- * @param isOn whether the replicas run with `--stateful-sets`
+ * @param isOn whether the replicas run with `--stateful-sets`; undefined if none was asked, and then the sets tell
  */
 export function decideSets(
   asked: Asked<readonly DeepReadonly<StatefulSet>[]>,
-  isOn: boolean,
+  isOn: boolean | undefined,
 ): readonly Finding[] {
   if (asked.is !== 'answered') return [];
   const sets = asked.value.filter(({ metadata }) => asksForSetPolicies(metadata.annotations));
   if (sets.length === 0) return [];
-  if (!isOn)
+  if (isOn === false)
     return [
       warning(
         'sets',
-        `${named(sets)} ask for rollout policies that no replica follows`,
+        `${named(sets, 'asks', 'ask')} for rollout policies that no replica follows`,
         'start the replicas with --stateful-sets (chart: statefulSets), or remove the annotations; a partition that was raised before stays',
       ),
     ];
@@ -35,7 +35,7 @@ export function decideSets(
       ? [
           warning(
             'sets',
-            `the partition of ${named(owned)} is also written by another tool, so policies cannot hold their rollouts`,
+            `the partition of ${named(owned)} is also written by another tool, so policies cannot hold a rollout`,
             'remove spec.updateStrategy.rollingUpdate.partition from what that tool applies (docs/ROLLOUTS.md)',
           ),
         ]
@@ -44,18 +44,20 @@ export function decideSets(
       ? [
           warning(
             'sets',
-            `${named(loose)} are at rest and not held: a change of the template begins before the policies have seen it`,
+            `${named(loose, 'is', 'are')} at rest and not held: a change of the template begins before the policies have seen it`,
             'rollkeeper explain statefulset/NAME says why the controller does not raise the partition',
           ),
         ]
       : []),
     ...(owned.length + loose.length === 0
-      ? [ok('sets', `${named(sets)} are held at rest, or roll out`)]
+      ? [ok('sets', `${named(sets, 'is', 'are')} held at rest, or rolling out`)]
       : []),
   ];
 }
 
-function named(sets: readonly DeepReadonly<StatefulSet>[]): string {
+/** @param one the verb that follows one set @param many the verb that follows several */
+function named(sets: readonly DeepReadonly<StatefulSet>[], one = '', many = ''): string {
   const names = sets.map(({ metadata }) => keyOf(metadata));
-  return `${counted(sets.length, 'StatefulSet')} (${someOf(names, 3)})`;
+  const verb = sets.length === 1 ? one : many;
+  return `${counted(sets.length, 'StatefulSet')} (${someOf(names, 3)}) ${verb}`.trimEnd();
 }

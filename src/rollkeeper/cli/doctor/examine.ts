@@ -108,7 +108,7 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
     ...decideQueues(queues),
     ...decideWebhooks(admission, nowMs),
     ...decideRivals(rivals, nowMs),
-    ...decideSets(sets, installation.statefulSets),
+    ...decideSets(sets, config && installation.statefulSets),
   ]);
 }
 
