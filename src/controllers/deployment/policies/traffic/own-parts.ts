@@ -2,7 +2,7 @@ import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { NamedValue, Share } from '../common/share.js';
 import type { ManagedRule } from './managed-rules.js';
-import { ADDED_RULE } from './steered-by.js';
+import { ADDED_RULE, MOST_RULES } from './steered-by.js';
 import type {
   BackendRef,
   FullRule,
@@ -204,8 +204,7 @@ export function hasFilters(rule: ManagedRule, deployment: string, parts: OwnPart
   );
 }
 
-/** The most rules, matches of a rule, matches of all rules, and headers of a match that the definition of a route allows. */
-const MOST_RULES = 16;
+/** The most matches of a rule, matches of all rules, and headers of a match that the definition of a route allows. */
 const MOST_MATCHES = 64;
 const MOST_MATCHES_OF_ROUTE = 128;
 const MOST_HEADERS = 16;

@@ -25,6 +25,8 @@ export const STEERED_BY = `${PREFIX}steered-by`;
 
 /** A route has at most this many rules, and each Deployment needs one of its own. Anyone who may write a route writes its annotations. */
 const MOST_DEPLOYMENTS = 16;
+/** The most rules that the definition of a route allows. */
+export const MOST_RULES = 16;
 
 /** The Deployments that a route says it is steered by, and those whose added rules it has. */
 export function steeredByOf(
@@ -56,7 +58,8 @@ function readNote({
   if (!isServiceName(stable) || !isServiceName(canary)) return undefined;
   const services = { stable, canary };
   if (!Array.isArray(rules)) return { services };
-  return { services, rules: rules.filter((rule) => typeof rule === 'string') };
+  const names = new Set(rules.filter((rule) => typeof rule === 'string'));
+  return { services, rules: [...names].slice(0, MOST_RULES) };
 }
 
 function isServiceName(value: unknown): value is string {
