@@ -174,6 +174,14 @@ describe('changes that concern a Deployment', () => {
     expect(rolling.happens(() => undefined)).toEqual([]);
   });
 
+  it('a pod of another namespace that names the ReplicaSet as its controller holds no Recreate', async () => {
+    const { api, happens, pod } = watched({ type: 'Recreate' });
+    const claimed = { ...pod.metadata, namespace: 'other', uid: 'uid-of-claimed' };
+    happens(() => void api.seed(Pod, { ...pod, metadata: claimed }));
+    await api.delete(Pod, pod.metadata);
+    expect(keys(happens(() => undefined))).toEqual(['default/web']);
+  });
+
   it('any pod that has ended wakes a rollout that replaces pods once they have ended, at once', async () => {
     const { api, happens, pod, replicaSet } = watched();
     const annotations = { 'rollkeeper.dev/pod-replacement-of-owner': 'terminated' };

@@ -1,7 +1,7 @@
 import type { Kind, Lister, ResourceEvent, Urgency, WatchedKind } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX, Pod, ReplicaSet, findAdopters, findOwner, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { EVICTION_ASKED, controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { EVICTION_ASKED, controllerOf, isInReach, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { replacesAfterEnd } from '../shared/index.js';
@@ -63,8 +63,8 @@ export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
       const replicaSet = findOwner(pod, ReplicaSet, listerOf(ReplicaSet));
       if (!replicaSet) return;
       const waitsForEach = replacesAfterEnd(replicaSet);
-      const left = listerOf(Pod).byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '').length;
-      if (left > 0 && !waitsForEach) return;
+      const left = listerOf(Pod).byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '');
+      if (left.some((each) => isInReach(each, replicaSet)) && !waitsForEach) return;
       const deployments = listerOf(kind);
       const concerned = controllerOf(replicaSet)
         ? [findOwner(replicaSet, kind, deployments)]

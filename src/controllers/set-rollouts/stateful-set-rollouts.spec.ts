@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../testing/rollout-world.js';
 import { HELD } from './decide-partition.js';
-import { P, SetLab } from './set-lab.fixture.js';
+import { ControllerRevision } from '../shared/index.js';
+import { P, SetLab, imageOf, withImage } from './set-lab.fixture.js';
 
 const MINUTE = 60_000;
 
@@ -227,6 +228,23 @@ describe('a StatefulSet under policies', () => {
     expect(lab.versions).toBe('2 2 2 2');
     await lab.annotate('freeze', undefined);
     expect(lab.versions).toBe('2 2 2 3');
+  });
+
+  it('takes no template from a revision of another namespace that names the set as its owner', async () => {
+    const lab = await SetLab.rolledOut({ 'on-failure': 'rollback', 'fail-after': '1m' });
+    const [own] = lab.revisions;
+    if (!own) throw new Error('there is no revision');
+    const template = withImage(lab.set.spec.template, 'evil');
+    lab.api.seed(ControllerRevision, {
+      ...own,
+      metadata: { ...own.metadata, namespace: 'other', name: 'db-evil', uid: 'evil' },
+      data: { spec: { template } },
+      revision: 9,
+    });
+    await lab.image('db:broken');
+    await lab.pass(2 * MINUTE);
+    expect(imageOf(lab.set.spec.template.spec)).toBe('db:1');
+    expect(lab.versions).toBe('1 1 1 1');
   });
 
   it('begins no version while an annotation asks for what no set can do', async () => {
