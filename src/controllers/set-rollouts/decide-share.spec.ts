@@ -39,6 +39,19 @@ describe('a rollout by shares of the nodes', () => {
     expect(decideShare(aView({ pods: broken }))).toEqual(['pod-3']);
   });
 
+  it('counts what is missing by nodes: a pod that stays on a node that should not get one makes up for none', () => {
+    const stays = aPod(5);
+    const broken = aPod(1, { revision: 'new', isAvailable: false });
+    expect(decideShare(aView({ pods: [broken, aPod(2), aPod(3), aPod(4), stays] }))).toEqual([]);
+    const first = aPod(1, { revision: 'new' });
+    expect(decideShare(aView({ most: 1, pods: [first, aPod(2), aPod(3), aPod(4), stays] }))).toEqual([]);
+  });
+
+  it('takes pods that are bound to no node as well, one of a share of one', () => {
+    const pods = [1, 2, 3, 4].map((node) => aPod(node, { node: '', isAvailable: false }));
+    expect(decideShare(aView({ most: 1, pods }))).toEqual(['pod-1']);
+  });
+
   it('takes none while another revision is to run', () => {
     expect(decideShare(aView({ runs: 'old' }))).toEqual([]);
   });

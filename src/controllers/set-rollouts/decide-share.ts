@@ -1,6 +1,7 @@
 /** A pod of a DaemonSet, as far as a rollout by shares of the nodes goes. */
 export interface SharedPod {
   readonly name: string;
+  /** The name of its node; empty before it is bound. */
   readonly node: string;
   /** The name of its revision. */
   readonly revision: string;
@@ -39,18 +40,27 @@ export function decideShare({
   update,
 }: ShareView): readonly string[] {
   if (runs !== update) return [];
-  const living = pods.filter(({ isTerminating }) => !isTerminating);
-  const old = living.filter(({ revision }) => revision !== update);
+  const isOld = ({ isTerminating, revision }: SharedPod): boolean => !isTerminating && revision !== update;
+  const old = pods.filter(isOld);
+  // Each pod that is not bound yet is for a node of its own.
+  const places = [...Map.groupBy(pods, ({ name, node }) => node || `/${name}`).values()];
+  const missing = Math.max(0, nodes - places.length);
   // A node whose pod is being recreated has been given to the update.
-  const room = Math.max(0, most - Math.max(0, nodes - old.length));
-  const available = living.filter(({ isAvailable }) => isAvailable).length;
-  const spare = Math.max(0, maxUnavailable - Math.max(0, nodes - available));
+  const given = missing + places.filter((place) => !place.some(isOld)).length;
+  const room = Math.max(0, most - given);
+  // A pod may stay on a node that should not get one: it makes up for none that another node is without.
+  const unavailable = missing + places.filter((place) => !place.some(isServing)).length;
+  const spare = Math.max(0, maxUnavailable - unavailable);
   const broken = old
     .filter(({ isAvailable }) => !isAvailable)
     .toSorted(byNode)
     .slice(0, room);
   const whole = old.filter(({ isAvailable }) => isAvailable).toSorted(byNode);
   return [...broken, ...whole.slice(0, Math.min(spare, room - broken.length))].map(({ name }) => name);
+}
+
+function isServing({ isAvailable, isTerminating }: SharedPod): boolean {
+  return isAvailable && !isTerminating;
 }
 
 function byNode(a: SharedPod, b: SharedPod): number {
