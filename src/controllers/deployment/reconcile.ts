@@ -166,7 +166,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const { annotations, name, namespace = '' } = seen.deployment.metadata;
     const { defaultsOf, surroundings: { routes } = {} } = this.dependencies;
     const isLed = routes !== undefined && routes !== 'off' && routes.steeredBy(namespace, name).length > 0;
-    if (!isLed && !maySteer(annotations, defaultsOf?.(namespace))) return seen;
+    if (!isLed && !mayBeSteered(annotations, defaultsOf?.(namespace))) return seen;
     const services = decidePass(seen, this.dependencies).readsEndpointsOf;
     if (!services) return seen;
     return { ...seen, endpoints: await readEndpoints(client, { namespace, services }, signal) };
@@ -261,4 +261,9 @@ function readAttributes({ claims, deployment }: ObservedPass): Record<string, st
       'rollkeeper.replica_sets.released': claims.release,
     }),
   };
+}
+
+/** Asks no policy about a Deployment that is under none. */
+function mayBeSteered(own: Annotations | undefined, namespace: Annotations | undefined): boolean {
+  return asksForPolicies(own, namespace) && maySteer(own, namespace);
 }
