@@ -1,5 +1,5 @@
 import type { Informer } from '@rollkeeper/client/informer';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import { ownedBy } from '@rollkeeper/client/informer';
 import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import { NAMESPACE_POLICIES, completed } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -39,10 +39,10 @@ export class RolloutFeed {
     const cached = this.cachedOf(ref);
     if (!cached) return undefined;
     const deployment = completed(cached);
-    const { namespace = '', uid = '' } = deployment.metadata;
+    const { namespace = '' } = deployment.metadata;
     return {
       deployment,
-      replicaSets: this.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid),
+      replicaSets: ownedBy(this.replicaSets.lister, deployment),
       pods: [],
       namespaceAnnotations: this.namespaces.lister.get(namespace)?.metadata.annotations,
       nowMs: this.nowMs(),

@@ -3,8 +3,8 @@ import type { ExplainSource } from './explain-source.js';
 import type { PodState } from '@rollkeeper/controllers/shared';
 import { classifyPod } from '@rollkeeper/controllers/shared';
 import type { Explanation } from '../../insight/explain/index.js';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
-import type { DeepReadonly, Deployment, Int64 } from '@rollkeeper/machinery/kubernetes';
+import { ownedBy } from '@rollkeeper/client/informer';
+import type { DeepReadonly, Deployment, Int64, Pod } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 
 /** One letter per pod state, so that ten thousand pods are ten thousand bytes. */
@@ -68,20 +68,21 @@ export function summarize(
 ): DeploymentSummary {
   const { cause, counts, deadline, limits, replicaSets, sentence, state } = source.glance(caches, deployment);
   const seconds = limits?.minReadySeconds ?? 0;
-  const uids = new Map(
-    caches.replicaSets.lister
-      .byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '')
-      .map(({ metadata }) => [metadata.name, metadata.uid ?? '']),
+  const owned = new Map(
+    ownedBy(caches.replicaSets.lister, deployment).map((replicaSet) => [
+      replicaSet.metadata.name,
+      ownedBy(caches.pods.lister, replicaSet),
+    ]),
   );
   const sets = replicaSets
     .filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0)
     .map(({ images, name, revision, role, size }) => {
-      const pods = lettersOf(caches, uids.get(name) ?? '', seconds, nowMs);
+      const pods = lettersOf(owned.get(name) ?? [], seconds, nowMs);
       // Counted from the pods, because a ReplicaSet's status lags a moment behind.
       const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
       return { name, role, revision, images, size, available, pods };
     });
-  const nodes = nodesOf(caches, [...uids.values()]);
+  const nodes = nodesOf([...owned.values()].flat());
   const key = summaryKey(caches, keyOf(deployment.metadata));
   const { controller } = caches;
   const said = { state, cause, sentence, limits, counts, deadline, sets };
@@ -96,15 +97,12 @@ function belongings({ metadata }: DeepReadonly<Deployment>): Pick<DeploymentSumm
   };
 }
 
-function nodesOf(caches: DeploymentCaches, replicaSets: readonly string[]): readonly string[] {
-  const pods = replicaSets.flatMap((uid) => caches.pods.lister.byIndex(OWNER_UID_INDEX, uid));
+function nodesOf(pods: readonly DeepReadonly<Pod>[]): readonly string[] {
   return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].toSorted();
 }
 
-function lettersOf(caches: DeploymentCaches, uid: string, minReadySeconds: number, nowMs: number): string {
-  const letters = caches.pods.lister
-    .byIndex(OWNER_UID_INDEX, uid)
-    .map((pod) => POD_LETTERS[classifyPod(pod, minReadySeconds, nowMs).state]);
+function lettersOf(pods: readonly DeepReadonly<Pod>[], minReadySeconds: number, nowMs: number): string {
+  const letters = pods.map((pod) => POD_LETTERS[classifyPod(pod, minReadySeconds, nowMs).state]);
   // Healthy ones first: dots that move are hard to follow.
   const order = Object.values(POD_LETTERS).join('');
   return letters.sort((a, b) => order.indexOf(a) - order.indexOf(b)).join('');

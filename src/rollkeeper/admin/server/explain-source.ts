@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../../insight/explain/index.js';
 import { explainDeployment, notReadyNodes } from '../../insight/explain/index.js';
 import { queuedRollout } from '@rollkeeper/controllers/deployment';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import { NAMESPACE_INDEX, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { abortable } from '@rollkeeper/machinery/cancellation';
@@ -80,11 +80,9 @@ export class ExplainSource {
   }
 
   private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
-    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
-    const pods = replicaSets.flatMap(({ metadata }) =>
-      caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
-    );
-    const draining = caches.pods.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const replicaSets = ownedBy(caches.replicaSets.lister, deployment);
+    const pods = replicaSets.flatMap((replicaSet) => ownedBy(caches.pods.lister, replicaSet));
+    const draining = ownedBy(caches.pods.lister, deployment);
     const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
     const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
     const defaults = caches.namespacePolicies?.lister.get(deployment.metadata.namespace ?? '') ?? namespace;

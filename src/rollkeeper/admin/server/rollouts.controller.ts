@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import { ownedBy } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { deploymentTypeOf, trustInNames, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import { parseDuration } from '@rollkeeper/machinery/clock';
@@ -80,7 +80,7 @@ export class RolloutsController {
     @Query('api') api: unknown,
   ): Promise<RolloutView> {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
-    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const replicaSets = ownedBy(caches.replicaSets.lister, deployment);
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
     const { client } = this.ports;
     const names = client ? await answered(trustInNames(client)) : 'claimed';

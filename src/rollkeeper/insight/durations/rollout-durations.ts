@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import { ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   controllerOf,
@@ -152,7 +152,8 @@ export class RolloutDurations {
     return this.rollouts.size === 0 ? undefined : this.rollouts.get(controllerOf(replicaSet)?.uid ?? '');
   }
 
-  private begin(uid: string, { metadata, spec }: DeepReadonly<Deployment>): void {
+  private begin(uid: string, deployment: DeepReadonly<Deployment>): void {
+    const { metadata, spec } = deployment;
     const { generation = 0 } = metadata;
     if (this.rollouts.get(uid)?.generation === generation) return;
     this.end(uid, 'superseded');
@@ -165,12 +166,13 @@ export class RolloutDurations {
       hasFirstWrite: false,
     };
     this.rollouts.set(uid, rollout);
-    for (const replicaSet of this.caches?.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid) ?? [])
+    if (!this.caches) return;
+    for (const replicaSet of ownedBy(this.caches.replicaSets.lister, deployment))
       this.lookAtPods(rollout, replicaSet);
   }
 
-  private lookAtPods(rollout: Rollout, { metadata }: DeepReadonly<ReplicaSet>): void {
-    for (const pod of this.caches?.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? '') ?? [])
+  private lookAtPods(rollout: Rollout, replicaSet: DeepReadonly<ReplicaSet>): void {
+    for (const pod of this.caches ? ownedBy(this.caches.pods.lister, replicaSet) : [])
       this.look(rollout, pod);
   }
 

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Informer } from '@rollkeeper/client/informer';
-import { OWNER_UID_INDEX, SharedInformer } from '@rollkeeper/client/informer';
+import { SharedInformer, ownedBy } from '@rollkeeper/client/informer';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
@@ -74,21 +74,15 @@ export class WatchedRollout implements RolloutSource {
     if (!cached || cached.metadata.uid !== uid) return undefined;
     if (isSetTarget(this.target)) return this.currentSet(cached as unknown as StatefulSet);
     const deployment = completed(cached);
-    const replicaSets = this.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid ?? '');
-    const pods = replicaSets.flatMap(({ metadata }) =>
-      this.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
-    );
+    const replicaSets = ownedBy(this.replicaSets.lister, deployment);
+    const pods = replicaSets.flatMap((replicaSet) => ownedBy(this.pods.lister, replicaSet));
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
     return { deployment, replicaSets, pods, namespaceAnnotations: this.namespaceAnnotations, isWhole };
   }
 
   private currentSet(set: StatefulSet): ObservedRollout {
-    const { uid = '' } = set.metadata;
-    const revisions = this.replicaSets.lister.byIndex(
-      OWNER_UID_INDEX,
-      uid,
-    ) as unknown as readonly ControllerRevision[];
-    const pods = this.pods.lister.byIndex(OWNER_UID_INDEX, uid);
+    const revisions = ownedBy(this.replicaSets.lister, set) as unknown as readonly ControllerRevision[];
+    const pods = ownedBy(this.pods.lister, set);
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
     const rollout = setRollout(this.target.type, { set, revisions, pods }, this.deps.clock.now());
     return { ...rollout, namespaceAnnotations: this.namespaceAnnotations, isWhole };

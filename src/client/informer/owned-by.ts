@@ -1,0 +1,16 @@
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isInReach } from '@rollkeeper/machinery/kubernetes';
+import type { Lister } from './informer.js';
+import { OWNER_UID_INDEX } from './informer.js';
+
+/**
+ * The cached objects with a reference to an owner, by its UID. Those of another namespace than the owner's are left out: an
+ * author there may claim any owner.
+ */
+export function ownedBy<T extends KubernetesObject>(
+  lister: Lister<T>,
+  owner: DeepReadonly<Pick<KubernetesObject, 'metadata'>>,
+): readonly DeepReadonly<T>[] {
+  const claimed = lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
+  return claimed.filter((object) => isInReach(object, owner));
+}
