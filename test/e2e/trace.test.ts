@@ -284,11 +284,6 @@ describe('the trace of one change', () => {
     expect(replicas.size).toBeGreaterThanOrEqual(2);
   });
 
-  it('links the changes that became one sync', () => {
-    const linked = tree.filter(({ links, name }) => name.startsWith('sync ') && links.length > 0);
-    expect(linked.length).toBeGreaterThan(0);
-  });
-
   it('is noted on objects, never in pod templates', async () => {
     const { metadata, spec } = await client.get<Deployment>(Deployment, {
       namespace: 'default',

@@ -26,6 +26,7 @@ const injector = defineWebhook(Pod, {
   },
 });
 
+// It runs at night, since how many looks there are depends on when the first rollouts end; the specs of src/controllers/deployment/drift count each.
 describe('pods whose sidecar is older than what admission injects today [istio#3831, cloudnative-pg#10418]', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
@@ -79,8 +80,9 @@ describe('pods whose sidecar is older than what admission injects today [istio#3
     expect(await drift('told')).toContain('"parts":["containers/proxy/image"]');
     expect(await sidecars('told')).toEqual(['proxy:1', 'proxy:1']);
     await expect.poll(() => drift('rolled'), { timeout: 60_000 }).toBe('');
-    // Two for each Deployment and each look: the change, and the rollout that has ended.
-    await expect.poll(() => trials - before, { timeout: 60_000 }).toBe(6);
+    // Two for each Deployment and each look: the change, the rollout that has ended, and looks that the first rollouts still had to come.
+    await expect.poll(() => trials - before, { timeout: 60_000 }).toBeGreaterThanOrEqual(6);
+    expect(trials - before).toBeLessThanOrEqual(12);
     const { metadata, spec } = await cluster.client.get<Deployment>(Deployment, {
       namespace: 'default',
       name: 'rolled',
@@ -93,9 +95,13 @@ describe('pods whose sidecar is older than what admission injects today [istio#3
 
   it('are asked about no more once no webhook is called for pods', async () => {
     const { items } = await cluster.client.list<MutatingWebhookConfiguration>(MutatingWebhookConfiguration);
-    const before = trials;
     for (const { metadata } of items) await cluster.client.delete(MutatingWebhookConfiguration, metadata);
     await expect.poll(() => drift('told'), { timeout: 60_000 }).toBe('');
+    const before = trials;
+    const body = { spec: { template: { metadata: { annotations: { round: '2' } } } } };
+    const told = { namespace: 'default', name: 'told' };
+    await cluster.client.patch(Deployment, told, { type: 'merge', body });
+    await expect.poll(() => sidecars('told'), { timeout: 60_000 }).toEqual([undefined, undefined]);
     expect(trials).toBe(before);
   });
 });
