@@ -103,7 +103,7 @@ const plainEnglish = {
       'was told': 'write "was notified" or "was cancelled"',
     };
     const words = new RegExp(`\\b(?:${Object.keys(advice).join('|')})\\b`, 'gi');
-    const opening = /^[*\s]*(What|Where|Whose|Of|That|Which|Who|Whom)\b/;
+    const opening = /^[*\s]*(What|Where|Whose|Of|That|Those|Which|Who|Whom)\b/;
     return {
       Program() {
         const all = context.sourceCode.getAllComments();

@@ -118,9 +118,9 @@ function unhealthy({ message }: ProbeProblem): EventNote {
 
 /** The facts of a pod's pulls. */
 interface PullContext {
-  /** Those that begin now, by `pullKey`. @default none */
+  /** The pulls that begin now, by `pullKey`. @default none */
   readonly begun?: readonly string[];
-  /** Those that are known to have begun. @default none */
+  /** The pulls that are known to have begun. @default none */
   readonly known?: ReadonlyMap<string, number>;
   /** How long a pull takes on the node. @default no time */
   readonly pullsAfterMs?: number;

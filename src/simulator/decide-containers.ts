@@ -55,7 +55,7 @@ export function pullKey(container: string, image: string): string {
 interface ContainersPlan {
   readonly initContainers: ContainerStatus[];
   readonly containers: ContainerStatus[];
-  /** Those that were added while the pod runs. */
+  /** Containers that were added while the pod runs. */
   readonly ephemeralContainers: ContainerStatus[];
   /** All init containers have completed, or started if they are sidecars. */
   readonly isInitialized: boolean;

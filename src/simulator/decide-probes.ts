@@ -47,7 +47,7 @@ export interface ProbeOutlook {
   readonly readinessAt?: (elapsedMs: number) => ProbeResult;
   /** The problem of its readiness probe. */
   readonly unready?: ProbeProblem;
-  /** Those that it has from the start. */
+  /** The problems that it has from the start. */
   readonly problems: readonly ProbeProblem[];
 }
 

@@ -414,7 +414,7 @@ function shownEvent({ object, type }: JsonObject): JsonObject {
   };
 }
 
-/** Those of the object, and those of its metadata, as the recording has them together. */
+/** The keys of the object and of its metadata, as the recording has them together. */
 function bookmarkKeys(object: JsonObject): string[] {
   const metadata = (object.metadata ?? {}) as JsonObject;
   const own = object.kind === 'Table' ? Object.keys(metadata) : ['metadata', ...Object.keys(metadata)];

@@ -187,7 +187,7 @@ describe('a CronJob', () => {
   it('keeps the last ones, and starts no second one, or a new one in place of the old', async () => {
     await cluster.clock.advanceTo('2026-01-01T00:21:00Z');
     expect(await jobsOf('tick')).toEqual([`tick-${minute('00:15:00')}`, `tick-${minute('00:20:00')}`]);
-    // Those of 10 and 15 past were late, each until the one before it had ended, at 12 and 19 past.
+    // The Jobs of 10 and 15 past were late, each until the one before it had ended, at 12 and 19 past.
     expect(await jobsOf('long')).toEqual(
       ['00:05:00', '00:10:00', '00:15:00'].map((time) => `long-${minute(time)}`),
     );

@@ -43,7 +43,7 @@ const IDLE_MS = 120_000;
 export class PodServers {
   private readonly options: PodServersOptions;
   private readonly servers = new Map<string, Promise<PodServer>>();
-  /** Those that have been deleted, and may still get requests. */
+  /** The pods that have been deleted, and may still get requests. */
   private readonly ending = new Set<string>();
   private readonly deadNodes = new Set<string>();
   private readonly waiting = new Map<string, Set<() => void>>();

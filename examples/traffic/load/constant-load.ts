@@ -92,7 +92,7 @@ export class ConstantLoad {
   }
 
   private async sendCounted(): Promise<Outcome> {
-    // Those that began to count afterwards have not asked for this one.
+    // A tally that begins afterwards has not asked for this request.
     const tallies = [...this.tallies];
     const outcome = await this.send();
     for (const tally of tallies) tally.add(outcome);

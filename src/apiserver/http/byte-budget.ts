@@ -55,7 +55,7 @@ const PARTS = {
  */
 export class ByteBudget<H extends Holder = Holder> {
   private used = 0;
-  /** Those longest without progress first. */
+  /** The holder that has been without progress for longest comes first. */
   private readonly held = new Set<Held<H>>();
   private readonly heldByFlow = new Map<string, number>();
   /** By flow: the smallest first; of equal ones the oldest. */

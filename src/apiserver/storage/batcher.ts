@@ -51,7 +51,7 @@ export class Batcher<Item, Outcome> {
         else resolve(outcome as Outcome);
       });
     } catch (error) {
-      // Those that wait would meet the same fault one batch after the other, each after its own time-out.
+      // The waiting writes would meet the same fault one batch after the other, each after its own time-out.
       for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
     }
     this.isBusy = false;

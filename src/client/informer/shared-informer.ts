@@ -145,8 +145,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   /**
-   * Shows the objects of these shards from now on, of which those that it had before stay as they are. New ones are listed; the objects
-   * of others are forgotten at once, without an event, because nothing has happened to them. Waits for versions of a shard that is left reject.
+   * Shows the objects of these shards from now on. Shards that it had before stay as they are, and it lists new ones. It forgets the
+   * objects of other shards at once, without an event, because nothing has happened to them. A wait for a version of such a shard rejects.
    * @throws IllegalStateError for an informer that was not made of shards
    */
   setShards(shards: readonly ObjectShard[]): void {

@@ -15,7 +15,7 @@ interface AttachFacts {
   readonly claimOf: (key: string) => DeepReadonly<PersistentVolumeClaim> | undefined;
   readonly volumeOf: (name: string) => Volume | undefined;
   readonly driverOf: (name: string) => DeepReadonly<CSIDriver> | undefined;
-  /** Those of all nodes. */
+  /** The attachments of all nodes. */
   readonly attachments: readonly Attachment[];
 }
 
@@ -25,7 +25,7 @@ export interface AttachPlan {
     readonly volume: string;
     readonly pod: ReadablePod;
   }[];
-  /** Those that no pod on the node needs any more. */
+  /** The attachments that no pod on the node needs any more. */
   readonly detach: readonly Attachment[];
   /** Volumes that another node has, and that only one may have. */
   readonly refused: readonly { readonly pod: ReadablePod; readonly message: string }[];

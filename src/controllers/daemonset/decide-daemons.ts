@@ -30,7 +30,7 @@ export interface DaemonDecision {
   /** Names of nodes that get a pod. */
   readonly create: readonly string[];
   readonly delete: readonly ReadablePod[];
-  /** Those that have ended. */
+  /** Pods that have ended. */
   readonly ended: readonly ReadablePod[];
 }
 

@@ -15,11 +15,11 @@ import { steerRoute } from './policies/traffic/write-route.js';
 export interface DeletedDeployment {
   readonly as: 'deleted';
   readonly key: string;
-  /** Those whose selectors they had moved. */
+  /** The Services whose selectors its rollouts had moved. */
   readonly services: readonly DeepReadonly<SelectingService>[];
-  /** The routes by which they led requests. */
+  /** The routes by which its rollouts led requests. */
   readonly routes: readonly Clearing[];
-  /** Those of the Services of these routes. */
+  /** The ready endpoints of the Services of these routes. */
   readonly endpoints: ReadyEndpoints;
 }
 

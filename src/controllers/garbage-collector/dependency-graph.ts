@@ -94,7 +94,7 @@ export class DependencyGraph {
     return uid === undefined ? [] : this.index.dependentsOf(uid);
   }
 
-  /** Those of them whose reference really matches the owner: by kind, name and scope. */
+  /** The dependents whose reference really matches the owner: by kind, name and scope. */
   dependentsOfOwner({ object: { metadata }, type }: GraphNode): GraphNode[] {
     const { name, namespace, uid } = metadata;
     return this.dependentsOf(uid).filter(({ object: dependent }) => {

@@ -90,7 +90,7 @@ function untilFirstLookMs({ metadata }: Autoscaler, nowMs: number): number {
   return createdMs === undefined ? 0 : createdMs + SYNC_PERIOD_MS - nowMs;
 }
 
-/** Those of types `Pods`, `Object` and `External`, by their place. */
+/** Reads the metrics of the types `Pods`, `Object` and `External`, by their place. */
 async function readCustomMetrics(
   client: ApiClient,
   specs: NonNullable<Autoscaler['spec']['metrics']>,

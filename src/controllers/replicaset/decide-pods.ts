@@ -127,7 +127,7 @@ interface PodCountDecision {
   readonly delete: number;
 }
 
-/** Those that the cache shows, and those whose deletion it does not show yet. */
+/** Counts the pods that the cache shows as ending, and the ones whose deletion it does not show yet. */
 function countEnding({ pendingDeletes, terminating }: Situation): number {
   const uids = [...terminating.map(({ metadata }) => metadata.uid), ...pendingDeletes.map(({ uid }) => uid)];
   return new Set(uids).size;

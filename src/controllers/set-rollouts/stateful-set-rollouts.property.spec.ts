@@ -126,7 +126,7 @@ class SetWorld {
     this.isOurs = false;
   }
 
-  /** Those whose rollout has begun, with pods or without. */
+  /** The revisions whose rollout has begun, with pods or without. */
   private begun(): readonly string[] {
     const revisions = this.lab.revisions.filter(
       ({ metadata }) => metadata.annotations?.[REVISION] !== undefined,

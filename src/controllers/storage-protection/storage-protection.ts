@@ -113,7 +113,7 @@ export function attributesClassesOf(
   ].flatMap((name) => name || []);
 }
 
-/** Those that are being deleted. What has stopped naming one is not known, so each is looked at. */
+/** The classes that are being deleted. An object that no longer names one does not say so, so each is looked at. */
 function leaving(classes: readonly Readable[]): { readonly name: string }[] {
   return classes
     .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)

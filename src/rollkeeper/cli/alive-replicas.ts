@@ -10,7 +10,7 @@ export interface AskedReplica {
 
 /** The replicas that answer at all. */
 export interface AliveReplicas {
-  /** Those that have answered by then: the first one, or whichever was sooner, and others in the order in which they were named. */
+  /** The replicas that have answered by then: the first one, or whichever was sooner, and others in the order in which they were named. */
   readonly alive: readonly AskedReplica[];
   /** If none answers, of each: its URL, and why. */
   readonly problems: readonly string[];

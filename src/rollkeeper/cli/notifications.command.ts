@@ -56,7 +56,7 @@ async function notifications(verb: string, flags: NotificationsFlags, signal: Ab
   process.exitCode = NOTIFICATIONS_EXIT_CODES[hasFailed ? 'failed' : 'sent'];
 }
 
-/** Those of the option, or of a replica; undefined if none of them says it. */
+/** The allowed hosts by the option, or by a replica; undefined if neither names any. */
 async function allowedHosts(flags: NotificationsFlags): Promise<readonly HostRule[] | undefined> {
   const { parseHostRules } = await import('@rollkeeper/controllers/deployment');
   const option = 'notification-hosts';

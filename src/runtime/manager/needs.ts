@@ -47,7 +47,7 @@ export class NotedInformers implements InformerSource {
   }
 }
 
-/** Those that have never been listed although the server answers, with its answer. */
+/** The resources that have never been listed although the server answers, with its answer. */
 export function missingOf(needs: readonly NeededInformer[]): UnreadableResource[] {
   return refused(needs.filter(({ hasSynced }) => !hasSynced));
 }

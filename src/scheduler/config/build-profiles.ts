@@ -10,7 +10,7 @@ import { expandPlugins } from './expand-plugins.js';
 /** The plug-ins that a scheduler can be built from. */
 export interface PluginCatalog {
   readonly factories: ReadonlyMap<string, PluginFactory>;
-  /** Those that are on unless the configuration says otherwise, in order. */
+  /** The plug-ins that are on unless the configuration says otherwise, in order. */
   readonly defaults: readonly DefaultPlugin[];
 }
 

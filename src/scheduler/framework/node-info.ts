@@ -73,9 +73,9 @@ export interface NodeInfo {
   readonly name: string;
   /** In the order in which they came. */
   readonly pods: readonly PodInfo[];
-  /** Those of `pods` that state any pod affinity or anti-affinity. */
+  /** Each of `pods` that states any pod affinity or anti-affinity. */
   readonly podsWithAffinity: readonly PodInfo[];
-  /** Those of `pods` that state required anti-affinity. */
+  /** Each of `pods` that states required anti-affinity. */
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
   readonly allocatable: ResourceAmounts;
   readonly requested: ResourceAmounts;

@@ -13,7 +13,7 @@ export type Requeue = 'skip' | 'after-backoff' | 'at-once';
 export interface Refusal {
   /** The plug-ins that refused it; none if the attempt failed by an error. */
   readonly refusedBy: ReadonlySet<string>;
-  /** Those that wait for something that is under way. */
+  /** The plug-ins that wait for something that is under way. */
   readonly pendingOn: ReadonlySet<string>;
 }
 

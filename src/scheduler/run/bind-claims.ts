@@ -88,9 +88,9 @@ interface ClaimParts {
 
 /** The devices that are taken for a pod until it is bound. */
 interface Taken {
-  /** Those of its claims that are to change, as they are to become. */
+  /** The claims of the pod that are to change, as they are to become. */
   readonly changed: readonly ResourceClaim[];
-  /** Those that are its own already. */
+  /** The claims that are its own already. */
   readonly kept: readonly ReadableClaim[];
   readonly extended: ReservedResources | undefined;
 }

@@ -55,7 +55,7 @@ export class ClusterCaches implements ClusterView {
     this.own = [...leading, ...this.viewed.values()];
   }
 
-  /** Those that this scheduler runs itself. */
+  /** The informers that this scheduler runs itself. */
   get informers(): readonly Informer[] {
     return this.own;
   }

@@ -3,7 +3,7 @@ import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { ViewedResource } from '../framework/cluster-view.js';
 import { VIEWED_RESOURCES } from '../framework/cluster-view.js';
 
-/** Those that the server serves of the resources that plug-ins read, with the version that it prefers. */
+/** The resources that plug-ins read and the server serves, with the version that it prefers. */
 export function servedResources({
   resources,
 }: Pick<DiscoveredResources, 'resources'>): ReadonlyMap<ViewedResource, ResourceType> {

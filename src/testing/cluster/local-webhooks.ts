@@ -22,7 +22,7 @@ export class LocalWebhooks {
     private readonly host: string,
   ) {}
 
-  /** Those that there are now are left alone. */
+  /** Notes the configurations that there are now, which are left alone. */
   async begin(): Promise<void> {
     for (const { uid } of await this.all()) this.before.add(uid);
   }

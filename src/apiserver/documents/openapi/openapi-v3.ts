@@ -48,7 +48,7 @@ function namedIn(paths: readonly PathOperations[]): string[] {
   );
 }
 
-/** Those that are named, and all that they refer to, each as a field. */
+/** The schemas that are named, and all that they refer to. */
 function reachable(all: OpenApiSchemas, roots: readonly string[]): string[] {
   const known = new Set<string>();
   const result: string[] = [];

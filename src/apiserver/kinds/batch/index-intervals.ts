@@ -39,7 +39,7 @@ export function sharedIndex(one: string, other: string, completions: number): nu
   return undefined;
 }
 
-/** Those that can be read. */
+/** The intervals that can be read. */
 function intervalsOf(text: string, completions: number): readonly Interval[] {
   if (text === '') return [];
   return text.split(',').flatMap((part) => {

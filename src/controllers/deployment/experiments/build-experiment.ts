@@ -24,7 +24,7 @@ const HASH_CHARS = 10;
 /** A template of an experiment whose pods are known. */
 export interface ResolvedTemplate {
   readonly asked: FileTemplate;
-  /** Those of the Deployment's revision, or the file's own. */
+  /** The pod template of the Deployment's revision, or the file's own. */
   readonly pods: PodTemplateSpec;
   /** The number of the Deployment's revision. @default the pods are the file's own, or not rolled out yet */
   readonly revision?: string;

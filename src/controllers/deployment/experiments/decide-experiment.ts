@@ -15,7 +15,7 @@ import { judgeChecks } from './judge-checks.js';
 export interface ExperimentView {
   /** The ReplicaSet that keeps the experiment. */
   readonly keeper: DeepReadonly<ReplicaSet>;
-  /** Those with its pods, which it controls. */
+  /** The ReplicaSets that the keeper controls; they have the pods. */
   readonly members: readonly DeepReadonly<ReplicaSet>[];
   readonly nowMs: number;
   /** The hosts that checks may ask. @default no checks are measured */

@@ -20,7 +20,7 @@ export interface JudgedChecks {
   readonly impossible?: string;
   /** Why one of them has no verdict yet, for people. */
   readonly open?: string;
-  /** Those to be measured now. */
+  /** The checks that are to be measured now. */
   readonly due: readonly DueCheck[];
   /** When the next one is due, epoch milliseconds. @default none is */
   readonly nextMs?: number;

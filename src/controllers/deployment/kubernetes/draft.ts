@@ -138,7 +138,7 @@ export class RolloutDraft implements Draft {
     return this.sets;
   }
 
-  /** Those that will still exist, oldest first. */
+  /** The ReplicaSets that will still exist, oldest first. */
   get living(): ReplicaSetDraft[] {
     return this.sets.filter((replicaSet) => !replicaSet.deleted);
   }

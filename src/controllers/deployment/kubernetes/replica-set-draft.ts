@@ -30,7 +30,7 @@ export interface ReplicaSetDraft {
   deleted: boolean;
 }
 
-/** Those with a size above zero. */
+/** The ReplicaSets with a size above zero. */
 export function activeOf(replicaSets: readonly ReplicaSetDraft[]): ReplicaSetDraft[] {
   return replicaSets.filter((replicaSet) => replicaSet.replicas > 0);
 }

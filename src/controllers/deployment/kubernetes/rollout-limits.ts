@@ -38,10 +38,10 @@ export interface RolloutLimits {
   readonly lent?: number;
   /** How small a rollout may make one of the others. @default 0 */
   readonly leastOld?: (replicaSet: ReplicaSetDraft) => number;
-  /** Those of versions that failed: a change of size must not give them more pods. */
+  /** The ReplicaSets of versions that failed: a change of size must not give them more pods. */
   readonly mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   /**
-   * Those that keep all of `replicas` beside the new one; of the others, what the floor does not need goes at once.
+   * The ReplicaSets that keep all of `replicas` beside the new one; of the others, what the floor does not need goes at once.
    * @default pods are replaced one after the other
    */
   readonly keptWhole?: ReadonlySet<ReplicaSetDraft>;

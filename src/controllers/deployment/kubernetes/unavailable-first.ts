@@ -4,7 +4,7 @@ import { OWN_RULES } from './rollout-rules.js';
 
 /** Proposed sizes when scaling down a rollout, and the constraints on them. */
 interface SharedOut {
-  /** Those with a size above zero, the largest first. */
+  /** The ReplicaSets with a size above zero, the largest first. */
   readonly active: readonly ReplicaSetDraft[];
   /** In proportion to the current sizes. */
   readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;

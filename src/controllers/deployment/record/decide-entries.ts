@@ -22,7 +22,7 @@ import { byTime } from './record-entry.js';
 /** A Deployment as it is now. */
 export interface RecordedView {
   readonly deployment: DeepReadonly<Deployment>;
-  /** Those that it controls. */
+  /** The ReplicaSets that it controls. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
   /** The ReplicaSets that keep experiments outside of rollouts in which it took part. @default none */
   readonly experiments?: readonly DeepReadonly<ReplicaSet>[];
@@ -81,7 +81,7 @@ export function decideEntries(state: RecordState, view: RecordedView): NewEntrie
   };
 }
 
-/** Those that are shown last: they are the last to be forgotten. */
+/** The newest keys, and the shown ones last: they are the last to be forgotten. */
 function latestKeys(seen: readonly string[], shown: readonly string[]): readonly string[] {
   const current = new Set(shown);
   return [...seen.filter((key) => !current.has(key)), ...shown].slice(-MOST_SEEN);

@@ -12,7 +12,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export const SCALE_DOWN = 'rollkeeper.dev/scale-down';
 /** The same on a ReplicaSet of a Deployment, kept up to date by the Deployment controller. */
 export const SCALE_DOWN_OF_OWNER = 'rollkeeper.dev/scale-down-of-owner';
-/** Those that leave the others spread over zones and nodes. */
+/** A scale-down takes the pods that leave the others spread over zones and nodes. */
 export const KEEP_SPREAD = 'keep-spread';
 
 /** The places of pods, by one constraint. */

@@ -59,7 +59,7 @@ const namedFirst: Rule = (a, b) => Number(b.isNamed) - Number(a.isNamed);
 /** In a rollout zone by zone. */
 const zoneFirst: Rule = (a, b) => Number(b.goesFirst) - Number(a.goesFirst);
 
-/** Those that say more than that one of several pods has to go. */
+/** The rules that say more than that one of several pods has to go. */
 const FIRST_RULES = [...UNREADY_FIRST, namedFirst, zoneFirst, cheapestFirst];
 const FIRST_RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, zoneFirst, cheapestFirst];
 

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A certificate's end is mentioned this long before: time enough to renew it by hand. */
 export const ENDS_SOON_MS = 14 * DAY_MS;
 
-/** Those that have ended, or will soon. */
+/** Finds the certificates that have ended, or will soon. */
 export function decideCertificates(asked: Asked<CertificateFacts>, nowMs: number): readonly Finding[] {
   if (asked.is !== 'answered') return [];
   return certificatesOf(asked.value).flatMap((certificate) => decideOne(certificate, nowMs));

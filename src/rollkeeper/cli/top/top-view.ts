@@ -4,7 +4,7 @@ import { ROLLOUT_HEALTH } from '@rollkeeper/controllers/deployment';
 /** The rollouts that move in a cluster at one moment. */
 export interface TopView {
   readonly at: string;
-  /** Those that are not simply complete, the worst first. */
+  /** The rollouts that are not simply complete, the worst first. */
   readonly rollouts: readonly TopRollout[];
   /** Absent where no replica was asked. */
   readonly queues?: readonly TopQueue[];

@@ -183,7 +183,7 @@ function isToldByOwner({ type }: KindDiagnosis, object: DeepReadonly<KubernetesO
   return type.kind === 'Pod' || deletionFindings(object).every(({ severity }) => severity !== 'blocked');
 }
 
-/** Those that select pods and create them. */
+/** The workloads, which select pods and create them. */
 function workloadsIn(
   snapshot: Snapshot,
   types: readonly ResourceType[],

@@ -6,7 +6,7 @@ import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
 /** The objects from which the template of a Deployment is taken. */
 export interface DeploymentObjects {
   readonly deployment: DeepReadonly<Deployment>;
-  /** Those of its namespace. */
+  /** All ReplicaSets of its namespace. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
 }
 

@@ -68,7 +68,7 @@ export class Slots {
     return last.items.length;
   }
 
-  /** Those that may be tried now: marked as busy. */
+  /** Takes the slots that may be tried now, and marks them as busy. */
   take(nowMs: number): readonly Slot[] {
     const busy = new Map<string, number>();
     let all = 0;

@@ -13,7 +13,7 @@ interface ListedObject {
 }
 
 export interface ObjectList {
-  /** Those that match, as many as are shown. */
+  /** The objects that match, as many as are shown. */
   readonly items: readonly ListedObject[];
   /** How many match. */
   readonly matching: number;

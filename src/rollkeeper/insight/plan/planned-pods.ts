@@ -21,7 +21,7 @@ export class PlannedPods {
     }
   }
 
-  /** Those that go when the ReplicaSet shrinks to `size`, in order. */
+  /** The pods that go when the ReplicaSet shrinks to `size`, in order. */
   shrink({ metadata }: ReplicaSet, size: number, nowMs: number): readonly string[] {
     const pods = this.of(metadata.name);
     const count = pods.length - size;

@@ -52,7 +52,7 @@ export function knownBefore(problems: readonly WatchedProblem[]): KnownProblems 
   return new Map(problems.map((problem) => [problem.id, { problem, stands: true, contradictions: 0 }]));
 }
 
-/** Those that stand. */
+/** The problems that stand. */
 export function standing(known: KnownProblems): readonly WatchedProblem[] {
   return [...known.values()].filter(({ stands }) => stands).map(({ problem }) => problem);
 }

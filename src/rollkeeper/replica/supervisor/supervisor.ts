@@ -9,20 +9,20 @@ import { claimDataFolder, makeFolder, openOwnLog } from '@rollkeeper/machinery/f
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { withMemoryDefaults } from '@rollkeeper/machinery/process';
 import { describeRedis } from '@rollkeeper/redis/connection';
-import { consoleUrlFlag, portForConsole, rememberConsolePort } from './console-port.js';
+import { portForConsole, rememberConsolePort } from './console-port.js';
 import { ANY_PORT, adminPortAgain } from './admin-port.js';
 import { freePort } from '@rollkeeper/machinery/listening';
 import type { RedisProcess } from './redis-process.js';
 import { endFormerRedis, startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, kubeconfigIn, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { adminTokenFile, ensureAdminToken, readAdminToken, readCredentials } from './credentials.js';
 import {
-  adminTokenFile,
-  ensureAdminToken,
-  readAdminToken,
-  readCredentials,
-  signingFlags,
-} from './credentials.js';
+  apiServerArguments,
+  nodeArguments,
+  replicaArguments,
+  schedulerArguments,
+} from './process-arguments.js';
 import { askSignInLink } from './replica-probe.js';
 import type { Started } from './wait-until-ready.js';
 import { waitUntilReady } from './wait-until-ready.js';
@@ -39,11 +39,6 @@ export interface SupervisorOptions {
   readonly logger: Logger;
 }
 
-/** The hosts to which checks may send requests on a laptop. */
-const LOOPBACK_HOSTS = 'localhost,127.0.0.1,[::1]';
-/** For the console's waterfalls. */
-const RECENT_TRACES = '1000';
-
 const API_POLL_MS = 50;
 /** Delay between attempts to start the simulated nodes, and the scheduler. */
 const NODES_PAUSE = { firstMs: 1000, longestMs: 10_000 };
@@ -58,29 +53,6 @@ export interface UpSummary {
   readonly replicas: number;
   readonly nodes: number;
 }
-
-/** Everything that a replica can do is on: this cluster is its user's own. */
-const EVERYTHING_ON = [
-  '--standalone',
-  '--restart-on-config',
-  '--pin-config',
-  '--respect-disruption-budgets',
-  ...['--max-rollouts', '0'],
-  '--rollout-checks',
-  '--check-secrets',
-  '--check-hosts',
-  LOOPBACK_HOSTS,
-  '--notification-hosts',
-  LOOPBACK_HOSTS,
-  '--blue-green',
-  '--traffic',
-  '--zones',
-  '--drain-sessions',
-  '--stateful-sets',
-  '--daemon-sets',
-  '--watch-admission',
-  '--lasting-history',
-];
 
 /**
  * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each a separate OS
@@ -230,12 +202,7 @@ export class Supervisor {
     const { up } = this.options;
     // Fixed from now on: clients must find a restarted server at the same address.
     const port = up.port === 0 ? await freePort() : up.port;
-    const flags = {
-      '--port': String(port),
-      '--data-dir': up['data-dir'],
-      '--invalid-policies': up['invalid-policies'],
-    };
-    const args = ['apiserver', ...Object.entries(flags).flat()];
+    const args = [...apiServerArguments(up, port)];
     this.apiServer = this.makeChild(
       'apiserver',
       () => args,
@@ -249,16 +216,10 @@ export class Supervisor {
   private async startNodes(kubeconfig: string, signal: AbortSignal): Promise<void> {
     const { up } = this.options;
     if (up.nodes === 0) return;
-    const schedules = up.scheduler === 'node';
-    const profiles = up['node-profiles'];
-    const args = [
-      ...['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig],
-      ...(profiles === undefined ? [] : ['--node-profiles', profiles]),
-    ];
-    const scheduling = schedules ? this.schedulerFiles('scheduler-') : ['--scheduler=false'];
+    const args = [...nodeArguments(up, kubeconfig)];
     const child = this.makeChild(
       'node',
-      () => [...args, ...scheduling],
+      () => args,
       (pid) => this.update({ nodes: pid ? { pid } : undefined }),
     );
     await this.startOnApiForSure(child, 'the simulated nodes', kubeconfig, signal);
@@ -266,28 +227,13 @@ export class Supervisor {
 
   private async startScheduler(kubeconfig: string, signal: AbortSignal): Promise<void> {
     if (this.options.up.scheduler !== 'process') return;
-    const args = [
-      'scheduler',
-      '--kubeconfig',
-      kubeconfig,
-      '--leader-elect=false',
-      ...this.schedulerFiles(''),
-    ];
+    const args = [...schedulerArguments(this.options.up, kubeconfig)];
     const child = this.makeChild(
       'scheduler',
       () => args,
       (pid) => this.update({ scheduler: pid ? { pid } : undefined }),
     );
     await this.startOnApiForSure(child, 'the scheduler', kubeconfig, signal);
-  }
-
-  /** @param prefix of the flags, as the command names them */
-  private schedulerFiles(prefix: 'scheduler-' | ''): string[] {
-    const { up } = this.options;
-    const files = { config: up['scheduler-config'], plugins: up['scheduler-plugins'] };
-    return Object.entries(files).flatMap(([name, file]) =>
-      file === undefined ? [] : [`--${prefix}${name}`, file],
-    );
   }
 
   /**
@@ -321,27 +267,13 @@ export class Supervisor {
     signal: AbortSignal,
   ): Promise<void> {
     const identity = identityOf(index);
-    const tokenFile = adminTokenFile(this.options.up['data-dir']);
-    const flags = {
-      '--kubeconfig': kubeconfig,
-      '--identity': identity,
-      '--admin-token-file': tokenFile,
-      ...localReadsFlag(this.folder),
-      '--recent-traces': RECENT_TRACES,
-      ...signingFlags(this.options.up['data-dir']),
-      ...consoleUrlFlag(consolePort),
-    };
     const firstPort = index === 0 ? consolePort : ANY_PORT;
-    // Keeps the address of its pages for open consoles; the user's arguments come last, and so win.
-    const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
-      'controller',
-      ...EVERYTHING_ON,
-      ...Object.entries({
-        ...flags,
-        '--admin-port': await adminPortAgain(former?.adminUrl, firstPort),
-      }).flat(),
-      ...this.options.up['controller-args'],
-    ];
+    // Keeps the address of its pages for open consoles.
+    const args = async (former: ReadyMessage | undefined): Promise<string[]> => {
+      const adminPort = await adminPortAgain(former?.adminUrl, firstPort);
+      const { folder } = this;
+      return replicaArguments(this.options.up, { identity, kubeconfig, folder, consolePort, adminPort });
+    };
     let known: string | undefined;
     const child = this.makeChild(identity, args, (pid, { adminUrl = '', certificates }) => {
       if (pid && known !== undefined && known !== adminUrl) {
@@ -432,11 +364,6 @@ export class Supervisor {
       .then(() => writeRunState(this.options.up['data-dir'], state))
       .catch((error: unknown) => this.options.logger.warn('could not note what runs', { error }));
   }
-}
-
-/** Other users of the machine must not see the cluster's objects. If the data folder is shared, a token is required. */
-function localReadsFlag({ isShared }: DataFolder): Readonly<Record<string, string>> {
-  return { '--admin-local-reads': isShared ? 'token' : 'own-user' };
 }
 
 function identityOf(index: number): string {

@@ -39,7 +39,7 @@ const aSlice = (node: string, ...devices: readonly string[]) =>
 type Requests = Readonly<Record<string, string>>;
 interface Containers {
   readonly main?: readonly Requests[];
-  /** Those that end before the main ones begin. */
+  /** The containers that end before the main ones begin. */
   readonly init?: readonly Requests[];
   readonly sidecars?: readonly Requests[];
 }

@@ -40,7 +40,7 @@ interface Invocation {
 
 /** The policies that were asked in a request, in case they have to be asked again. */
 class MutationRound {
-  /** Those that are asked again after a change. */
+  /** The invocations that are asked again after a change. */
   readonly asked: Invocation[] = [];
   readonly due = new Set<Invocation>();
   hasChanged = false;

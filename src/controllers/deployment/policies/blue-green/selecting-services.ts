@@ -56,7 +56,7 @@ export interface Switch {
 /** The Services that the caches know. */
 export interface Services {
   find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
-  /** Those whose selector rollouts of this Deployment have moved. */
+  /** The Services whose selector rollouts of this Deployment have moved. */
   managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
   /** Services that a deleted Deployment has left behind. */
   leftBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];

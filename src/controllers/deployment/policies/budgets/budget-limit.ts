@@ -182,7 +182,7 @@ export class BudgetLimit implements ShrinkLimit {
     return queue;
   }
 
-  /** Those first that were named, or have been granted already. */
+  /** The active pods; the first are those that were named, or granted already. */
   private ranked(set: ReplicaSetDraft): readonly ReadablePod[] {
     const { draft } = this;
     const pods = this.podsOf(set).filter(isPodActive);
@@ -230,7 +230,7 @@ export class BudgetLimit implements ShrinkLimit {
   private isBehind({ metadata, spec, status }: Budget): boolean {
     if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return true;
     const isOfScale = spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string';
-    // Those of another API are counted by their ReplicaSets.
+    // Pods of a Deployment of another API are counted by their ReplicaSets.
     if (!isOfScale || isCustomDeployment(this.draft.observed)) return false;
     return (status?.expectedPods ?? 0) < this.draft.replicas;
   }

@@ -33,7 +33,7 @@ export function markGood(draft: RolloutDraft, replicaSet: ReplicaSetDraft): void
   draft.annotate(replicaSet, { ...replicaSet.annotations, [GOOD_SINCE]: draft.now });
 }
 
-/** Those of templates that failed, other than the one with this template. */
+/** The ReplicaSets of templates that failed, other than the one with this template. */
 export function failedSets(
   draft: RolloutDraft,
   failures: readonly FailedTemplate[],

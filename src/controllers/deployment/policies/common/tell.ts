@@ -202,7 +202,7 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
     type: POLICY_CONDITION,
   };
   setConditions(draft, [...conditions.filter((each) => each !== before), condition]);
-  // Those of a measurement are recorded with it.
+  // The Event of a measurement is recorded with it.
   if (reason !== CHECK_FAILED && reason !== CHECK_UNKNOWN)
     tellEvent(draft, outcome, warning(reason, message));
 }

@@ -29,9 +29,9 @@ type GatePass = CheckPass<CheckFields & StepFields & FastTrackFields>;
 
 /** The checks of a rollout in one pass. */
 export interface Gates extends StepGates {
-  /** Those that have been asked about, and those that are measured all the way through. */
+  /** The checks that were asked about, and all that are measured throughout. */
   readonly asked: ReadonlyMap<string, Gate>;
-  /** Those that are measured all the way through. */
+  /** The checks that are measured throughout. */
   readonly throughout: readonly Gate[];
 }
 

@@ -28,9 +28,9 @@ const PARTS: Readonly<Record<RouteWord, PartialKind<WeightedRoute>>> = {
 /** The routes that the caches know. */
 export interface Routes {
   find(kind: RouteWord, namespace: string, name: string): DeepReadonly<WeightedRoute> | undefined;
-  /** Those by which rollouts of this Deployment lead requests, or have led them. */
+  /** The routes by which rollouts of this Deployment lead requests, or have led them. */
   steeredBy(namespace: string, deployment: string): readonly SteeredRoute[];
-  /** Those that a deleted Deployment has left so. */
+  /** The routes that still have what a deleted Deployment wrote. */
   leftBy(namespace: string, deployment: string): readonly SteeredRoute[];
   /** `starting`: the first list is under way. `refused`: the server does not give it, or has no such kind. */
   availabilityOf(kind: RouteWord): 'known' | 'starting' | 'refused';

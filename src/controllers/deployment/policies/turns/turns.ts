@@ -110,7 +110,7 @@ export function orderOfTurns(
 }
 
 /**
- * Those whose turn it is: as many of the first as the limits leave room for. One whose namespace is full lets others pass. A
+ * The rollouts whose turn it is: as many of the first as the limits leave room for. One whose namespace is full lets others pass. A
  * namespace holds no more of the cluster's places than its own limit: users can write more turns that look granted.
  */
 export function decideTurns(
