@@ -150,6 +150,20 @@ const ENDS_WHILE_HELD: [Scenario, Change[]] = [
   [{ replicas: 1 }, { team: 'shop' }, { cpu: '100m' }],
 ];
 
+/**
+ * Weights keep the good version whole, and a version that was only tried has a pod in a later zone: it gives its room to the third one.
+ */
+const TRIED_IN_A_LATER_ZONE: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 1, maxSurge: '100%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    zones: 'one-by-one',
+    steps: 'weight 20%; approve; weight 50%; wait 2m',
+    traffic: 'weight 20%; approve; weight 50%; wait 2m',
+  },
+  [{ team: 'shop' }, { lost: 1 }],
+];
+
 /** Rule 13. */
 function expectNotedSizes(replicaSets: readonly ReplicaSet[]): void {
   for (const { metadata, spec } of replicaSets) {
@@ -226,6 +240,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         MOVED_TO_EVICTED,
         PAUSED_IN_THE_SURGE,
         ENDS_WHILE_HELD,
+        TRIED_IN_A_LATER_ZONE,
       ],
     });
   });

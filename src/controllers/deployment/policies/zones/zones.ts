@@ -90,8 +90,13 @@ function tellZone({ draft, outcome }: ZonePass, { isBegun, label, mayBegin, zone
   tellEvent(draft, outcome, normal('RolloutZone', message));
 }
 
-/** A step holds the version before; those that were only tried give their room first, in any zone, or the step could not be reached. */
+/**
+ * A step holds the version before, and versions may run whole beside the new one. Other versions, which were only tried, give their room
+ * first, in any zone: the new one could not grow otherwise.
+ */
 function zonedOf(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): readonly ReplicaSetDraft[] {
+  const { keptWhole } = draft.limits;
+  if (keptWhole && keptWhole.size > 0) return old.filter((set) => keptWhole.has(set));
   if (!isHeld(draft)) return old;
   const stable = stableOf(draft, old);
   return stable ? [stable] : [];
