@@ -6,6 +6,8 @@ import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/con
 import type { WorldOptions } from './rollout-world.js';
 import { RolloutWorld, isOfExperiment } from './rollout-world.js';
 
+const SIZE_AT_START = 'rollkeeper.dev/size-at-start';
+
 /**
  * A world that checks each size written by the Deployment controller, after any change of size, template, limits, pause
  * or strategy. A ReplicaSet's available pods are assumed to stay as far as its size allows, since its controller
@@ -73,11 +75,13 @@ export class JudgedRollout extends RolloutWorld {
     return { ...spec, replicas: mode === 'hold' ? start : Math.max(start, asked) };
   }
 
+  /** By the newest version: one that was given up before may have a note of its own still. */
   private get notedStart(): number | undefined {
-    const [start] = this.replicaSets.flatMap(
-      ({ metadata: { annotations } }) => annotations?.['rollkeeper.dev/size-at-start'] ?? [],
+    const noted = this.replicaSets.filter(
+      ({ metadata }) => metadata.annotations?.[SIZE_AT_START] !== undefined,
     );
-    return start === undefined ? undefined : Number(start);
+    const newest = noted.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0];
+    return newest && Number(newest.metadata.annotations?.[SIZE_AT_START]);
   }
 
   /** Under `surge: if-it-fits` one pod more may be missing while a new one finds no room. */
@@ -114,4 +118,8 @@ function sizeOf({ spec }: ReplicaSet): number {
 
 function sum(replicaSets: readonly ReplicaSet[], count: (replicaSet: ReplicaSet) => number): number {
   return replicaSets.reduce((total, replicaSet) => total + count(replicaSet), 0);
+}
+
+function revisionOf({ metadata }: ReplicaSet): number {
+  return Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0);
 }

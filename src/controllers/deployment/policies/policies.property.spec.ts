@@ -150,6 +150,18 @@ const ENDS_WHILE_HELD: [Scenario, Change[]] = [
   [{ replicas: 1 }, { team: 'shop' }, { cpu: '100m' }],
 ];
 
+/** A version that is given up has begun with another size than the one after it. */
+const BEGUN_WITH_OTHER_SIZES: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    restartOn: 'config',
+    autoscaling: 'floor',
+    steps: 'experiment 2m: baseline 1, canary 2, check slo; 50%; approve',
+  },
+  [{ roomFor: 0 }, { image: 'app:2' }, { replicas: 2 }],
+];
+
 /**
  * Weights keep the good version whole, and a version that was only tried has a pod in a later zone: it gives its room to the third one.
  */
@@ -241,6 +253,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         PAUSED_IN_THE_SURGE,
         ENDS_WHILE_HELD,
         TRIED_IN_A_LATER_ZONE,
+        BEGUN_WITH_OTHER_SIZES,
       ],
     });
   });
