@@ -162,6 +162,17 @@ const BEGUN_WITH_OTHER_SIZES: [Scenario, Change[]] = [
   [{ roomFor: 0 }, { image: 'app:2' }, { replicas: 2 }],
 ];
 
+/** A version that waits for its first pod is replaced while an autoscaler asks for fewer. */
+const REPLACED_BEFORE_ITS_FIRST_POD: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...NO_SETTINGS,
+    steps: 'approve; 30%; approve',
+    autoscaling: 'hold',
+  },
+  [{ replicas: 3 }, { cpu: '400m' }],
+];
+
 /**
  * Weights keep the good version whole, and a version that was only tried has a pod in a later zone: it gives its room to the third one.
  */
@@ -254,6 +265,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         ENDS_WHILE_HELD,
         TRIED_IN_A_LATER_ZONE,
         BEGUN_WITH_OTHER_SIZES,
+        REPLACED_BEFORE_ITS_FIRST_POD,
       ],
     });
   });

@@ -63,6 +63,18 @@ describe('a change of replicas in the middle of a rollout', () => {
     expect(total(lab)).toBe(10);
   });
 
+  it('leaves its size to the next version although it has no pod yet', async () => {
+    const lab = await PolicyLab.rolledOut({ steps: 'approve; 50%', autoscaling: 'hold' }, { replicas: 3 });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 3 });
+    lab.world.change((deployment) => {
+      setImage(deployment, 'app:3');
+      deployment.spec.replicas = 1;
+    });
+    await lab.rest();
+    expect(lab.sizes).toEqual({ 'app:1': 3 });
+  });
+
   it.each([1, 2, 3])('has the same floor if the process dies before write %i of that', async (effect) => {
     const strategy = {
       type: 'RollingUpdate' as const,

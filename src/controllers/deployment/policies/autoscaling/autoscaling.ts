@@ -3,6 +3,7 @@ import type { RolloutDraft } from '../../kubernetes/draft.js';
 import { replicasOf } from '../../kubernetes/limits.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { activeOf } from '../../kubernetes/replica-set-draft.js';
+import { revisionOf } from '../../kubernetes/revision.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { Outcome } from '../common/outcome.js';
 import type { Pass, Policy } from '../common/pass.js';
@@ -52,11 +53,15 @@ function sizeThatCounts(mode: AutoscalingMode, asked: number, atStart: number | 
 /** The size when the rollout that is under way began; undefined if none is. */
 function sizeAtStart(draft: RolloutDraft): number | undefined {
   const latest = latestOf(draft, draft.living);
-  const active = activeOf(draft.living);
-  // A version that is replaced in the middle of its own rollout leaves its size to the next one.
-  const isUnderWay = active.some((set) => set !== latest);
+  const isUnderWay = activeOf(draft.living).some((set) => set !== latest);
   if (!isUnderWay) return undefined;
-  return noted(latest) ?? active.map(noted).find((size) => size !== undefined);
+  return noted(latest) ?? leftToTheNext(draft.living);
+}
+
+/** A version that is replaced in the middle of its own rollout leaves its size to the next one, although it may have no pod yet. */
+function leftToTheNext(living: readonly ReplicaSetDraft[]): number | undefined {
+  const newestFirst = living.toSorted((a, b) => Number(revisionOf(b) - revisionOf(a)));
+  return newestFirst.map(noted).find((size) => size !== undefined);
 }
 
 function noted(set: ReplicaSetDraft | undefined): number | undefined {
