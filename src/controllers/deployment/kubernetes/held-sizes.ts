@@ -50,7 +50,9 @@ export function sizeBeside(
   const { keptWhole = new Set(), mayNotGrow } = draft.limits;
   const active = activeOf(old);
   const kept = active.filter((set) => keptWhole.has(set));
-  const grown = kept.filter((set) => mayNotGrow?.has(set) !== true && grow(draft, set, all));
+  const grown = kept.filter(
+    (set) => mayNotGrow?.has(set) !== true && growTo(draft, set, { all, size: keptSizeOf(draft, set) }),
+  );
   if (grown.length > 0) return true;
   const { followSize, hasMoved, shrink } = shrinking(draft, all, rules);
   for (const set of active) if (!keptWhole.has(set)) shrink(set, 0);
@@ -62,10 +64,14 @@ export function sizeBeside(
   return hasMoved();
 }
 
-/** The same after a change of `replicas`, which a paused rollout follows as well: the new one grows only if it has begun. */
+/**
+ * The same after a change of `replicas`, which a paused rollout follows as well: the new one grows only if it has begun, and no further
+ * than its step.
+ */
 export function scaleBeside(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
+  const { all, latest } = sets;
   while (sizeBeside(draft, sets, rules));
-  if (sets.latest && sets.latest.replicas > 0) grow(draft, sets.latest, sets.all);
+  if (latest && latest.replicas > 0) growTo(draft, latest, { all, size: draft.newSize });
 }
 
 /** The size of one that is kept; of all others, all of `replicas`. */
@@ -73,9 +79,13 @@ export function keptSizeOf({ limits, replicas }: RolloutDraft, set: ReplicaSetDr
   return limits.keptWhole?.has(set) ? Math.min(replicas, limits.keptSize?.(set) ?? replicas) : replicas;
 }
 
-function grow(draft: RolloutDraft, set: ReplicaSetDraft, all: readonly ReplicaSetDraft[]): boolean {
+function growTo(
+  draft: RolloutDraft,
+  set: ReplicaSetDraft,
+  { all, size }: { readonly all: readonly ReplicaSetDraft[]; readonly size: number },
+): boolean {
   const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
-  const more = Math.min(keptSizeOf(draft, set) - set.replicas, room);
+  const more = Math.min(size - set.replicas, room);
   return more > 0 && draft.scale(set, set.replicas + more);
 }
 

@@ -66,6 +66,20 @@ describe('a rollout by the weights of a route', () => {
     },
   );
 
+  it('grows no further than its step when replicas grows', async () => {
+    const traffic = await TrafficLab.rolledOut({
+      policies: { steps: '50%; weight 20%; approve; 100%' },
+      replicas: 2,
+    });
+    await traffic.image('app:2');
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 2, 'app:2': 1 });
+    traffic.lab.world.change(({ spec }) => void (spec.replicas = 4));
+    await traffic.lab.world.sync();
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 4, 'app:2': 2 });
+    await traffic.rest();
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 4, 'app:2': 2 });
+  });
+
   it('goes back by one write of weights before any pod is touched', async () => {
     const traffic = await TrafficLab.rolledOut({ policies: STEPS });
     await traffic.image('app:2');
