@@ -55,7 +55,7 @@ describe.skipIf(!anyKubectl())('a ReplicaSet whose pods die before they are read
     return (await lab.kubectl('get', 'rs', '-l', `app=${app}`, '-o', `jsonpath=${path}`)).stdout;
   };
 
-  it('creates the next ones later each time, also under another leader, and says so', async () => {
+  it('creates the next ones later each time, also under another leader, and says so [kubernetes#72593, #134712]', async () => {
     const annotations = { 'node.rollkeeper.dev/behaviour': 'reject' };
     await apply(aDeployment({ name: 'rejected', annotations }));
     await untilCreated('rejected', 3);
@@ -90,7 +90,7 @@ describe.skipIf(!anyKubectl())('a ReplicaSet whose pods die before they are read
     });
   });
 
-  it('keeps as many failed pods as the annotation says, and waits as long as before', async () => {
+  it('keeps as many failed pods as the annotation says, and waits as long as before [kubernetes#91672, #54525, #86023]', async () => {
     const annotations = { 'node.rollkeeper.dev/behaviour': 'reject' };
     const deployment = aDeployment({ name: 'kept', annotations });
     deployment.metadata.annotations = { 'rollkeeper.dev/failed-pods': 'keep 1, 1h' };
@@ -109,7 +109,7 @@ describe.skipIf(!anyKubectl())('a ReplicaSet whose pods die before they are read
     });
   });
 
-  it('does the same where the dead pods leave the API: they name a node whose taint they do not tolerate', async () => {
+  it('does the same where the dead pods leave the API: they name a node whose taint they do not tolerate [kubernetes#131116]', async () => {
     const [node = ''] = (
       await lab.kubectl('get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}')
     ).stdout.split(' ');

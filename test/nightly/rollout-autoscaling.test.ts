@@ -22,7 +22,7 @@ describe.skipIf(!anyKubectl())(
 
     afterAll(() => lab.stop());
 
-    it('keeps the size of its beginning, also under another leader, and follows when the rollout is over', async () => {
+    it('keeps the size of its beginning, also under another leader, and follows when the rollout is over [kubernetes#98914]', async () => {
       await lab.kubectl('set', 'image', 'deployment/web', 'web=web:2');
       await lab.sized({ 'web:1': 4, 'web:2': 1 });
       await lab.says('WaitingForApproval');

@@ -30,7 +30,7 @@ describe.skipIf(!anyKubectl())('a Deployment that loses a pod after its rollout'
     return Number(/^rollkeeper_degraded_deployments(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
   };
 
-  it('is degraded in time with the cause, although the leader that saw the loss is gone', async () => {
+  it('is degraded in time with the cause, although the leader that saw the loss is gone [kubernetes#106054, #93933, #78678]', async () => {
     await onAllNodes('cordon');
     const [pod] = await lab.pods();
     await lab.kubectl('delete', 'pod', pod?.metadata.name ?? '', '--wait=false');

@@ -46,7 +46,7 @@ describe.skipIf(!anyKubectl())(
       return fewest;
     };
 
-    it('takes one old pod at a time, also under another leader, and says why', async () => {
+    it('takes one old pod at a time, also under another leader, and says why [kubernetes#64689]', async () => {
       await lab.kubectl('set', 'image', 'deployment/web', 'web=web:2');
       const isRefused = async (): Promise<boolean> =>
         (await lab.pods()).some(({ status }) =>

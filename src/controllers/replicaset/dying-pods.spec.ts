@@ -5,7 +5,7 @@ import { aPod } from '../../testing/pod-builder.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';
 
 describe('creations after pods that died', () => {
-  it('are held back, and people are told so, until a pod becomes ready', async () => {
+  it('are held back, and people are told so, until a pod becomes ready [kubernetes#72593, #134712]', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
     await reject(harness);
@@ -28,7 +28,7 @@ describe('creations after pods that died', () => {
     expect(harness.replicaSet.status?.conditions).toBeUndefined();
   });
 
-  it('are held back longer each time, also if the dead pods leave and another process decides', async () => {
+  it('are held back longer each time, also if the dead pods leave and another process decides [kubernetes#131116]', async () => {
     const harness = new ReplicaSetHarness(1, { processes: 2 });
     await harness.settle();
     const waits: unknown[] = [];
@@ -78,7 +78,7 @@ describe('failed pods', () => {
       .map(({ metadata }) => metadata.name)
       .sort();
 
-  it('stay as in Kubernetes, unless the annotation limits them', async () => {
+  it('stay as in Kubernetes, unless the annotation limits them [kubernetes#91672, #54525]', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
     await harness.makeAllReady();
@@ -92,7 +92,7 @@ describe('failed pods', () => {
     expect(harness.storedIntents).toBeUndefined();
   });
 
-  it('go when they become too old: the sync asks to be called then', async () => {
+  it('go when they become too old: the sync asks to be called then [kubernetes#86023]', async () => {
     const harness = new ReplicaSetHarness(1);
     await harness.settle();
     await harness.makeAllReady();

@@ -22,18 +22,21 @@ describe('a change of replicas in the middle of a rollout', () => {
     expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 1 });
   });
 
-  it.each(['hold', 'floor'])('waits, to a smaller number, for the end of the rollout: %s', async (mode) => {
-    const lab = await atFirstStep(mode);
-    await lab.scale(4);
-    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
-    expect(asked(lab), 'the spec stays that of its author').toBe(4);
-    expect(lab.eventsOf('SizeHeld')).toEqual([
-      'Normal SizeHeld replicas is 4; until the rollout is over, 10 count, as when it began',
-    ]);
-    await lab.annotate('approve', 'jane');
-    expect(lab.sizes).toEqual({ 'app:2': 4 });
-    expect(lab.replicaSet('app:2').metadata.annotations).not.toHaveProperty(`${P}size-at-start`);
-  });
+  it.each(['hold', 'floor'])(
+    'waits, to a smaller number, for the end of the rollout: %s [kubernetes#98914, keda#2720]',
+    async (mode) => {
+      const lab = await atFirstStep(mode);
+      await lab.scale(4);
+      expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+      expect(asked(lab), 'the spec stays that of its author').toBe(4);
+      expect(lab.eventsOf('SizeHeld')).toEqual([
+        'Normal SizeHeld replicas is 4; until the rollout is over, 10 count, as when it began',
+      ]);
+      await lab.annotate('approve', 'jane');
+      expect(lab.sizes).toEqual({ 'app:2': 4 });
+      expect(lab.replicaSet('app:2').metadata.annotations).not.toHaveProperty(`${P}size-at-start`);
+    },
+  );
 
   it('waits, to a larger number, under hold, and counts under floor', async () => {
     const held = await atFirstStep('hold');
@@ -105,7 +108,7 @@ describe('a change of replicas in the middle of a rollout', () => {
     expect(lab.sizes).toEqual({ 'app:3': 1 });
   });
 
-  it('gives an aborted version no pod, however often an autoscaler raises the size', async () => {
+  it('gives an aborted version no pod, however often an autoscaler raises the size [argo-rollouts#4973]', async () => {
     const lab = await PolicyLab.rolledOut(
       { steps: '20%; approve', 'on-failure': 'rollback', autoscaling: 'floor' },
       { replicas: 10 },

@@ -36,7 +36,7 @@ const LOST =
   '2 of 3 pods are available, and fewer than asked for have been for longer than 10m: 1 of 3 pods: CrashLoopBackOff (back-off 5m0s)';
 
 describe('a Deployment that loses pods after its rollout', () => {
-  it('is degraded once they are missing for as long as the annotation says, with the cause', async () => {
+  it('is degraded once they are missing for as long as the annotation says, with the cause [kubernetes#106054, #93933, #78678]', async () => {
     const lab = await withLostPod();
     expect(lab.condition('Degraded')).toBe(SINCE);
     expect(lab.world.requeueAfterMs).toBe(10 * MINUTE_MS);

@@ -29,7 +29,7 @@ function counted({ world }: PolicyLab): (string | undefined)[] {
 }
 
 describe('an autoscaler', () => {
-  it('counts the pods of the version that serves, while another one runs whole beside it', async () => {
+  it('counts the pods of the version that serves, while another one runs whole beside it [argo-rollouts#2857, keda#6058]', async () => {
     const lab = await running();
     expect(counted(lab)).toEqual(Array(4).fill('app:1'));
     await lab.image('app:2');
@@ -63,7 +63,7 @@ describe('an autoscaler', () => {
 });
 
 describe('an aborted version, while an autoscaler raises the size 120 times and a person zeroes it 122 times', () => {
-  it('gets no pod, and the version that serves follows each of them once', async () => {
+  it('gets no pod, and the version that serves follows each of them once [argo-rollouts#4973]', async () => {
     const lab = await PolicyLab.rolledOut(
       { steps: '20%; approve', 'on-failure': 'rollback', autoscaling: 'floor' },
       { replicas: 5 },

@@ -41,7 +41,7 @@ function refuse(lab: PolicyLab, message = NO_ROOM): void {
 const taken = (lab: PolicyLab): number => lab.eventsOf('SurgeDoesNotFit').length;
 
 describe('a surge that does not fit', () => {
-  it('takes one old pod after thirty seconds, and no other before a new pod is available', async () => {
+  it('takes one old pod after thirty seconds, and no other before a new pod is available [kubernetes#64689]', async () => {
     const lab = await fullCluster();
     lab.world.breaks = (image) => image === 'app:2';
     await lab.image('app:2');
@@ -60,7 +60,7 @@ describe('a surge that does not fit', () => {
     expect(taken(lab)).toBe(1);
   });
 
-  it('ends the rollout in a cluster that has room for the old pods alone, never with fewer than two of three', async () => {
+  it('ends the rollout in a cluster that has room for the old pods alone, never with fewer than two of three [kubernetes#64689]', async () => {
     const lab = await fullCluster();
     await lab.image('app:2');
     for (let round = 0; round < 3; round++) {
