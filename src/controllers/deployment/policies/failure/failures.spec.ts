@@ -109,6 +109,19 @@ describe('on-failure: rollback', () => {
     expect(lab.eventsOf('NothingToRollBackTo')).toHaveLength(1);
   });
 
+  it('does not go back to a version that never had a pod', async () => {
+    const lab = await PolicyLab.rolledOut(policies, { replicas: 0 });
+    lab.world.change((deployment) => {
+      setImage(deployment, BROKEN_IMAGE);
+      deployment.spec.replicas = 3;
+    });
+    await lab.rest();
+    expect(lab.isGood('app:1')).toBe(false);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
+    expect(lab.eventsOf('NothingToRollBackTo')).toHaveLength(1);
+  });
+
   it('rolls out another template after a failure as ever', async () => {
     const lab = await PolicyLab.rolledOut(policies);
     await lab.image(BROKEN_IMAGE);

@@ -32,7 +32,7 @@ export function needsGoodRevisions({
 
 /**
  * A rollout that was complete for its bake time when the next one began was good, also where the policy came with the template of the
- * next, or no pass came in between.
+ * next, or no pass came in between. One without a pod is complete as well, and has proved nothing.
  */
 export function markServedGood(
   draft: RolloutDraft,
@@ -40,7 +40,7 @@ export function markServedGood(
   latest: ReplicaSetDraft | undefined,
 ): void {
   const served = revisionInForce(draft);
-  if (!served || served === latest || isGood(served)) return;
+  if (!served || served === latest || served.replicas === 0 || isGood(served)) return;
   const progressing = findCondition(draft.status.conditions, 'Progressing');
   const isComplete = progressing?.reason === NEW_REPLICA_SET_AVAILABLE;
   const since = isComplete ? progressing.lastUpdateTime : served.annotations[COMPLETE_SINCE];
