@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../machinery/kubernetes/index.js';
 import { PROBE_ANNOTATIONS } from './decide-probes.js';
 import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION } from './image-pull.js';
-import { newPodMemory, noteStatus } from './pod-memory.js';
+import { newPodMemory, noteStatus } from './pod-runner.js';
 import {
   BEHAVIOUR_ANNOTATION,
   ENDS_AFTER_ANNOTATION,

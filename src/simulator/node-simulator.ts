@@ -3,9 +3,9 @@ import { ApiConnectionError, apiStatusOf } from '@rollkeeper/client/api-client';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { EventRecorder } from '@rollkeeper/client/events';
-import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
+import type { Informer, Lister, ResourceEvent } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isPodFinished, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions, isPodFinished, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { decideAdmission } from './decide-admission.js';
 import { isResizing, isShownDeferred } from './decide-resize.js';
@@ -21,7 +21,6 @@ import type { NodeVerdict } from './node-verdict.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
 import type { PodSources } from './pod-sources.js';
-import { WrittenPods } from './written-pods.js';
 
 export interface NodeSimulatorDependencies {
   readonly client: ApiClient;
@@ -252,4 +251,37 @@ function isWithoutAnswer(error: unknown): boolean {
   const code = apiStatusOf(error)?.code;
   if (code === undefined) return hasCode(error, 'TIMEOUT') || error instanceof ApiConnectionError;
   return code === 429 || code >= 500;
+}
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** The newest known states of pods: from the cache, or from our own writes while the cache lags behind. */
+export class WrittenPods {
+  private readonly written = new Map<string, ReadablePod>();
+
+  constructor(private readonly lister: Pick<Lister<Pod>, 'get'>) {}
+
+  get(key: string): ReadablePod | undefined {
+    const cached = this.lister.get(key);
+    const own = this.written.get(key);
+    if (!own) return cached;
+    if (cached && cached.metadata.uid === own.metadata.uid && !isNewer(cached, own)) return own;
+    this.written.delete(key);
+    return cached;
+  }
+
+  /** Ignored if the cache does not show the pod: it was deleted during the write, and nothing would remove it here. */
+  set(key: string, pod: ReadablePod): void {
+    if (this.lister.get(key)?.metadata.uid === pod.metadata.uid) this.written.set(key, pod);
+  }
+
+  delete(key: string): void {
+    this.written.delete(key);
+  }
+}
+
+function isNewer(a: ReadablePod, b: ReadablePod): boolean {
+  const order = compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '');
+  // If versions are not comparable, the watch wins.
+  return order === undefined || order > 0;
 }

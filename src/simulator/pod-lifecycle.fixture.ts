@@ -3,7 +3,7 @@ import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import { decideContainerEvents } from './container-events.js';
 import { BEHAVIOUR_ANNOTATION } from './pod-behaviour.js';
-import { newPodMemory, noteStatus } from './pod-memory.js';
+import { newPodMemory, noteStatus } from './pod-runner.js';
 import { podOf } from '../testing/pod-builder.js';
 
 export const START = Date.UTC(2026, 0, 1);

@@ -2,18 +2,17 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events';
-import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { Pod, isPodFinished, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
 import { decideContainerEvents, missingSourceNotes } from './container-events.js';
-import { isStartedAgain } from './decide-container.js';
+import { isBackoffForgotten, isStartedAgain } from './decide-container.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle, isStarted } from './decide-pod-lifecycle.js';
 import { isResizing } from './decide-resize.js';
 import { lacksSomething } from './decide-sources.js';
 import type { MissingSources } from './decide-sources.js';
 import { decideStopEvents } from './decide-stop.js';
-import { NodeImages } from './node-images.js';
 import type { NodeRooms } from './node-rooms.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { profileOf } from './node-profile.js';
@@ -21,8 +20,49 @@ import type { NodeVerdict } from './node-verdict.js';
 import { annotationProblems } from './pod-annotations.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { nodeAddressOf } from './pod-addresses.js';
-import type { PodMemory } from './pod-memory.js';
-import { newPodMemory, noteStatus } from './pod-memory.js';
+import { statusesOf } from './pod-conditions.js';
+import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION } from './image-pull.js';
+import type { CompiledNodeProfile } from './node-profile.js';
+
+/** Precise facts about a pod that the API does not hold. Losing them costs less than a second, or a backoff. */
+export interface PodMemory {
+  podStartedMs?: number;
+  terminatingSinceMs?: number;
+  /** The missing sources that have been recorded as Events. */
+  toldMissing?: string;
+  /** Since when objects are missing that the pod refers to. */
+  missingSinceMs?: number;
+  /** By containerID. */
+  readonly startedMs: Map<string, number>;
+  /** By `pullKey`. */
+  readonly pullStartedMs: Map<string, number>;
+  /** By container. */
+  readonly forgottenRestarts: Map<string, number>;
+}
+
+export function newPodMemory(): PodMemory {
+  return { startedMs: new Map(), pullStartedMs: new Map(), forgottenRestarts: new Map() };
+}
+
+/** Remembers what begins with a status that is about to be written over `before`. */
+export function noteStatus(
+  memory: PodMemory,
+  before: DeepReadonly<PodStatus> | undefined,
+  { pulls = [], status }: { readonly status: DeepReadonly<PodStatus>; readonly pulls?: readonly string[] },
+  nowMs: number,
+): void {
+  if (before?.startTime === undefined) memory.podStartedMs = nowMs;
+  for (const key of pulls) if (!memory.pullStartedMs.has(key)) memory.pullStartedMs.set(key, nowMs);
+  for (const { containerID, lastState, name, restartCount, state } of statusesOf(status)) {
+    if (containerID !== undefined && state?.running && !memory.startedMs.has(containerID))
+      memory.startedMs.set(containerID, nowMs);
+    const { finishedAt, startedAt } = lastState?.terminated ?? {};
+    if (!state?.running || !startedAt || !finishedAt) continue;
+    // The restart after it was the first of a new row.
+    if (isBackoffForgotten(Date.parse(finishedAt) - Date.parse(startedAt)))
+      memory.forgottenRestarts.set(name, restartCount - 1);
+  }
+}
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -198,4 +238,54 @@ interface StepContext {
   readonly memory: PodMemory;
   readonly nodeIndex: number;
   readonly pullsAfterMs: number;
+}
+
+/** Images that a node keeps. */
+const MOST_KEPT = 500;
+
+/** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail, and
+ * where the node's images are listed. */
+class NodeImages {
+  private readonly pulled = new Map<number, Set<string>>();
+
+  constructor(private readonly profiles: readonly CompiledNodeProfile[]) {}
+
+  has(node: number, image: string): boolean {
+    if (this.pulled.get(node)?.has(image)) return true;
+    return profileOf(node, this.profiles).images.includes(image);
+  }
+
+  /** Whether the node's profile lists its images, and this one has not come to it since. */
+  lacks(node: number, image: string): boolean {
+    return profileOf(node, this.profiles).images.length > 0 && !this.has(node, image);
+  }
+
+  /** A status about to be written shows which containers have their images. */
+  note(
+    node: number,
+    { metadata: { annotations = {} } }: DeepReadonly<Pod>,
+    status: DeepReadonly<PodStatus>,
+  ): void {
+    const { imagePullAfterMs, images: own } = profileOf(node, this.profiles);
+    const matters = imagePullAfterMs > 0 || own.length > 0;
+    if (!matters && !Object.keys(annotations).some(isAboutPulls)) return;
+    const images = this.pulled.get(node) ?? new Set();
+    this.pulled.set(node, images);
+    for (const { containerID, image } of statusesOf(status))
+      if (containerID !== undefined) keep(images, image);
+  }
+}
+
+/** A kubelet removes the images that were used longest ago. */
+function keep(images: Set<string>, image: string): void {
+  images.delete(image);
+  images.add(image);
+  const [oldest] = images;
+  if (images.size > MOST_KEPT && oldest !== undefined) images.delete(oldest);
+}
+
+function isAboutPulls(annotation: string): boolean {
+  return [IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION].some((name) =>
+    annotation.startsWith(name),
+  );
 }

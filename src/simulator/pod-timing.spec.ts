@@ -4,7 +4,7 @@ import type { Pod } from '../machinery/kubernetes/index.js';
 import { PROBE_ANNOTATIONS } from './decide-probes.js';
 import { ENDS_AFTER_ANNOTATION, EXIT_CODE_ANNOTATION } from './pod-behaviour.js';
 import { START, startingPod, condition, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
-import { newPodMemory, noteStatus } from './pod-memory.js';
+import { newPodMemory, noteStatus } from './pod-runner.js';
 
 const HTTP: Probe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 5, failureThreshold: 2 };
 const probing = (probes: Partial<Container>, annotations: Record<string, string>) =>

@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/machinery/logging/index.js';
 import { KeepImportantSpans } from '../../src/opentelemetry/keep-important-spans.js';
 import { RecentTraces } from '../../src/opentelemetry/recent-traces.js';
 import { EventStreams } from '../../src/rollkeeper/admin/server/event-streams.js';
-import { ExpiringCache } from '../../src/rollkeeper/admin/delegated-access/expiring-cache.js';
+import { ExpiringCache } from '../../src/rollkeeper/admin/delegated-access/delegated-access.js';
 import { RunningSyncs } from '../../src/rollkeeper/insight/explain/running-syncs.js';
 import { OidcSignIn } from '../../src/rollkeeper/admin/oidc/index.js';
 import { UserClients } from '../../src/rollkeeper/replica/user-clients.js';

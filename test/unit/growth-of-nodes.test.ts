@@ -9,7 +9,7 @@ import { AssumedObjects } from '../../src/scheduler/run/assumed-objects.js';
 import { PermitQueue } from '../../src/scheduler/run/waiting-pods.js';
 import { KeyedExecutor } from '../../src/simulator/keyed-executor.js';
 import { PodAddresses } from '../../src/simulator/pod-addresses.js';
-import { WrittenPods } from '../../src/simulator/written-pods.js';
+import { WrittenPods } from '../../src/simulator/node-simulator.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
 import { aPod } from '../../src/testing/pod-builder.js';

@@ -17,7 +17,7 @@ import { DecisionLog } from '../../src/rollkeeper/insight/explain/decision-log.j
 import { MemoryActorRuntime } from '../../src/testing/memory-actor-runtime.js';
 import { MemoryActorStore } from '../../src/runtime/activation/index.js';
 import { Enqueuer } from '../../src/runtime/controller/enqueuer.js';
-import { WrittenVersions } from '../../src/runtime/operator/coordination/written-versions.js';
+import { WrittenVersions } from '../../src/runtime/operator/coordination/intent-shard.js';
 import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { aPod } from '../../src/testing/pod-builder.js';

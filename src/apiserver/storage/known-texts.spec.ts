@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KnownTexts } from './known-texts.js';
+import { KnownTexts } from './followed-resources.js';
 
 const keyOf = (name: string, namespace = '') => ({ resource: 'pods', namespace, name });
 

@@ -1,13 +1,8 @@
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
-import {
-  isAlreadyExists,
-  isNamespaceTerminating,
-  isNotFound,
-  PodDisruptionBudget,
-} from '@rollkeeper/runtime';
+import { PodDisruptionBudget, isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound } from '@rollkeeper/runtime';
 import { NameTakenError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
-import { ReplicaSet, Service, asSent, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, Service, asSent, controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './kubernetes/annotations.js';
 import { newCondition, withCondition } from './kubernetes/conditions.js';
 import type { RolloutRules } from './kubernetes/rollout-rules.js';
@@ -22,7 +17,6 @@ import { hasProgressDeadline } from './kubernetes/progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './kubernetes/reasons.js';
 import { resizePods } from './policies/resize/resize-pods.js';
 import { writeExperiment } from './policies/experiment/write-experiment.js';
-import { updateReplicaSet } from './update-replica-set.js';
 import { writeCopies } from './policies/config-restart/write-copies.js';
 import { steerRoute } from './policies/traffic/write-route.js';
 import { writeService } from './policies/blue-green/write-service.js';
@@ -252,4 +246,43 @@ async function updateStatus(
     { ...written, metadata: { ...written.metadata, annotations } },
     { signal },
   );
+}
+
+/**
+ * Writes a ReplicaSet as decided. Its own controller writes its status all the time, which would make every other write
+ * conflict; if only the status has changed, and not for the worse, the decision is still valid and is written on top.
+ * Any other change is a conflict as usual.
+ */
+export async function updateReplicaSet(
+  client: ApiClient,
+  wanted: ReplicaSet,
+  signal: AbortSignal,
+): Promise<ReplicaSet> {
+  try {
+    return await client.update(ReplicaSet, wanted, { signal });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    const live = await client.get<ReplicaSet>(ReplicaSet, wanted.metadata, { signal });
+    if (!stillStands(wanted, live)) throw error;
+    return client.update(ReplicaSet, onTopOf(wanted, live), { signal });
+  }
+}
+
+/** @param wanted carries the status that the decision was based on, and the generation that it replaces */
+function stillStands(wanted: ReplicaSet, live: ReplicaSet): boolean {
+  const { generation, labels, ownerReferences, uid } = wanted.metadata;
+  return (
+    live.metadata.uid === uid &&
+    live.metadata.generation === generation &&
+    live.metadata.deletionTimestamp === undefined &&
+    semanticEqual(live.metadata.labels, labels) &&
+    semanticEqual(live.metadata.ownerReferences, ownerReferences) &&
+    (live.status?.availableReplicas ?? 0) >= (wanted.status?.availableReplicas ?? 0)
+  );
+}
+
+function onTopOf(wanted: ReplicaSet, live: ReplicaSet): ReplicaSet {
+  const annotations = { ...live.metadata.annotations, ...wanted.metadata.annotations };
+  const { resourceVersion } = live.metadata;
+  return { ...wanted, status: live.status, metadata: { ...wanted.metadata, annotations, resourceVersion } };
 }

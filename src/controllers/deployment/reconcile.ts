@@ -1,16 +1,8 @@
-import type {
-  Decided,
-  EventNote,
-  Lister,
-  ReconcileContext,
-  ReconcileRequest,
-  ReconcileResult,
-  SyncSteps,
-} from '@rollkeeper/runtime';
+import type { ApiClient, Decided, EventNote, Lister, ReconcileContext, ReconcileRequest, ReconcileResult, SyncSteps } from '@rollkeeper/runtime';
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
-import { TerminalError } from '@rollkeeper/machinery/errors';
+import { StaleCacheError, TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { asSent, isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Pod, asSent, controllerOf, isEmptySelector, isPodFinished, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { countAttributes } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { compilePolicy } from './policies/compile-policy.js';
@@ -19,7 +11,7 @@ import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js
 import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
 import { decidePass, isEmptyPass } from './decide-pass.js';
 import type { Annotations } from './kubernetes/annotations.js';
-import { typeOfDeployment } from './kubernetes/deployment-api.js';
+import { selectorEqualities, typeOfDeployment } from './kubernetes/deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './kubernetes/events.js';
 import { recheckNamedPods } from './policies/remove-pods/remove-pods.js';
 import type { CheckMeasuring } from './policies/checks/check-measuring.js';
@@ -32,7 +24,6 @@ import { readEndpoints } from './policies/traffic/endpoints.js';
 import { maySteer } from './policies/common/steered-services.js';
 import type { DeletedDeployment, LeftBehind } from './left-by-deleted.js';
 import { describeRelease, hasLeft, observeDeleted, releaseLeft } from './left-by-deleted.js';
-import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
 import { validateDeployment } from './kubernetes/limits.js';
 
@@ -266,4 +257,27 @@ function readAttributes({ claims, deployment }: ObservedPass): Record<string, st
 /** Asks no policy about a Deployment that is under none. */
 function mayBeSteered(own: Annotations | undefined, namespace: Annotations | undefined): boolean {
   return asksForPolicies(own, namespace) && maySteer(own, namespace);
+}
+
+/**
+ * Checks with the API, bypassing the cache, that the last old pod has ended before a Recreate starts the new version:
+ * ReplicaSets and pods have separate watches, so an existing pod may so far only be visible in its ReplicaSet's status.
+ * One list per Recreate.
+ * @param mustHaveEnded UIDs of the old ReplicaSets
+ * @throws StaleCacheError if one still runs: retry when the cache knows it too
+ */
+async function recheckOldPods(
+  deployment: DeepReadonly<Deployment>,
+  mustHaveEnded: ReadonlySet<string>,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<void> {
+  if (mustHaveEnded.size === 0) return;
+  const { namespace, name } = deployment.metadata;
+  const labelSelector = selectorEqualities(deployment);
+  const { items } = await client.list<Pod>(Pod, { namespace, labelSelector, signal });
+  const running = items.find((pod) => !isPodFinished(pod) && mustHaveEnded.has(controllerOf(pod)?.uid ?? ''));
+  if (running) {
+    throw new StaleCacheError(`Deployment ${namespace}/${name}: old pod ${running.metadata.name} still runs`);
+  }
 }

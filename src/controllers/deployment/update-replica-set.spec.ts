@@ -4,7 +4,7 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
-import { updateReplicaSet } from './update-replica-set.js';
+import { updateReplicaSet } from './apply.js';
 
 describe('a decided ReplicaSet that meets another writer', () => {
   const never = new AbortController().signal;

@@ -29,7 +29,7 @@ import { decideSize, remember } from './decide-size.js';
 import type { PodMetrics } from './read-metric.js';
 import { readPodMetrics, unfetched } from './read-metric.js';
 import type { ScaleTarget } from './scale-target.js';
-import { TargetSelectors } from './target-selectors.js';
+import { TargetSelectors } from './scale-target.js';
 import { readTarget, writeReplicas } from './scale-target.js';
 
 /**

@@ -1,13 +1,12 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
-import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, ControllerDefinition, EventNote, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
 import { Lease, Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, isEvicting, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';
 import type { Grant } from './zone-evictions.js';
-import { RegisteredNodes } from './registered-nodes.js';
 import { ZoneEvictions } from './zone-evictions.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -131,4 +130,40 @@ async function markPodsNotReady(
     if (patched)
       events.record(pod, { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
   }
+}
+
+interface NodeChange {
+  readonly node: KubernetesObject;
+  readonly event: EventNote;
+}
+
+/** The nodes that are known to a controller, and what it says of those that come and go. */
+export class RegisteredNodes {
+  private readonly known = new Map<string, KubernetesObject>();
+
+  /** The next leader learns all nodes again. */
+  reset(): void {
+    this.known.clear();
+  }
+
+  /** @returns the Event of a node that has come, been replaced by another of its name, or been deleted */
+  note(name: string, node: DeepReadonly<Node> | undefined): NodeChange | undefined {
+    const before = this.known.get(name);
+    if (!node) {
+      this.known.delete(name);
+      return before && changeOf(before, 'RemovingNode', `Removing Node ${name} from Controller`);
+    }
+    if (before?.metadata.uid === node.metadata.uid && before) return undefined;
+    const seen: KubernetesObject = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, uid: node.metadata.uid },
+    };
+    this.known.set(name, seen);
+    return changeOf(seen, 'RegisteredNode', `Registered Node ${name} in Controller`);
+  }
+}
+
+function changeOf(node: KubernetesObject, reason: string, what: string): NodeChange {
+  return { node, event: { type: 'Normal', reason, message: `Node ${node.metadata.name} event: ${what}` } };
 }

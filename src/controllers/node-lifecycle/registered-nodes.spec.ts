@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Node } from '../../runtime/index.js';
-import { RegisteredNodes } from './registered-nodes.js';
+import { RegisteredNodes } from './node-lifecycle-controller.js';
 
 const aNode = (uid: string): Node => ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid } });
 

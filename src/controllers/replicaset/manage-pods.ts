@@ -1,16 +1,15 @@
-import type { ReconcileContext } from '@rollkeeper/runtime';
+import type { Lister, ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { Pod, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Pod, isControlledBy, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
-import type { DoomedPod, MarkedPod } from '../shared/index.js';
-import { FAILED_DELETE, POD_FAILURE_BACK_OFF, PodControl, podOfReplicaSet } from '../shared/index.js';
+import type { DeleteOutcome, DoomedPod, MarkedPod } from '../shared/index.js';
+import { FAILED_DELETE, POD_FAILURE_BACK_OFF, PodControl, drainPatch, isRefusal, keepOldRule, mayHaveSessions, podOfReplicaSet, renderDrainCondition } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
 import { desiredReplicas, newPodNames } from './decide-pods.js';
 import type { PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
-import { drainOf } from './drain-pods.js';
 import type { ReplicatedKind } from './replicated-kind.js';
 import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
 import { openIntents, shownAt, situationOf } from './resolve-intents.js';
@@ -18,6 +17,48 @@ import type { ManageFailure } from './status.js';
 import { describeFailures } from './describe-failures.js';
 import { counted } from '@rollkeeper/machinery/text';
 import { isConflict, isNotFound } from '@rollkeeper/runtime';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+
+/** On a ReplicaSet: a pod of it drains in place of being deleted. */
+const POD_DRAINS = 'PodDrains';
+
+/**
+ * Lets a pod drain in place of deleting it. It returns undefined for a pod that has no sessions, which is deleted.
+ * @returns undefined if the pods of this ReplicaSet do not drain
+ */
+function drainOf(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  { clock, pods }: { readonly clock: Clock; readonly pods: Lister<Pod> },
+  { client, events, signal }: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
+): ((doomed: DoomedPod) => Promise<DeleteOutcome> | undefined) | undefined {
+  const rule = keepOldRule(replicaSet);
+  if (!rule) return undefined;
+  const { namespace } = replicaSet.metadata;
+  return (doomed) => {
+    const ref = { namespace, name: doomed.name };
+    const pod = pods.get(keyOf(ref));
+    if (pod?.metadata.uid !== doomed.uid || !isControlledBy(pod, replicaSet) || !mayHaveSessions(pod))
+      return undefined;
+    const body = drainPatch(pod, replicaSet, rule, clock.now());
+    const write = async (): Promise<DeleteOutcome> => {
+      try {
+        signal.throwIfAborted();
+        await client.patch<Pod>(Pod, ref, { type: 'merge', body }, { signal });
+      } catch (error) {
+        // A conflict is none: the pod was written by others meanwhile, and still runs.
+        if (isNotFound(error)) return { kind: 'gone', pod: doomed };
+        const message = `Error draining: ${errorMessage(error)}`;
+        if (!signal.aborted) events.record(replicaSet, { type: 'Warning', reason: FAILED_DELETE, message });
+        return { kind: isRefusal(error) ? 'refused' : 'unknown', pod: doomed, error };
+      }
+      const message = `Pod ${doomed.name} has left its Service and drains until ${renderDrainCondition(rule.until)}`;
+      events.record(replicaSet, { type: 'Normal', reason: POD_DRAINS, message });
+      return { kind: 'deleted', pod: doomed };
+    };
+    return write();
+  };
+}
 
 /** Concurrent writes of one ReplicaSet. */
 const WRITES_AT_ONCE = 16;

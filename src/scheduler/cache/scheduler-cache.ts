@@ -1,17 +1,9 @@
-import { isPodFinished, claimNamesOf } from '@rollkeeper/machinery/kubernetes';
-import type {
-  NodeInfo,
-  NominatedPods,
-  PodInfo,
-  ReadableNode,
-  ReadablePod,
-  Snapshot,
-} from '../framework/node-info.js';
+import { claimNamesOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import type { NodeInfo, NominatedPods, PodInfo, ReadableNode, ReadablePod, Snapshot } from '../framework/node-info.js';
 import { nodeInfoOf, withPod, withoutPod } from '../node/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
-import { ImageStates } from './image-states.js';
-import { Nominator } from './nominator.js';
-import { NodeOrder } from './node-order.js';
+import { ImageStates } from './node-indexes.js';
+import { NodeOrder } from './node-indexes.js';
 import { NodeSnapshot } from './node-snapshot.js';
 
 /** How many pods on nodes use each claim. */
@@ -234,5 +226,38 @@ export class SchedulerCache {
     if (!pod.pod.spec.volumes) return;
     this.users.remove(pod);
     this.haveUsersChanged = true;
+  }
+}
+
+const NO_PODS: readonly PodInfo[] = [];
+
+/** The pods that are nominated to each node. */
+class Nominator implements NominatedPods {
+  private readonly byNode = new Map<string, readonly PodInfo[]>();
+  private readonly nodeOf = new Map<string, string>();
+
+  on(node: string): readonly PodInfo[] {
+    return this.byNode.get(node) ?? NO_PODS;
+  }
+
+  /** The node that the pod is nominated to. */
+  nodeFor(key: string): string | undefined {
+    return this.nodeOf.get(key);
+  }
+
+  /** Replaces an earlier nomination of the same pod. */
+  nominate(pod: PodInfo, node: string): void {
+    this.clear(pod.key);
+    this.byNode.set(node, [...this.on(node), pod]);
+    this.nodeOf.set(pod.key, node);
+  }
+
+  clear(key: string): void {
+    const node = this.nodeOf.get(key);
+    if (node === undefined) return;
+    this.nodeOf.delete(key);
+    const left = this.on(node).filter((pod) => pod.key !== key);
+    if (left.length > 0) this.byNode.set(node, left);
+    else this.byNode.delete(node);
   }
 }

@@ -8,7 +8,7 @@ import { SKIP, unresolvable, unschedulable } from '../framework/status.js';
 import { compileProfile } from '../framework/compile-profile.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { chooseNode, decidePod, findNodes } from './decide-pod.js';
-import { nodesToFind } from './find-feasible.js';
+import { nodesToFind } from './decide-pod.js';
 import { viewOf } from './random-world.fixture.js';
 import { podOf } from '../../testing/pod-builder.js';
 

@@ -9,7 +9,7 @@ import { runController } from '../../../testing/run-controller.js';
 import { aReplicaSet } from '../../../testing/replicaset-harness.js';
 import { drainPatch, parseKeepOld } from '../../shared/index.js';
 import { createDrainController } from './drain-controller.js';
-import { ProbeSlots } from './probe-slots.js';
+import { ProbeSlots } from './drain-controller.js';
 
 const HTTP = 'until "http :8080/sessions == 0", at most 1h, at most 2';
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd-1', controller: true };

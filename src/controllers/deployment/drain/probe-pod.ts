@@ -6,7 +6,6 @@ import type { HttpSender, IncomingAnswer } from '../policies/checks/common/http-
 import { NoAnswerError } from '../policies/checks/common/no-answer-error.js';
 import { jsonOf, numberOf, valueAt } from '../policies/checks/sources/read-json.js';
 import type { Reading } from './decide-draining.js';
-import { readMetric } from './read-metric.js';
 
 const TIMEOUT_MS = 1000;
 
@@ -63,3 +62,24 @@ function valueIn(answer: IncomingAnswer, condition: ProbedCondition): number {
 
 /** A longer text is no number that a condition can ask for. */
 const MOST_DIGITS = 100;
+
+/**
+ * The sum of the samples of one name in the text format of Prometheus, regardless of their labels; undefined if there is
+ * none, or one is no number.
+ */
+function readMetric(text: string, name: string): number | undefined {
+  let sum: number | undefined;
+  for (const line of text.split('\n')) {
+    if (!line.startsWith(name)) continue;
+    const rest = line.slice(name.length);
+    if (!rest.startsWith('{') && !rest.startsWith(' ') && !rest.startsWith('\t')) continue;
+    const [value] = rest
+      .slice(rest.lastIndexOf('}') + 1)
+      .trim()
+      .split(/\s/, 1);
+    const number = value === undefined || value === '' ? NaN : Number(value);
+    if (!Number.isFinite(number)) return undefined;
+    sum = (sum ?? 0) + number;
+  }
+  return sum;
+}

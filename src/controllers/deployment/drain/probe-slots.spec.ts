@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProbeSlots } from './probe-slots.js';
+import { ProbeSlots } from './drain-controller.js';
 
 describe('slots for probes', () => {
   it('are left to other namespaces by pods of one that do not answer, and come back', async () => {

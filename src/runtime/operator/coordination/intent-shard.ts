@@ -1,13 +1,14 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SupersededError, TimeoutError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import { ConfigMap, apiVersionOf, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ConfigMap, apiVersionOf, newestOfEach, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { UnansweredWrite } from '../../activation/index.js';
 import type { LeaderTerm } from '../../work-queue/index.js';
 import { mayBegin } from '../../work-queue/index.js';
-import { WrittenVersions } from './written-versions.js';
+import { ExpiringMap } from '@rollkeeper/machinery/clock';
+import { CACHES_SHOW_WITHIN_MS } from '../../defaults.js';
 
 export type LedgerClient = Pick<ApiClient, 'get' | 'create' | 'update'>;
 
@@ -243,5 +244,25 @@ function mapIn<T>(stored: StoredLedger | undefined, field: string): Map<string, 
     return new Map(Object.entries(value as Record<string, T>));
   } catch {
     return new Map();
+  }
+}
+
+/** The newest versions that were written lately, by the namespace of the keys. */
+export class WrittenVersions {
+  private readonly byNamespace: ExpiringMap<ResourceVersions>;
+
+  constructor(nowMs: () => number) {
+    this.byNamespace = new ExpiringMap(nowMs, CACHES_SHOW_WITHIN_MS);
+  }
+
+  note(namespace: string, versions: ResourceVersions): void {
+    if (Object.keys(versions).length === 0) return;
+    const earlier = this.byNamespace.get(namespace) ?? {};
+    this.byNamespace.set(namespace, newestOfEach(earlier, versions), CACHES_SHOW_WITHIN_MS);
+  }
+
+  /** The versions that count. */
+  all(): ReadonlyMap<string, ResourceVersions> {
+    return new Map(this.byNamespace.all());
   }
 }

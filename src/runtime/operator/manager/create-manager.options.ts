@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import * as z from 'zod';
+import { hostname } from 'node:os';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { SystemClock, SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
@@ -11,11 +11,7 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition, SyncObserver } from '../../controller/index.js';
 import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
-import {
-  DEFAULT_CAUGHT_UP_TIMEOUT_MS,
-  DEFAULT_DRAIN_TIMEOUT_MS,
-  DEFAULT_SPREAD_AFTER_MS,
-} from '../../defaults.js';
+import { DEFAULT_CAUGHT_UP_TIMEOUT_MS, DEFAULT_DRAIN_TIMEOUT_MS, DEFAULT_SPREAD_AFTER_MS } from '../../defaults.js';
 import type { LeaderElectionOptions } from '../../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../../leader-election/index.js';
 import type { Runnable } from '../../manager/index.js';
@@ -23,7 +19,6 @@ import type { Metrics, Tracing } from '../../telemetry/index.js';
 import type { CoordinationFactory, CoordinationReach } from '../coordination/coordination.js';
 import type { CoordinationMode } from './decide-coordination.js';
 import { decideLock, modeOf } from './decide-coordination.js';
-import { decideReconcileOn } from './decide-reconcile-on.js';
 import type { ManagerExtensionFactory } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
@@ -234,4 +229,41 @@ function reachOf(coordination: CreateManagerOptions['coordination']): Coordinati
 function urlOf(options: CreateManagerOptions, env: NodeJS.ProcessEnv): string {
   const given = options.redisUrl ?? env['REDIS_URL'];
   return compileOptions(redisUrl, { redisUrl: given || undefined }).redisUrl;
+}
+
+type WorkingReplicas = 'all' | 'leader';
+
+interface ReconcileOnFacts {
+  /** The coordination's. @default 'network' */
+  readonly reach?: CoordinationReach | undefined;
+  readonly lock: 'redis' | 'leases' | 'none';
+  /** As configured. */
+  readonly reconcileOn?: WorkingReplicas | undefined;
+  /** Whether the user asserts that no other process runs such a manager. */
+  readonly onlyProcess: boolean;
+}
+
+/**
+ * Decides which replicas process keys. If the coordination cannot see other processes, keys are only exclusive if there
+ * is no other process, or if a lease in the API makes its holder the only worker.
+ * @throws InvalidOptionError
+ */
+export function decideReconcileOn({
+  lock,
+  onlyProcess,
+  reach,
+  reconcileOn,
+}: ReconcileOnFacts): WorkingReplicas {
+  if (onlyProcess || reach !== 'process') return reconcileOn ?? 'all';
+  if (lock !== 'leases')
+    throw new InvalidOptionError(
+      'coordination',
+      "cannot see other processes, and two of them would lead side by side: say coordination: 'leases', use Redis, or say onlyProcess: true where there is no other process",
+    );
+  if (reconcileOn === 'all')
+    throw new InvalidOptionError(
+      'reconcileOn',
+      'must be leader with a coordination that cannot see other processes, unless onlyProcess: true: two would work on one key',
+    );
+  return 'leader';
 }

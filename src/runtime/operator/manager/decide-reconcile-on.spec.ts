@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideReconcileOn } from './decide-reconcile-on.js';
+import { decideReconcileOn } from './create-manager.options.js';
 
 describe('the processes that work on keys', () => {
   it('is every replica where the coordination sees all of them, unless the user says otherwise', () => {

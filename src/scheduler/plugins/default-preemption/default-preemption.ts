@@ -5,10 +5,10 @@ import type { PluginFactory, PostFilterContext, PostFilterResult } from '../../f
 import type { Status } from '../../framework/status.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
 import { compileArgs, defaultPreemptionArgs } from '../plugin-args.js';
-import { budgetsIn } from './budgets.js';
+import { budgetsIn } from './select-victims.js';
 import type { Candidate } from './select-victims.js';
 import { isCandidate, selectVictims } from './select-victims.js';
-import { startTimeOf } from './importance.js';
+import { startTimeOf } from './select-victims.js';
 
 /** Makes sums of priorities grow with the number of victims, though priorities may be negative. */
 const OFFSET = 2 ** 31;
