@@ -4,7 +4,14 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { isStorageUnreadable } from './errors.js';
 import { FollowedObjects, FollowedResource } from './followed-resource.js';
 import type { FollowDependencies } from './followed-resource.js';
-import type { Storage, StorageEvent, StorageKey, StorageList, StorageWatchOptions, StoredObject } from './storage.js';
+import type {
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageWatchOptions,
+  StoredObject,
+} from './storage.js';
 import { identityProblem } from './stored-identity.js';
 import { UnreadableObjects } from './unreadable-objects.js';
 import type { UnreadableListener } from './unreadable-objects.js';

@@ -1,5 +1,11 @@
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
-import { PodDisruptionBudget, isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound } from '@rollkeeper/runtime';
+import {
+  PodDisruptionBudget,
+  isAlreadyExists,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+} from '@rollkeeper/runtime';
 import { NameTakenError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
 import { ReplicaSet, Service, asSent, controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';

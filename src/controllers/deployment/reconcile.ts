@@ -1,8 +1,24 @@
-import type { ApiClient, Decided, EventNote, Lister, ReconcileContext, ReconcileRequest, ReconcileResult, SyncSteps } from '@rollkeeper/runtime';
+import type {
+  ApiClient,
+  Decided,
+  EventNote,
+  Lister,
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  SyncSteps,
+} from '@rollkeeper/runtime';
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { StaleCacheError, TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { Pod, asSent, controllerOf, isEmptySelector, isPodFinished, keyOf } from '@rollkeeper/machinery/kubernetes';
+import {
+  Pod,
+  asSent,
+  controllerOf,
+  isEmptySelector,
+  isPodFinished,
+  keyOf,
+} from '@rollkeeper/machinery/kubernetes';
 import { countAttributes } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { compilePolicy } from './policies/compile-policy.js';

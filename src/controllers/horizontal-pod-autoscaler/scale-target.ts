@@ -1,4 +1,10 @@
-import type { DeepReadonly, KubernetesObject, LabelMatcher, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  LabelMatcher,
+  Pod,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { ApiClient, HorizontalPodAutoscaler } from '@rollkeeper/runtime';

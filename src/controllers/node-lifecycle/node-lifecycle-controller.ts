@@ -1,7 +1,13 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { ApiClient, ControllerDefinition, EventNote, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
+import type {
+  ApiClient,
+  ControllerDefinition,
+  EventNote,
+  ListerOf,
+  ReconcileContext,
+} from '@rollkeeper/runtime';
 import { Lease, Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, isEvicting, readinessOf, silencedConditions } from './decide-node.js';

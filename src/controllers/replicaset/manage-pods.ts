@@ -3,7 +3,17 @@ import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes'
 import { Pod, isControlledBy, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import type { DeleteOutcome, DoomedPod, MarkedPod } from '../shared/index.js';
-import { FAILED_DELETE, POD_FAILURE_BACK_OFF, PodControl, drainPatch, isRefusal, keepOldRule, mayHaveSessions, podOfReplicaSet, renderDrainCondition } from '../shared/index.js';
+import {
+  FAILED_DELETE,
+  POD_FAILURE_BACK_OFF,
+  PodControl,
+  drainPatch,
+  isRefusal,
+  keepOldRule,
+  mayHaveSessions,
+  podOfReplicaSet,
+  renderDrainCondition,
+} from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';

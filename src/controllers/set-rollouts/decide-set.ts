@@ -2,8 +2,27 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, NameTrust, Pod, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { EventNote } from '@rollkeeper/runtime';
-import type { CheckNeeds, ChecksContext, PolicyOutcome, Problem, ReplicaSetDraft } from '../deployment/index.js';
-import { OWN_RULES, POLICY_PREFIX, REVISION, RolloutDraft, SET_ROLLOUT, decideRollout, hashOf, isGood, latestOf, parseSteps, progressCheckAfterMs, readFailures } from '../deployment/index.js';
+import type {
+  CheckNeeds,
+  ChecksContext,
+  PolicyOutcome,
+  Problem,
+  ReplicaSetDraft,
+} from '../deployment/index.js';
+import {
+  OWN_RULES,
+  POLICY_PREFIX,
+  REVISION,
+  RolloutDraft,
+  SET_ROLLOUT,
+  decideRollout,
+  hashOf,
+  isGood,
+  latestOf,
+  parseSteps,
+  progressCheckAfterMs,
+  readFailures,
+} from '../deployment/index.js';
 import type { SetRollout } from './as-rollout.js';
 import { annotationsToKeep, asRollout } from './as-rollout.js';
 import { readKeptState, renderKeptState } from './kept-state.js';

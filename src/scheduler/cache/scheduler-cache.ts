@@ -1,5 +1,12 @@
 import { claimNamesOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
-import type { NodeInfo, NominatedPods, PodInfo, ReadableNode, ReadablePod, Snapshot } from '../framework/node-info.js';
+import type {
+  NodeInfo,
+  NominatedPods,
+  PodInfo,
+  ReadableNode,
+  ReadablePod,
+  Snapshot,
+} from '../framework/node-info.js';
 import { nodeInfoOf, withPod, withoutPod } from '../node/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { ImageStates } from './node-indexes.js';

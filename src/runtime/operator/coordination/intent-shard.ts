@@ -1,7 +1,13 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { SupersededError, TimeoutError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import { ConfigMap, apiVersionOf, newestOfEach, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  ConfigMap,
+  apiVersionOf,
+  newestOfEach,
+  parseJson,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { UnansweredWrite } from '../../activation/index.js';

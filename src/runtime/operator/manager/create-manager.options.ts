@@ -11,7 +11,11 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition, SyncObserver } from '../../controller/index.js';
 import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
-import { DEFAULT_CAUGHT_UP_TIMEOUT_MS, DEFAULT_DRAIN_TIMEOUT_MS, DEFAULT_SPREAD_AFTER_MS } from '../../defaults.js';
+import {
+  DEFAULT_CAUGHT_UP_TIMEOUT_MS,
+  DEFAULT_DRAIN_TIMEOUT_MS,
+  DEFAULT_SPREAD_AFTER_MS,
+} from '../../defaults.js';
 import type { LeaderElectionOptions } from '../../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../../leader-election/index.js';
 import type { Runnable } from '../../manager/index.js';
