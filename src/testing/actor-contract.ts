@@ -71,6 +71,9 @@ export function runActorContract(
     /** Runs an activation that only reads its input. */
     const look = (runtime: ActorRuntime): Promise<Activation> =>
       runtime.activate(CONTROLLER, KEY, never, async (activation) => activation);
+    /** A leader that works alone takes each key for interrupted at first. */
+    const settle = (runtime: ActorRuntime): Promise<void> =>
+      runtime.activate(CONTROLLER, KEY, never, async (activation) => activation.settleInterruption());
     /**
      * State that is not awaited is stored a moment later, or much later on a busy machine; a lock whose release got no
      * answer is held until it expires.
@@ -241,6 +244,29 @@ export function runActorContract(
         expect(successor.token).toBeGreaterThan(crashed.activation.token);
         crashed.finish();
         await crashed.ended;
+      });
+
+      it('is an interruption for later activations, on whichever replica, until one has settled it', async () => {
+        await settle(await setUp());
+        const crashed = await begin(harness.frozenRuntime());
+        expect(crashed.activation.followsInterruption).toBe(false);
+        await harness.pass(lockMs + 50);
+        for (const runtime of [harness.runtime(), harness.runtime()])
+          expect((await look(runtime)).followsInterruption).toBe(true);
+        await settle(harness.runtime());
+        expect((await look(harness.runtime())).followsInterruption).toBe(false);
+        crashed.finish();
+        await crashed.ended;
+      });
+
+      it('is none if it was released, also after work that failed', async () => {
+        const runtime = await setUp();
+        await settle(runtime);
+        const failed = runtime.activate(CONTROLLER, KEY, never, async () => {
+          throw new Error('refused');
+        });
+        await expect(failed).rejects.toThrow('refused');
+        expect((await look(harness.runtime())).followsInterruption).toBe(false);
       });
 
       it('lets a stale activation store nothing, except that its own writes must have been seen', async () => {

@@ -208,12 +208,20 @@ describe('a command that is sent twice', () => {
       ownWrites: { pods: '9' },
       clearIntents: true,
       isSettled: false,
+      isInterruptionSettled: true,
       unanswered: [],
       settled: [],
     };
     expect(await store.release(id, proof, final)).toBe(true);
-    expect((await store.acquire(id, 'other', 60_000)).kind).toBe('acquired');
+    expect(await store.acquire(id, 'other', 0)).toMatchObject({
+      kind: 'acquired',
+      followsInterruption: false,
+    });
     expect(await store.renew(id, proof, 60_000)).toBe(false);
+    expect(await store.acquire(id, 'a third', 60_000)).toMatchObject({
+      kind: 'acquired',
+      followsInterruption: true,
+    });
     expect(differences.filter((text) => !text.includes('"held"'))).toEqual([]);
   });
 

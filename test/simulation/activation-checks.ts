@@ -11,8 +11,6 @@ interface Actor {
   token: number;
   /** The process that may write. */
   process: SimulatedProcess | undefined;
-  /** When a process last died in the middle of an activation, simulated milliseconds. */
-  diedAtMs: number;
   /** By resource, the newest version that an activation wrote whose end was confirmed. */
   readonly written: Map<string, { readonly version: string; readonly atMs: number }>;
 }
@@ -36,24 +34,16 @@ export class ActivationChecks {
       recordCauses: (controller, key, causes) => actors.recordCauses(controller, key, causes),
       activate: async (controller, key, signal, work, options) => {
         const wrote = new Map<string, string>();
-        const died = (): void => {
-          this.actorOf(`${controller} ${key}`).diedAtMs = process.kernel.nowMs;
-        };
-        // One that is killed while it waits for its turn has written nothing.
-        let stopWatching = (): void => undefined;
-        const result = await actors
-          .activate(
-            controller,
-            key,
-            signal,
-            (activation) => {
-              this.begin(process, activation);
-              stopWatching = process.onKilled(died);
-              return work(this.watched(activation, wrote));
-            },
-            options,
-          )
-          .finally(() => stopWatching());
+        const result = await actors.activate(
+          controller,
+          key,
+          signal,
+          (activation) => {
+            this.begin(process, activation);
+            return work(this.watched(activation, wrote));
+          },
+          options,
+        );
         const { written } = this.actorOf(`${controller} ${key}`);
         const atMs = process.kernel.nowMs;
         for (const [resource, version] of wrote) {
@@ -72,22 +62,6 @@ export class ActivationChecks {
         decided: () => this.decided(process, `${controller} ${key}`),
       }),
     };
-  }
-
-  /** Whether a process died in the middle of an activation of this key in the last so many milliseconds. */
-  hasDied(name: string, nowMs: number, withinMs: number): boolean {
-    return nowMs - this.actorOf(name).diedAtMs <= withinMs;
-  }
-
-  /**
-   * Whether the process that may write for this key lives, and its cache does not show all of these versions. How far the caches of
-   * others are behind is no excuse for it.
-   */
-  isBehind(name: string, resource: string, versions: readonly string[]): boolean {
-    const { process } = this.actorOf(name);
-    const replica = process?.isAlive ? this.replicaOf(process) : undefined;
-    const cache = replica?.manager.informers.find(resource);
-    return cache !== undefined && !versions.every((version) => cache.hasSeen(version));
   }
 
   private begin(process: SimulatedProcess, { controller, key, token }: Activation): void {
@@ -139,12 +113,7 @@ export class ActivationChecks {
   }
 
   private actorOf(name: string): Actor {
-    const known = this.actors.get(name) ?? {
-      token: 0,
-      process: undefined,
-      diedAtMs: -Infinity,
-      written: new Map(),
-    };
+    const known = this.actors.get(name) ?? { token: 0, process: undefined, written: new Map() };
     this.actors.set(name, known);
     return known;
   }

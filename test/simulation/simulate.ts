@@ -1,5 +1,4 @@
 import { errorMessage } from '../../src/machinery/errors/index.js';
-import { ReplicaSet, qualifiedResource } from '../../src/machinery/kubernetes/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
 import type { Replica, StoredQueue, TraceLine } from '../../src/testing/simulation/index.js';
 import { Faults, World } from '../../src/testing/simulation/index.js';
@@ -11,8 +10,7 @@ import { examineLeadership, examineLostQueue } from './exams.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
-import type { GrownSizes } from './store-checks.js';
-import { KNOWLEDGE_MS, StoreChecks } from './store-checks.js';
+import { StoreChecks } from './store-checks.js';
 import { Users } from './users.js';
 
 export interface SimulateOptions {
@@ -99,7 +97,7 @@ class Simulation {
   private constructor(private readonly options: SimulateOptions) {
     this.plan = options.plan ?? planOf(options.seed, options.troubledMs ?? 60_000);
     const found = (violation: Violation): void => this.found(violation);
-    this.store = new StoreChecks(found, (sizes) => this.mayBeUnknown(sizes));
+    this.store = new StoreChecks(found);
     this.activations = new ActivationChecks(found, (process) =>
       this.world.replicas.find((replica) => replica.process === process),
     );
@@ -164,17 +162,6 @@ class Simulation {
     for (const { process: replica } of this.world.replicas) replica.kill();
     this.world.api.process.resume();
     await this.world.close();
-  }
-
-  /**
-   * Whether a replica died in the middle of a pass of the Deployment, so that its last writes are known to none, and the cache of the
-   * one that decides now does not show it yet. docs/RELIABILITY.md says so.
-   */
-  private mayBeUnknown({ before, key }: GrownSizes): boolean {
-    const { activations, world } = this;
-    const actor = `deployment ${key}`;
-    if (!activations.hasDied(actor, world.kernel.nowMs, KNOWLEDGE_MS)) return false;
-    return activations.isBehind(actor, qualifiedResource(ReplicaSet), before);
   }
 
   private get isOver(): boolean {

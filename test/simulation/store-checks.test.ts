@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
-import type { GrownSizes } from './store-checks.js';
 import { StoreChecks } from './store-checks.js';
 
 /** The checks of a store with a Deployment of two pods, whose limit is three, and its two ReplicaSets of one. */
-function aStore(mayBeUnknown: (sizes: GrownSizes) => boolean) {
+function aStore() {
   const violations: Violation[] = [];
-  const checks = new StoreChecks((violation) => void violations.push(violation), mayBeUnknown);
+  const checks = new StoreChecks((violation) => void violations.push(violation));
   let revision = 0;
   const store = (
     resource: string,
@@ -44,19 +43,9 @@ function aStore(mayBeUnknown: (sizes: GrownSizes) => boolean) {
 }
 
 it('sizes that grow beyond the limit are a violation', () => {
-  const { resize, violations } = aStore(() => false);
+  const { resize, violations } = aStore();
   resize('new', 3);
   expect(violations.map(({ problem }) => problem)).toContain(
     'sizes were made to add up to 4, the limit is 3 (revision 4)',
   );
-});
-
-it('sizes that nobody can know grow without a violation', () => {
-  const asked: GrownSizes[] = [];
-  const { resize, violations } = aStore((sizes) => asked.push(sizes) > 0);
-  resize('new', 2);
-  expect(asked).toEqual([]);
-  resize('new', 3);
-  expect(violations.filter(({ problem }) => problem.startsWith('sizes'))).toEqual([]);
-  expect(asked).toEqual([{ key: 'default/web', before: ['2', '4'] }]);
 });

@@ -1,8 +1,7 @@
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { keyOf } from '../../src/machinery/kubernetes/index.js';
 import type { StoredChange } from '../../src/testing/simulation/index.js';
 import type { HistoryEvent, RecordedKind } from '../chaos/history.js';
-import { DecisionJudge, isOfGrowth } from '../chaos/checkers/decided-sizes.js';
+import { DecisionJudge } from '../chaos/checkers/decided-sizes.js';
 import { PodNamesChecker } from '../chaos/checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from '../chaos/checkers/pods-of-replicaset.js';
 import { PoliciesChecker } from '../chaos/checkers/policies.js';
@@ -16,15 +15,7 @@ const KINDS: Readonly<Record<string, RecordedKind>> = {
   pods: 'Pod',
 };
 /** A watch may be held for so long, and a replica paused. */
-export const KNOWLEDGE_MS = 120_000;
-
-/** A Deployment whose sizes grow beyond its limit. */
-export interface GrownSizes {
-  /** Key of the Deployment. */
-  readonly key: string;
-  /** The versions that its ReplicaSets had before. */
-  readonly before: readonly string[];
-}
+const KNOWLEDGE_MS = 120_000;
 
 /** Judges every change of the store, at its revision, by the rules that the chaos run has as well. */
 export class StoreChecks {
@@ -35,20 +26,15 @@ export class StoreChecks {
   private readonly policies = new PoliciesChecker(this.replay);
   private readonly judges = new Map<string, DecisionJudge>();
 
-  /** @param mayBeUnknown whether no replica that decides has a way to know the sizes before */
-  constructor(
-    private readonly found: (violation: Violation) => void,
-    private readonly mayBeUnknown: (sizes: GrownSizes) => boolean = () => false,
-  ) {}
+  constructor(private readonly found: (violation: Violation) => void) {}
 
   see({ deleted, object, resource, revision }: StoredChange, nowMs: number): void {
     const kind = KINDS[resource];
     if (!kind) return;
     const event: HistoryEvent = { kind, deleted, resourceVersion: String(revision), seenAtMs: nowMs, object };
-    const before = this.versionsBefore(event);
     const found = this.policies.check(event);
     this.replay.apply(event);
-    found.push(...this.pods.check(event), ...this.names.check(event), ...this.sizes(event, before));
+    found.push(...this.pods.check(event), ...this.names.check(event), ...this.sizes(event));
     this.checks += 4;
     for (const each of found) this.found(each);
   }
@@ -80,12 +66,7 @@ export class StoreChecks {
     return ![...objects.values()].some(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name);
   };
 
-  private versionsBefore(event: HistoryEvent): string[] {
-    const uid = this.replay.deploymentOf(event)?.metadata.uid ?? '';
-    return this.replay.replicaSetsOf(uid).map(({ metadata }) => metadata.resourceVersion ?? '');
-  }
-
-  private sizes(event: HistoryEvent, before: readonly string[]): Violation[] {
+  private sizes(event: HistoryEvent): Violation[] {
     const deployment = this.replay.deploymentOf(event);
     const uid = deployment?.metadata.uid ?? '';
     if (!deployment || deployment.metadata.deletionTimestamp) {
@@ -95,13 +76,8 @@ export class StoreChecks {
     const judge = this.judges.get(uid) ?? new DecisionJudge(this.replay, KNOWLEDGE_MS);
     this.judges.set(uid, judge);
     const at = `(revision ${event.resourceVersion})`;
-    const key = keyOf(deployment.metadata);
-    const problems = judge.problemsOf(event, deployment);
-    const isExcused = problems.some(isOfGrowth) && this.mayBeUnknown({ key, before });
-    return problems
-      .filter((problem) => !isExcused || !isOfGrowth(problem))
-      .map((problem) => ({
-        ...{ check: 'limits', subject: deployment.metadata.name, problem: `${problem} ${at}` },
-      }));
+    return judge.problemsOf(event, deployment).map((problem) => ({
+      ...{ check: 'limits', subject: deployment.metadata.name, problem: `${problem} ${at}` },
+    }));
   }
 }

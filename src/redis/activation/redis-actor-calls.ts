@@ -84,6 +84,7 @@ export class RedisActorCalls {
       this.ttl.intentTtlMs,
       STATE_VERSION,
       state.clearIntents ? 1 : 0,
+      state.isInterruptionSettled ? 1 : 0,
       ...encoded(state.settled),
       ...encoded(state.unanswered),
       ...pairs(state.ownWrites),
@@ -131,16 +132,18 @@ function ageOf(recordedAtMs: string, nowMs: number): Pick<UnansweredWrite, 'ageM
 function parseState(
   fields: readonly string[],
   nowMs: number,
-): Pick<Extract<AcquireOutcome, { kind: 'acquired' }>, 'mustHaveSeen' | 'intents' | 'unanswered'> {
+): Omit<Extract<AcquireOutcome, { kind: 'acquired' }>, 'kind' | 'token'> {
   const mustHaveSeen: Record<string, string> = {};
   const unanswered: UnansweredWrite[] = [];
   let intents: unknown;
+  let followsInterruption = false;
   for (const [field, value] of pairsOf(fields)) {
     const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
     if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
     else if (field === 'intents') intents = parseJson(value);
+    else if (field === 'interrupted') followsInterruption = true;
     else if (field.startsWith(UNANSWERED))
       unanswered.push({ ...parseUnansweredWrite(field.slice(UNANSWERED.length)), ...ageOf(value, nowMs) });
   }
-  return { mustHaveSeen, intents, unanswered };
+  return { mustHaveSeen, intents, unanswered, followsInterruption };
 }

@@ -56,6 +56,13 @@ export interface Activation {
    * @param resourceVersion the object's current one; becomes an own write and part of `mustHaveSeen`
    */
   settleUnanswered(write: UnansweredWrite, resourceVersion?: string): void;
+  /**
+   * Whether an earlier activation may have written what no process knows: it never released its lock, since its process died or
+   * was cut off, and no activation has found out since. Its last writes may be missing in `mustHaveSeen`.
+   */
+  readonly followsInterruption: boolean;
+  /** The writes of the interrupted activation are known now, and are own writes; stored with the release. */
+  settleInterruption(): void;
 }
 
 /** A lock requested before the activation, in one step with something else. */

@@ -24,6 +24,8 @@ export type AcquireOutcome =
       readonly mustHaveSeen: ResourceVersions;
       readonly intents: unknown;
       readonly unanswered: readonly UnansweredWrite[];
+      /** See `Activation.followsInterruption`. */
+      readonly followsInterruption: boolean;
     }
   | { readonly kind: 'held'; readonly retryAfterMs: number }
   /** The stored state was written by a newer release, which we must not misread. */
@@ -36,6 +38,8 @@ export interface FinalState {
   readonly unanswered: readonly UnansweredWrite[];
   /** The settled ones of those that came with the lock. */
   readonly settled: readonly UnansweredWrite[];
+  /** See `Activation.settleInterruption`. */
+  readonly isInterruptionSettled: boolean;
   /**
    * The activation succeeded, or leaves its key to the next leader, and every write has its answer: the state is needed
    * only until every cache shows what was written.
@@ -50,7 +54,10 @@ export interface FinalState {
  * resourceVersion per resource.
  */
 export interface ActorStore {
-  /** Acquires the lock for `lockDurationMs` with a token greater than all before. */
+  /**
+   * Acquires the lock for `lockDurationMs` with a token greater than all before. One that another owner never released leaves an
+   * interruption, which stays until a release has settled it.
+   */
   acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome>;
   /** Returns whether the lock is still ours; if so, it now expires `lockDurationMs` after the store received this. */
   renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean>;

@@ -56,9 +56,37 @@ describe('MemoryActorStore', () => {
   it('creates no entry for a lock without a holder', async () => {
     const store = new MemoryActorStore(new FakeClock());
     const id = { controller: 'job', key: 'ns/a' };
-    const final = { ownWrites: {}, clearIntents: false, unanswered: [], settled: [], isSettled: false };
+    const final = {
+      ownWrites: {},
+      clearIntents: false,
+      unanswered: [],
+      settled: [],
+      isSettled: false,
+      isInterruptionSettled: false,
+    };
     expect(await store.release(id, { token: 1, owner: 'x' }, final)).toBe(false);
     expect(store.size).toBe(0);
+  });
+
+  it('takes every activation of the leader before for interrupted until it is settled, or every cache shows its writes', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryActorStore(clock, { settledTtlMs: 60_000 });
+    const runtime = new MemoryActorRuntime({ clock, store });
+    const signal = new AbortController().signal;
+    const follows = (key: string, settles = false): Promise<boolean> =>
+      runtime.activate('deployment', key, signal, async (activation) => {
+        if (settles) activation.settleInterruption();
+        return activation.followsInterruption;
+      });
+    expect(await follows('ns/a')).toBe(false);
+    store.inherit([], []);
+    expect([await follows('ns/a', true), await follows('ns/a'), await follows('ns/b')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    await clock.advance(60_001);
+    expect([await follows('ns/b'), await follows('ns/c')]).toEqual([false, false]);
   });
 
   it('leaves no timer behind after an activation', async () => {

@@ -9,6 +9,7 @@ import type { ActorState } from './activation.js';
 import type { StoredLock } from './stored-lock.js';
 import {
   acquiredLock,
+  isInterrupted,
   isProvenBy,
   lockedForMs,
   mustHaveSeenOf,
@@ -26,6 +27,8 @@ interface Entry {
   /** Encoded as text, as in Redis; with when they were recorded, by the monotonic clock. Undefined: by another process. */
   unanswered: Map<string, number | undefined>;
   lock: StoredLock;
+  /** An activation never released its lock, and none has found out since what it had written. */
+  isInterrupted: boolean;
 }
 
 /** How often expired entries are removed, milliseconds. */
@@ -36,6 +39,8 @@ export class MemoryActorStore implements ActorStore {
   private readonly entries: ExpiringMap<Entry>;
   private readonly options: CompiledActorOptions;
   private lastToken = 0;
+  /** When the state was last inherited, by the monotonic clock. */
+  private inheritedAtMs = -Infinity;
 
   constructor(
     private readonly clock: Clock,
@@ -60,6 +65,7 @@ export class MemoryActorStore implements ActorStore {
     const lock = acquiredLock(this.lastToken, owner, nowMs, lockDurationMs);
     const { token } = lock;
     this.lastToken = token;
+    entry.isInterrupted ||= isInterrupted(entry.lock);
     entry.lock = lock;
     this.keep(id, entry);
     const mustHaveSeen = mustHaveSeenOf(entry.causes, entry.state);
@@ -67,7 +73,9 @@ export class MemoryActorStore implements ActorStore {
       ...parseUnansweredWrite(text),
       ...(recordedAtMs !== undefined && { ageMs: nowMs - recordedAtMs }),
     }));
-    return { kind: 'acquired', token, mustHaveSeen, intents: entry.state.intents, unanswered };
+    const { intents } = entry.state;
+    const followsInterruption = entry.isInterrupted;
+    return { kind: 'acquired', token, mustHaveSeen, intents, unanswered, followsInterruption };
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
@@ -85,6 +93,7 @@ export class MemoryActorStore implements ActorStore {
     for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
     addUnanswered(entry, final.unanswered, this.clock.monotonicNow());
     entry.lock = releasedLock(entry.lock);
+    if (final.isInterruptionSettled) entry.isInterrupted = false;
     this.keep(id, entry, stateTtlMs(final, this.options));
     return true;
   }
@@ -136,16 +145,18 @@ export class MemoryActorStore implements ActorStore {
 
   /**
    * Replaces all state with what the last leader left behind. The own writes without an answer remain: that leader, or this process when
-   * the API could not be reached, may not have been able to say so. Tokens keep increasing.
+   * the API could not be reached, may not have been able to say so. Tokens keep increasing. That leader may have been interrupted in
+   * any activation: each actor follows an interruption until it is settled, or until every cache shows what was written then.
    */
   inherit(
     intents: readonly (readonly [ActorId, unknown])[],
     unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[],
   ): void {
+    this.inheritedAtMs = this.clock.monotonicNow();
     const own = this.entries.all().filter(([, entry]) => entry.unanswered.size > 0);
     this.entries.clear();
     for (const [name, { unanswered: writes }] of own)
-      this.keep(idOf(name), { ...newEntry(), unanswered: writes });
+      this.keep(idOf(name), { ...this.newEntry(), unanswered: writes });
     for (const [id, stored] of intents) {
       const entry = this.entryOf(id);
       entry.state.intents = stored;
@@ -170,7 +181,17 @@ export class MemoryActorStore implements ActorStore {
   }
 
   private entryOf(id: ActorId): Entry {
-    return this.entries.get(nameOf(id)) ?? newEntry();
+    return this.entries.get(nameOf(id)) ?? this.newEntry();
+  }
+
+  private newEntry(): Entry {
+    return {
+      state: { version: 1, ownWrites: {}, intents: undefined },
+      causes: {},
+      unanswered: new Map(),
+      lock: { token: undefined, owner: undefined, lockedUntilMs: 0 },
+      isInterrupted: this.clock.monotonicNow() - this.inheritedAtMs < this.options.settledTtlMs,
+    };
   }
 
   /** @param ttlMs unless the actor has intents, milliseconds */
@@ -178,15 +199,6 @@ export class MemoryActorStore implements ActorStore {
     const hasIntents = entry.state.intents !== undefined;
     this.entries.set(nameOf(id), entry, hasIntents ? this.options.intentTtlMs : ttlMs);
   }
-}
-
-function newEntry(): Entry {
-  return {
-    state: { version: 1, ownWrites: {}, intents: undefined },
-    causes: {},
-    unanswered: new Map(),
-    lock: { token: undefined, owner: undefined, lockedUntilMs: 0 },
-  };
 }
 
 /** The first time counts of a write that is recorded twice. */

@@ -233,9 +233,11 @@ class StoredActivation implements Activation {
   readonly unansweredNow: UnansweredWrite[] = [];
   mustHaveSeen: ResourceVersions;
   ownWrites: ResourceVersions = {};
+  readonly followsInterruption: boolean;
   private currentIntents: unknown;
   private clearIntents = false;
   private isOver = false;
+  private isInterruptionSettled = false;
   private readonly settled: UnansweredWrite[] = [];
 
   constructor(
@@ -253,6 +255,7 @@ class StoredActivation implements Activation {
     this.mustHaveSeen = acquired.mustHaveSeen;
     this.currentIntents = acquired.intents;
     this.unanswered = acquired.unanswered;
+    this.followsInterruption = acquired.followsInterruption;
   }
 
   get intents(): unknown {
@@ -299,6 +302,10 @@ class StoredActivation implements Activation {
     this.mustHaveSeen = newestOfEach(this.mustHaveSeen, { [resource]: resourceVersion });
   }
 
+  settleInterruption(): void {
+    this.isInterruptionSettled = true;
+  }
+
   /** No operation may start in this activation any more. */
   close(): void {
     this.isOver = true;
@@ -315,6 +322,7 @@ class StoredActivation implements Activation {
       clearIntents: this.clearIntents,
       unanswered: this.unansweredNow,
       settled: this.settled,
+      isInterruptionSettled: this.isInterruptionSettled,
       isSettled: hasEndedWell && this.hasAllAnswers,
     };
   }

@@ -16,6 +16,11 @@ export function lockedForMs({ lockedUntilMs, owner }: StoredLock, nowMs: number)
   return owner === undefined ? 0 : Math.max(lockedUntilMs - nowMs, 0);
 }
 
+/** Whether the holder of a lock that is acquired now has never released it. */
+export function isInterrupted({ owner }: StoredLock): boolean {
+  return owner !== undefined;
+}
+
 /** The lock once `owner` has acquired it. @param newestToken of all locks of the store, this one's included */
 export function acquiredLock(
   newestToken: number,

@@ -54,6 +54,16 @@ export async function waitUntilCaughtUp(
   return { waited: true, waitedMs: clock.monotonicNow() - startedMs };
 }
 
+/** @throws StaleCacheError naming the resources whose caches do not show everything in `mustHaveSeen` now */
+export function assertCaughtUp(
+  mustHaveSeen: ResourceVersions,
+  informerOf: InformerByResource,
+  scope: VersionScope,
+): void {
+  const behind = findBehind(mustHaveSeen, informerOf, scope);
+  if (behind.length > 0) throw staleCache(behind);
+}
+
 interface Behind {
   readonly resource: string;
   readonly version: string;

@@ -17,6 +17,7 @@ import type { AddOptions } from '../work-queue/work-queue.js';
 import type { QueueTuning } from '../work-queue/work-queue.options.js';
 import type { InformerByResource } from './caught-up.js';
 import type { SyncKey } from './reconciler.js';
+import type { OwnedResource } from './settle-interruption.js';
 
 /** Provides informers to controllers. */
 export interface InformerSource {
@@ -133,6 +134,8 @@ export interface BuiltController {
    * asks again, so "no" loses nothing. Must be cheap. @default always
    */
   needsSync?(key: string): boolean;
+  /** The kinds whose objects the reconciled ones control. @default none */
+  readonly owns?: readonly OwnedResource[];
 }
 
 /** A key with a due sync. */

@@ -19,6 +19,8 @@ import type { SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import { parkedNote } from './classify-failure.js';
 import type { ReconcileRequest, ReconcileResult, SyncAccess, SyncKey } from './reconciler.js';
+import type { WrittenKinds } from './settle-interruption.js';
+import { settleInterruption, settledBeforeWrites } from './settle-interruption.js';
 import { settleUnanswered } from './settle-unanswered.js';
 import type { SyncObserver } from './sync-observer.js';
 import { followedBy } from './sync-observer.js';
@@ -63,6 +65,11 @@ export interface ControllerOptions {
   readonly obstructed?: ObstructedKeys;
   /** The cached object of a key. @default none */
   readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
+  /**
+   * The kinds that are read from the server before the first write after an interrupted activation. @default none: its writes are
+   * seen when the caches show them
+   */
+  readonly writtenKinds?: WrittenKinds;
 }
 
 /** The keys of a controller that the API server refuses, as far as they ran on this replica. */
@@ -163,7 +170,10 @@ export class Controller {
         activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
     const access = { signal: activation.signal, client, intents };
-    return this.follow({ key, ...ref }, access, span);
+    const { writtenKinds } = this.options;
+    const isSure = !activation.followsInterruption || !writtenKinds;
+    const settle = (): Promise<void> => this.settleInterrupted(activation, client, writtenKinds!, span);
+    return this.follow({ key, ...ref }, isSure ? access : settledBeforeWrites(access, settle), span);
   }
 
   /** Runs the sync and reports its progress to the observers. */
@@ -204,6 +214,26 @@ export class Controller {
       key: activation.key,
       count,
     });
+  }
+
+  /** Finds out what an interrupted activation has written: the caches must show that before anything else is written. */
+  private async settleInterrupted(
+    activation: Activation,
+    client: ApiClient,
+    kinds: WrittenKinds,
+    span: Span,
+  ): Promise<void> {
+    const { informerOf, logger, name, objectOf } = this.options;
+    const { key } = activation;
+    span.addEvent('rollkeeper.interruption');
+    logger.info('asked what an interrupted sync has written', { controller: name, key });
+    const parts = { ref: parseKey(key), client, informerOf, kinds, object: objectOf?.(key) };
+    try {
+      await settleInterruption(activation, parts);
+    } catch (error) {
+      if (hasCode(error, 'STALE_CACHE')) this.metrics.staleReadAvoided(name);
+      throw error;
+    }
   }
 
   /** Waits until the caches show the required versions; each wait is a stale read that was avoided. */

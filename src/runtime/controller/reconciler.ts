@@ -53,6 +53,11 @@ export interface SyncAccess {
   readonly signal: AbortSignal;
   readonly client: ApiClient;
   readonly intents: IntentStore;
+  /**
+   * Must resolve before the sync acts on a decision: the decision may rest on caches that do not show what an interrupted sync of the key
+   * has written. `client` and `intents` wait for it as well. Rejects if it does: the key comes back. @default nothing was interrupted
+   */
+  readonly beforeWrites?: () => Promise<void>;
 }
 
 /** The actor's memory of what it is about to do (replaces the ReplicaSet's Expectations). */

@@ -151,6 +151,14 @@ class LosableActivation implements Activation {
     return this.inner.unanswered;
   }
 
+  get followsInterruption(): boolean {
+    return this.inner.followsInterruption;
+  }
+
+  settleInterruption(): void {
+    this.inner.settleInterruption();
+  }
+
   assertHeld(): void {
     this.lost.throwIfAborted();
     this.inner.assertHeld();

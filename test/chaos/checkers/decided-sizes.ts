@@ -8,13 +8,6 @@ import { isReadyPod } from './store-replay.js';
 /** Longer than a cache may lag behind the store while links are slow. */
 const KNOWLEDGE_MS = 10_000;
 
-const GROWTH = 'sizes were made to add up to';
-
-/** Whether a problem is one of sizes that became too large. */
-export function isOfGrowth(problem: string): boolean {
-  return problem.startsWith(GROWTH);
-}
-
 /** The pods of a Deployment after a change. */
 interface Standing {
   /** The sizes of its ReplicaSets together. */
@@ -64,7 +57,7 @@ export class DecisionJudge {
     const floor = Math.min(known, ...limits.map((each) => each.floor));
     const problems: string[] = [];
     if (after.total > ceiling && after.total > before.total)
-      problems.push(`${GROWTH} ${after.total}, the limit is ${ceiling}`);
+      problems.push(`sizes were made to add up to ${after.total}, the limit is ${ceiling}`);
     const unseen = Math.max(0, before.told - before.staying);
     if (after.staying < before.staying && after.staying + unseen < floor)
       problems.push(`a size leaves ${after.staying} ready pods of ${before.staying}, the limit is ${floor}`);

@@ -271,7 +271,7 @@ function stepOfRelease(state: IntentsState, index: number, sync: Sync): Step<Int
   const open = sync.isBroken ? intents : openIntents(intents, acted);
   const final: FinalState = {
     ...{ ownWrites: versions(sync.ownWrite), clearIntents: !sync.isBroken && isEmptyIntents(open) },
-    ...{ unanswered: [], settled: [], isSettled: true },
+    ...{ unanswered: [], settled: [], isSettled: true, isInterruptionSettled: false },
   };
   const released = stateAfterRelease(actor, final);
   const isLess =

@@ -17,16 +17,17 @@ export const REDIS_BUGS: readonly WorldBug[] = [
     under: ['watches are held'],
     withinSeeds: 4,
     file: 'src/redis/activation/lua/release-1.lua',
-    from: "raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 7)))",
-    to: 'addUnanswered(actorKey, removeSettled(actorKey, 7))',
+    from: "raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 8)))",
+    to: 'addUnanswered(actorKey, removeSettled(actorKey, 8))',
   },
   {
-    name: 'lua-intents-not-stored',
-    breaks: 'The script that stores the intents of a run stores nothing',
+    name: 'lua-interrupted-run-forgotten',
+    breaks:
+      'The script that takes the lock of an actor forgets the intents of an interrupted run, and that it was interrupted',
     under: ['a replica dies at a creation that others see late'],
     withinSeeds: 4,
-    file: 'src/redis/activation/lua/store-intents-1.lua',
-    from: "redis.call('HSET', actorKey, 'intents', intents)",
+    file: 'src/redis/activation/lua/acquire-1.lua',
+    from: "if stored[3] and not isOurs then redis.call('HSET', actorKey, 'interrupted', '1') end",
     to: "redis.call('HDEL', actorKey, 'intents')",
   },
 ];

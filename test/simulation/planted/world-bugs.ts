@@ -39,13 +39,13 @@ export const WORLD_BUGS: readonly WorldBug[] = [
     to: 'activation.unanswered.length >= 0',
   },
   {
-    name: 'intents-not-stored',
-    breaks: 'Pods are created without an intent',
+    name: 'interrupted-run-forgotten',
+    breaks: 'The intents of an interrupted run are forgotten, and that it was interrupted',
     under: ['a replica dies at a creation that others see late'],
     withinSeeds: 8,
-    file: 'src/controllers/replicaset/manage-pods.ts',
-    from: 'await context.intents.store(plan.intents);',
-    to: 'context.signal.throwIfAborted();',
+    file: 'src/runtime/activation/stored-actor-runtime.ts',
+    from: "if (outcome.kind === 'acquired') return outcome;",
+    to: "if (outcome.kind === 'acquired') return { ...outcome, intents: undefined, followsInterruption: false };",
   },
   {
     name: 'failed-add-dropped',

@@ -3,7 +3,8 @@
   has the lock.
 
   KEYS[1] actor  hash: v (version of the state), token, owner, until and lasts (the lock: its end in epoch milliseconds of this
-                 server, and its duration in milliseconds), released (the owner that released it last), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
+                 server, and its duration in milliseconds), released (the owner that released it last), interrupted (1: an owner never released it, and
+                 no activation has found out since what that one had written), intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (when it was
                  recorded, epoch milliseconds of this server; releases up to 0.1 wrote 1)
   ARGV[1] owner
   ARGV[2] lock duration, milliseconds
@@ -38,6 +39,8 @@ end
 -- Starts at the time, so that a token grows even after everything was forgotten.
 local token = isOurs and tonumber(stored[2]) or stored[2] and math.max(tonumber(stored[2]) + 1, micros) or micros
 local text = string.format('%.0f', token)
+-- It stays when the command is sent again, since its owner is ours then.
+if stored[3] and not isOurs then redis.call('HSET', actorKey, 'interrupted', '1') end
 redis.call('HSET', actorKey, 'token', text, 'owner', owner, 'until', string.format('%.0f', now + duration),
   'lasts', duration)
 -- The state outlives the lock by far.

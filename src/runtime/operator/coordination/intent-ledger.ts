@@ -41,7 +41,8 @@ const HAND_OVER_WITHIN_MS = 1000;
  *
  * With them it stores which versions were written lately, which the next leader's caches must show. On a clean stop it
  * hands over all of them, and which writes had no answer. A crash may lose the versions of passes without intents: such
- * writes name the version that they follow, or an object whose name is certain.
+ * writes name the version that they follow, or an object whose name is certain, and the passes of the next leader read them back before
+ * they write (`Activation.followsInterruption`).
  */
 export class IntentLedger {
   private readonly shards: readonly IntentShard[];

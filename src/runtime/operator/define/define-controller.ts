@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { Kind, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { DNS_1035_LABEL, MAX_LABEL_LENGTH, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { IndexFunction, Informer } from '@rollkeeper/client/informer';
@@ -133,7 +133,7 @@ function build<T extends KubernetesObject>(
   for (const { kind: indexed, name: index, valuesOf } of indexes)
     caches.informerOf(indexed).addIndex(index, valuesOf);
   const objectOf = behaviour.objectOf ?? ((key: string) => own?.lister.get(key));
-  const { needsSync } = behaviour;
+  const { needsSync, owns = [] } = behaviour;
   const due = dueOf(behaviour, own);
   return {
     sync: syncOf({ behaviour, caches, objectOf, dependencies, pausable }),
@@ -141,6 +141,10 @@ function build<T extends KubernetesObject>(
     ...(needsSync && { needsSync: (key) => (limit?.includes(key) ?? true) && needsSync(key) }),
     ...(due && { due: () => (limit ? dueWithin(limit, due()) : due()) }),
     ...(behaviour.objectOf && { objectOf }),
+    owns: owns.map((entry) => {
+      const { adoptable = false, kind: owned } = ownedKindOf(entry);
+      return { kind: owned, isSelected: adoptable };
+    }),
     ...(leading && { leading }),
     ...(informerOf && { informerOf }),
     ...(unreadable && { unreadable }),
@@ -159,6 +163,10 @@ function noticingPauses<T extends KubernetesObject>(
   };
 }
 
+function ownedKindOf(entry: Kind | OwnedKind): OwnedKind {
+  return 'resource' in entry ? { kind: entry } : entry;
+}
+
 /** All that turns changes into keys. The caches that it needs are named at once. */
 function subscriptionsOf<T extends KubernetesObject>(
   behaviour: ControllerBehaviour<T>,
@@ -167,7 +175,7 @@ function subscriptionsOf<T extends KubernetesObject>(
 ): (enqueue: Enqueue) => () => void {
   const { owns = [], predicates = [], urgency = usualUrgency, watches = [] } = behaviour;
   const owned = owns
-    .map((entry): OwnedKind => ('resource' in entry ? { kind: entry } : entry))
+    .map(ownedKindOf)
     .map(({ kind, ...how }) => ({ ...how, informer: caches.informerOf(kind) }));
   if (owned.some(({ adoptable }) => adoptable))
     own?.addIndex(SELECTOR_INDEX, selectorIndex as unknown as IndexFunction<T>);

@@ -53,7 +53,8 @@ async function work<T extends KubernetesObject>(
   decide: DecideStep,
 ): Promise<ReconcileResult> {
   const { behaviour } = parts;
-  if (!behaviour.reconcile) return runSteps(behaviour, request, contextOf(parts, request, access), decide);
+  if (!behaviour.reconcile)
+    return runSteps(behaviour, request, contextOf(parts, request, access), decide, access.beforeWrites);
   const reconcile = async (client: SyncAccess['client']): Promise<ReconcileResult> =>
     (await behaviour.reconcile(request, contextOf(parts, request, { ...access, client }))) ?? {};
   return runTellingWrites(reconcile, request, access, decide);

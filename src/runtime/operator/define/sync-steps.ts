@@ -19,17 +19,22 @@ export interface SyncSteps<Seen, Plan, Context> {
   act(plan: Plan, context: Context): Promise<ActResult<Seen> | void>;
 }
 
-/** Takes a sync of three steps to its end. */
+/**
+ * Takes a sync of three steps to its end.
+ * @param beforeWrites see `SyncAccess`. @default nothing to wait for
+ */
 export async function runSteps<Seen, Plan, Context>(
   steps: SyncSteps<Seen, Plan, Context>,
   request: ReconcileRequest,
   context: Context,
   decide: DecideStep,
+  beforeWrites?: () => Promise<void>,
 ): Promise<ReconcileResult> {
   let seen: Seen | undefined = await steps.observe(request, context);
   while (seen !== undefined) {
     const current = seen;
-    const { plan } = decide(() => steps.decide(current));
+    const { decision, plan } = decide(() => steps.decide(current));
+    if (decision.changes) await beforeWrites?.();
     const end = (await steps.act(plan, context)) ?? {};
     if (end.seen === undefined) return end;
     seen = end.seen;

@@ -97,6 +97,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     metrics,
     workers: defaultWorkers,
     caughtUpTimeoutMs: parts.caughtUpTimeoutMs,
+    writtenKinds: { owned: built.owns ?? [], ...(!built.objectOf && { own: type }) },
     syncTimeoutMs,
     replica: identity,
   });

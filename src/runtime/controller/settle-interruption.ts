@@ -1,0 +1,140 @@
+import type { Activation } from '../activation/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { WriteInterceptingClient, listAll, unlessGone } from '@rollkeeper/client/api-client';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  LabelSelector,
+  ObjectRef,
+  ResourceType,
+  ResourceVersions,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  isEmptySelector,
+  newestOfEach,
+  ownerUids,
+  parseLabelSelector,
+  qualifiedResource,
+  selectorText,
+} from '@rollkeeper/machinery/kubernetes';
+import type { InformerByResource } from './caught-up.js';
+import { assertCaughtUp } from './caught-up.js';
+import type { SyncAccess } from './reconciler.js';
+
+/** A kind whose objects the reconciled ones control. */
+export interface OwnedResource {
+  readonly kind: ResourceType;
+  /** Whether the owner's `spec.selector` selects them all. */
+  readonly isSelected: boolean;
+}
+
+/** The kinds that a controller writes about one of its keys, as far as its decisions depend on them. */
+export interface WrittenKinds {
+  /** The kind of the reconciled object itself. @default its own object is not read again */
+  readonly own?: ResourceType;
+  readonly owned: readonly OwnedResource[];
+}
+
+/** The parts of {@link settleInterruption}. */
+export interface InterruptionParts {
+  readonly ref: ObjectRef;
+  /** Reads from the server, not a cache. */
+  readonly client: Pick<ApiClient, 'get' | 'list'>;
+  readonly informerOf: InformerByResource;
+  readonly kinds: WrittenKinds;
+  /** The cached object of the key, which controls the owned ones. */
+  readonly object: DeepReadonly<KubernetesObject> | undefined;
+}
+
+/**
+ * Finds out what an interrupted activation has written, which no process may know: reads the object and those that it controls once
+ * from the server, without their contents. The versions become own writes, so that this activation and every later one, on
+ * whichever replica, must have seen them.
+ * @throws StaleCacheError if the caches here do not show them yet; errors of the reads: no write is allowed then
+ */
+export async function settleInterruption(
+  activation: Pick<Activation, 'recordOwnWrite' | 'settleInterruption'>,
+  parts: InterruptionParts,
+): Promise<void> {
+  const { informerOf, ref } = parts;
+  const found = await Promise.all([
+    ownVersion(parts),
+    ...parts.kinds.owned.map((each) => ownedVersion(parts, each)),
+  ]);
+  const versions = found.reduce<ResourceVersions>((all, each) => newestOfEach(all, each), {});
+  for (const [resource, version] of Object.entries(versions)) activation.recordOwnWrite(resource, version);
+  activation.settleInterruption();
+  assertCaughtUp(versions, informerOf, { namespace: ref.namespace });
+}
+
+/**
+ * The access of a sync that follows an interruption: `settle` is called once, before anything is written, and nothing is if it
+ * rejects.
+ */
+export function settledBeforeWrites(access: SyncAccess, settle: () => Promise<void>): SyncAccess {
+  let settled: Promise<void> | undefined;
+  const beforeWrites = (): Promise<void> => (settled ??= settle());
+  const { client, intents } = access;
+  return {
+    ...access,
+    beforeWrites,
+    client: new WriteInterceptingClient(client, async (_write, send) => {
+      await beforeWrites();
+      return send();
+    }),
+    intents: {
+      ...intents,
+      store: async (value) => {
+        await beforeWrites();
+        await intents.store(value);
+      },
+    },
+  };
+}
+
+async function ownVersion({
+  client,
+  informerOf,
+  kinds: { own },
+  ref,
+}: InterruptionParts): Promise<ResourceVersions> {
+  if (!own || !informerOf(qualifiedResource(own))) return {};
+  const found = await unlessGone(client.get<KubernetesObject>(own, ref, { metadataOnly: true }));
+  return found ? versionOf(own, found) : {};
+}
+
+async function ownedVersion(
+  { client, informerOf, object, ref: { namespace } }: InterruptionParts,
+  { isSelected, kind }: OwnedResource,
+): Promise<ResourceVersions> {
+  const uid = object?.metadata.uid;
+  if (uid === undefined || !informerOf(qualifiedResource(kind))) return {};
+  const labelSelector = object && isSelected ? selectorOf(object) : undefined;
+  const all = await listAll<KubernetesObject>(client, kind, {
+    namespace,
+    metadataOnly: true,
+    ...(labelSelector && { labelSelector }),
+  });
+  return all
+    .filter((each) => ownerUids(each).includes(uid))
+    .reduce<ResourceVersions>((newest, each) => newestOfEach(newest, versionOf(kind, each)), {});
+}
+
+/** The selector of an owner as the query of a list has it; undefined if it selects everything, or nothing that a server understands. */
+function selectorOf(owner: DeepReadonly<KubernetesObject>): string | undefined {
+  const { selector } =
+    (owner as { readonly spec?: { readonly selector?: DeepReadonly<LabelSelector> } }).spec ?? {};
+  if (isEmptySelector(selector)) return undefined;
+  const text = selectorText(selector);
+  try {
+    parseLabelSelector(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+function versionOf(kind: ResourceType, { metadata }: Pick<KubernetesObject, 'metadata'>): ResourceVersions {
+  const { resourceVersion } = metadata;
+  return resourceVersion === undefined ? {} : { [qualifiedResource(kind)]: resourceVersion };
+}
