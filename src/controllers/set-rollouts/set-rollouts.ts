@@ -10,6 +10,7 @@ import type {
 import { Pod, defineController, unlessGone } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   CheckDefinitions,
   ChecksContext,
@@ -39,6 +40,7 @@ import { asRollout } from './as-rollout.js';
 import type { DecidedSet, SetContext } from './decide-set.js';
 import { decideSet } from './decide-set.js';
 import { readKeptState } from './kept-state.js';
+import { StrategiesOfOthers, leftUnnoted } from './left-unnoted.js';
 import { isHeldHere, ownerOfField } from './partition-owner.js';
 import type { SetKind } from './set-kind.js';
 import type { SetObject, SetView } from './set-view.js';
@@ -66,6 +68,7 @@ export function createSetRollouts(
         of,
         clock,
         defaultsOf: namespaceDefaults(informers),
+        ofOthers: new StrategiesOfOthers(),
         ...(checks && {
           measuring: new CheckMeasuring(new RolloutCheckMeter(clock, checks), WORKERS),
           checkHosts: checks.hosts ?? [],
@@ -81,6 +84,7 @@ interface Dependencies {
   readonly of: SetKind;
   readonly clock: Clock;
   readonly defaultsOf: ReturnType<typeof namespaceDefaults>;
+  readonly ofOthers: StrategiesOfOthers;
   readonly measuring?: CheckMeasuring;
   readonly checkHosts?: readonly HostRule[];
 }
@@ -114,7 +118,7 @@ interface PlannedSet {
 
 function stepsOf(dependencies: Dependencies): SyncSteps<SeenSet, PlannedSet, Context> {
   return {
-    observe: (_request: ReconcileRequest, context) => observe(context, dependencies),
+    observe: (request: ReconcileRequest, context) => observe(request, context, dependencies),
     decide: (seen) => (seen.as === 'left' ? decideToLeave(seen) : decide(seen)),
     act: (planned, context) => act(planned, context, dependencies),
   };
@@ -125,13 +129,22 @@ export function asksForSetPolicies(annotations: Readonly<Record<string, string>>
   return compilePolicy(annotations, undefined).kind !== 'none' || asksForRequest(annotations ?? {});
 }
 
-async function observe(context: Context, dependencies: Dependencies): Promise<SeenSet | undefined> {
+async function observe(
+  { key }: ReconcileRequest,
+  context: Context,
+  dependencies: Dependencies,
+): Promise<SeenSet | undefined> {
   const { client, object: set, owned, signal } = context;
-  const { of } = dependencies;
-  if (!set || set.metadata.deletionTimestamp !== undefined) return undefined;
+  const { of, ofOthers } = dependencies;
+  if (!set || set.metadata.deletionTimestamp !== undefined) {
+    ofOthers.forget(key);
+    return undefined;
+  }
   const { annotations, namespace = '' } = set.metadata;
   if (!asksForSetPolicies(annotations))
-    return annotations?.[SET_ROLLOUT] === undefined ? undefined : observeLeft(set, of, context);
+    return annotations?.[SET_ROLLOUT] === undefined
+      ? observeUnnoted(set, context, dependencies)
+      : observeLeft(set, of, context);
   const nowMs = dependencies.clock.now();
   const parts = { set, revisions: owned(ControllerRevision), pods: owned(Pod) };
   if (!of.isObserved(parts)) return undefined;
@@ -162,6 +175,20 @@ async function observeLeft(set: ReadableSet, of: SetKind, context: Context): Pro
   const strategy = of.giveBack(set, readJson(readKeptState(set.metadata.annotations).original));
   const isTheirs = strategy && ownerProblem(of, await readLive(set, of, context)) !== undefined;
   return { as: 'left', of, set, ...(strategy && !isTheirs && { strategy }) };
+}
+
+/** Nothing shows that it asked for policies but the field itself, whose writer the API knows. */
+async function observeUnnoted(
+  set: ReadableSet,
+  context: Context,
+  { of, ofOthers }: Dependencies,
+): Promise<LeftSet | undefined> {
+  if (!ofOthers.mayBeLeft(set, of)) return undefined;
+  const live = await readLive(set, of, context);
+  const strategy = leftUnnoted(of, set, live);
+  if (strategy) return { as: 'left', of, set, strategy };
+  ofOthers.note(set);
+  return undefined;
 }
 
 async function readLive(
@@ -243,14 +270,17 @@ function onceNoted(strategy: StrategyChange, { metadata }: ReadableSet): Strateg
 /** No policy is asked for any more: the set gets back the strategy that it had. */
 function decideToLeave(seen: LeftSet): Decided<PlannedSet> {
   const { of, set, strategy } = seen;
-  const before = readKeptState(set.metadata.annotations).original;
+  const isNoted = set.metadata.annotations?.[SET_ROLLOUT] !== undefined;
+  const setChanges = isNoted ? { [SET_ROLLOUT]: undefined } : {};
   const plan: SetPlan = {
-    ...{ kind: of.kind, set, revisionChanges: [], setChanges: { [SET_ROLLOUT]: undefined } },
+    ...{ kind: of.kind, set, revisionChanges: [], setChanges },
     ...{ notes: [], replace: [] },
     // First of all: without the note it would not be known that there is something to give back.
     ...(strategy && { strategy: { ...strategy, isFirst: true } }),
   };
-  const summary = strategy ? `the update strategy that it had is given back: ${before}` : '';
+  const summary = strategy
+    ? `the update strategy that it had is given back: ${stringifyJson(strategy.fields)}`
+    : '';
   return { decision: { branch: 'set-left', summary, changes: strategy !== undefined }, plan: { plan, seen } };
 }
 
