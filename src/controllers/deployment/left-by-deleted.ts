@@ -1,5 +1,6 @@
 import type { Decision, Kind, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
 import { isNotFound, unlessGone } from '@rollkeeper/runtime';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import { releaseServices } from './policies/blue-green/release-services.js';
@@ -30,8 +31,25 @@ export interface LeftBehind {
   readonly surroundings?: Pick<Surroundings, 'routes' | 'services'>;
 }
 
-/** Nothing reports when endpoints have come. */
-const ENDPOINTS_LOOK_AGAIN_MS = 2000;
+/** Nothing reports when endpoints have come: one looks for them ever more rarely, as they may never come. */
+const ENDPOINTS_LOOK_AGAIN = { firstMs: 2000, longestMs: 120_000 };
+
+/** How long what is left of deleted Deployments waits for endpoints, by their keys. Known to this process alone. */
+export class ReleaseWaits {
+  private readonly looks = new Map<string, number>();
+
+  /** How long to wait before the next look, milliseconds; longer each time. */
+  next(key: string): number {
+    const looks = this.looks.get(key) ?? 0;
+    this.looks.set(key, looks + 1);
+    return doublingDelayMs(looks, ENDPOINTS_LOOK_AGAIN);
+  }
+
+  /** Nothing is waited for any more, or something has changed. */
+  forget(key: string): void {
+    this.looks.delete(key);
+  }
+}
 
 type Left = Pick<DeletedDeployment, 'routes' | 'services'>;
 
@@ -90,6 +108,7 @@ export function describeRelease({ routes, services }: Left): Decision {
  */
 export async function releaseLeft(
   { endpoints, key, routes, services }: DeletedDeployment,
+  waits: ReleaseWaits,
   context: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
 ): Promise<ReconcileResult> {
   let isWhole = true;
@@ -97,6 +116,7 @@ export async function releaseLeft(
     const cleared = clearRoute(clearing, endpoints);
     isWhole &&= cleared.isWhole;
     const { route } = clearing;
+    if (cleared.writes.length > 0) waits.forget(key);
     for (const write of cleared.writes) {
       try {
         await steerRoute(route, write, context);
@@ -109,5 +129,7 @@ export async function releaseLeft(
     }
   }
   await releaseServices({ key, services }, context);
-  return isWhole ? {} : { requeueAfterMs: ENDPOINTS_LOOK_AGAIN_MS };
+  if (!isWhole) return { requeueAfterMs: waits.next(key) };
+  waits.forget(key);
+  return {};
 }

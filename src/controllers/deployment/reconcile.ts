@@ -39,7 +39,7 @@ import { hasRequest, trustInNames } from './policies/common/requester.js';
 import { readEndpoints } from './policies/traffic/endpoints.js';
 import { maySteer } from './policies/common/steered-services.js';
 import type { DeletedDeployment, LeftBehind } from './left-by-deleted.js';
-import { describeRelease, hasLeft, observeDeleted, releaseLeft } from './left-by-deleted.js';
+import { ReleaseWaits, describeRelease, hasLeft, observeDeleted, releaseLeft } from './left-by-deleted.js';
 import { recheckService } from './policies/blue-green/recheck-service.js';
 import { validateDeployment } from './kubernetes/limits.js';
 
@@ -61,11 +61,14 @@ type Context = Pick<ReconcileContext, 'client' | 'events' | 'signal'>;
  * then writes the difference. Its cost depends on the Deployment's own objects, not on the rest of the namespace.
  */
 export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPass, Context> {
+  private readonly releaseWaits = new ReleaseWaits();
+
   constructor(private readonly dependencies: DeploymentReconcilerDependencies) {}
 
   async observe({ key }: ReconcileRequest, { client, signal }: Context): Promise<SeenDeployment | undefined> {
     const seen = this.look(key);
-    if (!seen) return observeDeleted(key, this.dependencies, { client, signal });
+    if (!seen) return this.observeDeleted(key, { client, signal });
+    this.releaseWaits.forget(key);
     if (seen.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
@@ -74,6 +77,15 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     return asksForPolicies(annotations, defaults)
       ? this.observeForPolicies(seen, defaults, { client, signal })
       : this.withEndpoints(seen, { client, signal });
+  }
+
+  private async observeDeleted(
+    key: string,
+    context: Pick<Context, 'client' | 'signal'>,
+  ): Promise<DeletedDeployment | undefined> {
+    const left = await observeDeleted(key, this.dependencies, context);
+    if (!left) this.releaseWaits.forget(key);
+    return left;
   }
 
   /** Adds what policies may need beside the caches. */
@@ -112,7 +124,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
-    if (plan.as === 'deleted') return releaseLeft(plan, context);
+    if (plan.as === 'deleted') return releaseLeft(plan, this.releaseWaits, context);
     if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
     if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
     const result = await this.carryOut(plan.deployment, plan.pass, context);
