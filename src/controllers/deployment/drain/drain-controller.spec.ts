@@ -9,7 +9,7 @@ import { runController } from '../../../testing/run-controller.js';
 import { aReplicaSet } from '../../../testing/replicaset-harness.js';
 import { drainPatch, parseKeepOld } from '../../shared/index.js';
 import { createDrainController } from './drain-controller.js';
-import { ProbeSlots } from './drain-controller.js';
+import { NamespaceSlots } from '../policies/common/namespace-slots.js';
 
 const HTTP = 'until "http :8080/sessions == 0", at most 1h, at most 2';
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd-1', controller: true };
@@ -23,7 +23,10 @@ interface Shape {
   readonly edit?: (pod: Pod) => void;
 }
 
-function aLab(answer: Answer | ((url: string) => Answer) = { status: 200, body: '0' }, slots?: ProbeSlots) {
+function aLab(
+  answer: Answer | ((url: string) => Answer) = { status: 200, body: '0' },
+  slots?: NamespaceSlots,
+) {
   const clock = new FakeClock();
   const cluster = new FakeCluster(clock);
   const sent: OutgoingRequest[] = [];
@@ -133,7 +136,7 @@ describe('a pod that drains', () => {
   });
 
   it('costs no request while there is no slot for its probe, looks ever more rarely, and still ends in time', async () => {
-    const lab = aLab(undefined, new ProbeSlots(0, 0));
+    const lab = aLab(undefined, new NamespaceSlots({ inAll: 0, ofNamespace: 0 }));
     lab.seed();
     lab.seed({ name: 'late', agoMs: 3_600_000 });
     const waits: (number | undefined)[] = [];
