@@ -156,6 +156,7 @@ export function forDeploymentApis(
     | 'blueGreen'
     | 'checks'
     | 'drainSessions'
+    | 'experimentServices'
     | 'maxRollouts'
     | 'pinConfig'
     | 'respectDisruptionBudgets'

@@ -89,7 +89,7 @@ export class RolloutWorld {
   private readonly run: ReconcilerRun;
   private readonly disruption: ReconcilerRun;
   private readonly clock: Clock;
-  private isDisrupting = false;
+  private isOthersWrite = false;
   private pods = 0;
 
   constructor(private readonly options: WorldOptions) {
@@ -98,7 +98,7 @@ export class RolloutWorld {
       // The rest is the test's own.
       const isResize = write.subresource === 'resize';
       const isCopy = COPIED.has(write.type.resource) && write.verb === 'create';
-      if (!(WRITTEN.has(write.type.resource) || isResize || isCopy) || this.isDisrupting) return;
+      if (!(WRITTEN.has(write.type.resource) || isResize || isCopy) || this.isOthersWrite) return;
       options.onWrite?.(write);
       this.onEffect();
     });
@@ -191,8 +191,8 @@ export class RolloutWorld {
 
   /** One sync of the genuine disruption controller's counterpart. */
   async syncBudget({ metadata }: PodDisruptionBudget): Promise<void> {
-    this.isDisrupting = true;
-    await this.disruption.once(metadata).finally(() => (this.isDisrupting = false));
+    this.isOthersWrite = true;
+    await this.disruption.once(metadata).finally(() => (this.isOthersWrite = false));
   }
 
   /** A drain evicts a pod where its budgets let it: the budget's status is written before the pod goes. */
@@ -258,6 +258,7 @@ export class RolloutWorld {
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
       if (this.startsExperiments) this.startExperiments();
+      await this.collectServices();
       for (const pod of this.allPods) this.answerResize(pod);
       for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
       for (const budget of this.budgets) await this.syncBudget(budget);
@@ -278,6 +279,17 @@ export class RolloutWorld {
     else if (choice === 4) for (const budget of budgets) await this.syncBudget(budget);
     else if (choice === 5 && pod && this.options.random.next() < 0.3) this.evict(pod);
     this.onMove();
+  }
+
+  /** The garbage collector removes Services whose ReplicaSet is gone. */
+  private async collectServices(): Promise<void> {
+    const living = new Set(this.api.all<ReplicaSet>(ReplicaSet).map(({ metadata }) => metadata.uid));
+    for (const { metadata } of this.api.all<Service>(Service)) {
+      const owner = metadata.ownerReferences?.find(({ kind }) => kind === ReplicaSet.kind);
+      if (!owner || living.has(owner.uid)) continue;
+      this.isOthersWrite = true;
+      await this.api.delete(Service, metadata).finally(() => (this.isOthersWrite = false));
+    }
   }
 
   isServing(pod: Pod): boolean {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { ReplicaSet, Service } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
 import { PolicyUp } from './support/policy-up.js';
@@ -70,6 +70,47 @@ describe.skipIf(!anyKubectl())('an experiment as a step, with kubectl', () => {
     expect(stdout).toMatch(/step 1 +3 .* passed +10s +baseline 1, canary 1, revision-1 2 /);
     await setImage('web:2');
     await isOver();
+    await lab.sized({ 'web:2': 3 });
+  });
+
+  it('gives each version a Service with its pods alone behind it, which go with it, though the leader dies in the middle', async () => {
+    await lab.kubectl('expose', 'deployment', 'web', '--port=80', '--target-port=8080');
+    await steps('experiment 20s: baseline 1, canary 2, services; 100%');
+    await setImage('web:2s');
+    await runs(2);
+    const ofExperiment = async () => {
+      const labelSelector = 'rollkeeper.dev/experiment-of=web';
+      return (await lab.client.list<Service>(Service, { namespace: 'default', labelSelector })).items;
+    };
+    await waitFor(async () => (await ofExperiment()).length === 2, { what: 'two Services' });
+    const podsBehind = async (name: string) => {
+      const { stdout } = await lab.kubectl(
+        ...['get', 'endpointslices', '-l', `kubernetes.io/service-name=${name}`],
+        ...['-o', 'jsonpath={range .items[*].endpoints[*]}{.targetRef.name}{"\\n"}{end}'],
+      );
+      return stdout.trim().split('\n').filter(Boolean).toSorted();
+    };
+    const podsOf = async (replicaSet: string) =>
+      (await lab.pods())
+        .filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === replicaSet)
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
+    for (const { metadata, spec } of await ofExperiment()) {
+      expect(metadata.name).toMatch(NAME);
+      expect(spec.ports).toMatchObject([{ port: 80, targetPort: 8080 }]);
+      const pods = await podsOf(metadata.name);
+      expect(pods).toHaveLength(metadata.name.includes('canary') ? 2 : 1);
+      await waitFor(async () => String(await podsBehind(metadata.name)) === String(pods), {
+        what: `${String(pods)} behind ${metadata.name}`,
+      });
+    }
+    await lab.says('runs an experiment until');
+    expect(await podsBehind('web'), 'no normal requests').toHaveLength(3);
+    await lab.killLeader();
+    await isOver();
+    await waitFor(async () => (await ofExperiment()).length === 0, { what: 'no Services of it' });
+    await lab.sized({ 'web:2s': 3 });
+    await setImage('web:2');
     await lab.sized({ 'web:2': 3 });
   });
 

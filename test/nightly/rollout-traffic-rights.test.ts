@@ -220,6 +220,25 @@ describe.skipIf(!anyKubectl())('a user of one namespace, with kubectl', () => {
     expect(await theOthers()).toEqual(before);
   });
 
+  it('has Services of experiments made in its own namespace alone, also for a Deployment with the name of another', async () => {
+    const before = await theOthers();
+    const steps = 'experiment 10m: baseline 1, canary 1, services; 100%';
+    await applies(deployment('web', { steps }));
+    await kubectl(['-n', 'shop', 'rollout', 'status', 'deployment/web', '--timeout=60s']);
+    expect((await kubectl(['-n', 'shop', 'set', 'image', 'deployment/web', 'web=mine:2'])).code).toBe(0);
+    const labelSelector = 'rollkeeper.dev/experiment-side';
+    const made = async (): Promise<readonly Service[]> =>
+      (await lab.client.list<Service>(Service, { labelSelector })).items;
+    await waitFor(async () => (await made()).length === 2, {
+      what: 'the Services of both versions',
+      timeoutMs: 60_000,
+    });
+    expect((await made()).map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'shop']);
+    expect(await theOthers()).toEqual(before);
+    expect((await kubectl(['-n', 'shop', 'delete', 'deployment/web'])).code).toBe(0);
+    await waitFor(async () => (await made()).length === 0, { what: 'the Services to be gone' });
+  });
+
   it('has no Secret of another sent by a check', async () => {
     const ask = (secret: string) => ({
       web: {

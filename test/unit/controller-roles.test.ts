@@ -32,6 +32,7 @@ const WHOLE: Installation = {
   notifications: true,
   blueGreen: true,
   traffic: true,
+  experimentServices: true,
   zones: true,
   statefulSets: true,
   daemonSets: true,

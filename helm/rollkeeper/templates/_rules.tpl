@@ -27,7 +27,7 @@
   resources: [poddisruptionbudgets]
   verbs: [list, watch]
 {{- end }}
-{{- if or .Values.blueGreen .Values.traffic }}
+{{- if or .Values.blueGreen .Values.traffic .Values.experimentServices }}
 - apiGroups: [""]
   resources: [services]
   verbs: [list, watch]
@@ -211,6 +211,12 @@
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list]
+{{- end }}
+{{- if .Values.experimentServices }}
+{{- /* Each version of an experiment has one, if its step asks for them. */}}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, create]
 {{- end }}
 {{- if .Values.statefulSets }}
 {{- /* Their partition is moved, their revisions keep the state of rollouts, and a pod is replaced on the way back. */}}

@@ -82,7 +82,7 @@ export async function applyPlan(
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
   if (plan.podResizes.length > 0) await resizePods(deployment, plan.podResizes, context);
-  for (const write of plan.experimentWrites) await writeExperiment(write, context);
+  for (const write of plan.experimentWrites) await writeExperiment(deployment, write, context);
   return 'done';
 }
 

@@ -153,6 +153,7 @@ function policySources(
     blueGreen,
     checks,
     drainSessions,
+    experimentServices,
     maxRollouts,
     pinConfig,
     respectDisruptionBudgets,
@@ -167,19 +168,16 @@ function policySources(
   const listers = all.map(({ lister }) => lister);
   const configuration: Configuration = restartOnConfig ? configContents(informers, pinConfig) : 'off';
   const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, pods) : 'off';
+  const services =
+    blueGreen || traffic || experimentServices
+      ? selectingServices(informers, { deployments: listers, replicaSets, pods }, defaultsOf, servicesUsedBy)
+      : ('off' as const);
   return {
     defaultsOf,
     surroundings: {
       ...{ configuration, budgets },
-      services:
-        blueGreen || traffic
-          ? selectingServices(
-              informers,
-              { deployments: listers, replicaSets, pods },
-              defaultsOf,
-              servicesUsedBy,
-            )
-          : ('off' as const),
+      services: blueGreen || traffic ? services : ('off' as const),
+      experimentServices: experimentServices ? services : ('off' as const),
       routes: traffic ? weightedRoutes(informers, listers) : ('off' as const),
       turns: turnSource(maxRollouts, all),
       order: orderSource({ deployments: deployments.lister, replicaSets, pods, clock, defaultsOf }),

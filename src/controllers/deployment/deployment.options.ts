@@ -50,6 +50,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   traffic?: boolean;
+  /**
+   * Watches Services, and makes those of experiments whose steps ask for them (docs/ROLLOUTS.md).
+   * @default false
+   */
+  experimentServices?: boolean;
   /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
   checks?: RolloutChecksOptions;
   /** Watches the labels of nodes, for Deployments with `zones: one-by-one` (docs/ROLLOUTS.md). @default false */
@@ -81,6 +86,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly maxRollouts: number | 'off';
   readonly blueGreen: boolean;
   readonly traffic: boolean;
+  readonly experimentServices: boolean;
   readonly zones: boolean;
   readonly drainSessions: boolean;
   readonly watchAdmission: boolean;
@@ -99,6 +105,7 @@ const schema = z.object({
   maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   blueGreen: z.boolean().default(false),
   traffic: z.boolean().default(false),
+  experimentServices: z.boolean().default(false),
   zones: z.boolean().default(false),
   drainSessions: z.boolean().default(false),
   watchAdmission: z.boolean().default(false),

@@ -52,7 +52,6 @@ export {
   experimentId,
   experimentKeeper,
   experimentMember,
-  experimentService,
   keepsExperiment,
   parseExperimentFile,
   plannedTemplate,
@@ -70,6 +69,7 @@ export type {
   FileTemplate,
   ResolvedTemplate,
 } from './experiments/index.js';
+export { experimentService } from './policies/experiment/experiment-services.js';
 export { placeInQueue, queuedRollout } from './policies/turns/turns.js';
 export type { QueuedRollout } from './policies/turns/turns.js';
 export { decideRemoval, parseVictims, renderVictims } from './policies/remove-pods/remove-pods.js';

@@ -21,7 +21,7 @@ export interface DeploymentPlan extends RolloutPlan {
   readonly copies: readonly ConfigCopy[];
   /** Last of all: pods that are resized in place, in their new form. */
   readonly podResizes: readonly Pod[];
-  /** Behind everything else, so that a quota that refuses them holds nothing up: ReplicaSets of experiments. */
+  /** Behind everything else, so that a quota that refuses them holds nothing up: ReplicaSets of experiments, and their Services. */
   readonly experimentWrites: readonly ExperimentWrite[];
 }
 

@@ -228,6 +228,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'traffic' },
   }),
+  'experiment-services': onOrOff({
+    help: 'watch Services, and make those of experiments whose steps have "services" (docs/ROLLOUTS.md); needs get, list, watch and create on Services',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'experimentServices' },
+  }),
   'eviction-webhook': text({
     help: 'serve the webhook that holds evictions until a Deployment has replaced the pod (docs/ROLLOUTS.md). The API server reaches it at NAMESPACE/SERVICE or an https URL; needs patch on pods, and update on a Secret and the configuration of the webhook',
     value: 'address',

@@ -121,6 +121,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
       traffic: compiled.traffic,
+      experimentServices: compiled['experiment-services'],
       zones: compiled.zones,
       statefulSets: compiled['stateful-sets'],
       daemonSets: compiled['daemon-sets'],

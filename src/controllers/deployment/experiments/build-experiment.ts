@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type { PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
-import { ReplicaSet, Service, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { ReplicaSet, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { REVISION } from '../kubernetes/annotations.js';
 import { withoutHash } from '../kubernetes/pod-template.js';
@@ -13,6 +13,7 @@ import {
   EXPERIMENT_UNTIL,
   labelOf,
 } from '../policies/experiment/experiment-sets.js';
+import { portsOfContainers, type ServicePorts } from '../policies/experiment/experiment-services.js';
 import type { FileTemplate } from './experiment-file.js';
 import type { ExperimentPlan, PlannedTemplate } from './experiment-plan.js';
 import { EXPERIMENT_PLAN, RESULTS_OF, renderPlan } from './experiment-plan.js';
@@ -122,31 +123,8 @@ export function experimentMember(
   } as ReplicaSet;
 }
 
-type ServicePorts = NonNullable<Service['spec']['ports']>;
-
 /** The ports of a template's own Service: those of the file, or those that its containers name; undefined if it asks for none. */
 export function portsOf({ asked: { service }, pods }: ResolvedTemplate): ServicePorts | undefined {
   if (service === undefined) return undefined;
-  if (service !== true) return service.ports;
-  const ports = (pods.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return ports.map(({ containerPort, name, protocol }, index) => ({
-    name: name ?? `port-${index + 1}`,
-    port: containerPort,
-    targetPort: containerPort,
-    ...(protocol !== undefined && { protocol }),
-  }));
-}
-
-/** The own Service of a template. It belongs to the ReplicaSet of the template, and goes with it. */
-export function experimentService(member: ReplicaSet, ports: ServicePorts): Service {
-  const { labels, name, namespace, uid = '' } = member.metadata;
-  return {
-    apiVersion: apiVersionOf(Service),
-    kind: Service.kind,
-    metadata: {
-      ...{ name, namespace, labels },
-      ownerReferences: [{ apiVersion: apiVersionOf(ReplicaSet), kind: ReplicaSet.kind, name, uid }],
-    },
-    spec: { selector: { ...labels }, ports },
-  };
+  return service === true ? portsOfContainers(pods) : service.ports;
 }

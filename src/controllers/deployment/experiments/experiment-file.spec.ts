@@ -5,10 +5,10 @@ import {
   experimentId,
   experimentKeeper,
   experimentMember,
-  experimentService,
   plannedTemplate,
   portsOf,
 } from './build-experiment.js';
+import { experimentService } from '../policies/experiment/experiment-services.js';
 import { parseExperimentFile } from './experiment-file.js';
 import type { ExperimentPlan } from './experiment-plan.js';
 import { keepsExperiment, readPlan } from './experiment-plan.js';

@@ -2,7 +2,6 @@ export {
   experimentId,
   experimentKeeper,
   experimentMember,
-  experimentService,
   plannedTemplate,
   portsOf,
 } from './build-experiment.js';

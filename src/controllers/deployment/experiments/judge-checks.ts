@@ -119,6 +119,7 @@ function subjectOf(check: PlannedCheck, { keeper, plan }: Judging): CheckSubject
   };
 }
 
+/** The Service of a template, if it has one, has the name of its ReplicaSet. */
 function versionOf({ hash, replicaSet, revision = '' }: PlannedTemplate) {
-  return { revision, replicaSet, hash };
+  return { revision, replicaSet, hash, service: replicaSet };
 }

@@ -6,6 +6,7 @@ import type { Scenario } from './policy-world.fixture.js';
 import {
   expectHistory,
   expectLabels,
+  expectNoSideServices,
   expectPinned,
   PolicyWorld,
   imageOf,
@@ -139,6 +140,21 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:1',
       asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of an experiment with Services, and of its end',
+      settings: { steps: 'experiment 2m: baseline 1, canary 1, services; 100%', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+        await lab.apply({ minutes: 2 });
+        await go();
+        expectNoSideServices(lab);
+      },
+      image: 'app:2',
+      asks: 'app:2',
     },
     {
       name: 'is gone on from in the middle of an abort',

@@ -10,6 +10,7 @@ import {
   annotate,
   expectHistory,
   expectLabels,
+  expectNoSideServices,
   expectPinned,
   scenario,
   change,
@@ -249,6 +250,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       expectPinned(lab);
       expectLabels(lab);
       lab.gateway.expectAtRest();
+      expectNoSideServices(lab);
       if (drawn.restartOn ?? drawn.config) await restarts(lab);
       expectPinned(lab);
     });

@@ -52,9 +52,11 @@ import { SCALE_DOWN } from './scale-down/scale-down.js';
 import { SCALE_DOWN_SETTINGS } from './scale-down/settings.js';
 import { REBALANCE, REBALANCE_SETTINGS } from './spread/rebalance.js';
 import { SPREAD, SPREAD_SETTINGS } from './spread/spread.js';
+import { SIDE_SERVICES, type ExperimentServiceSurroundings } from './side-services/side-services.js';
 import { HOLD_START } from './start/hold-start.js';
 import { SERVING, SERVING_SETTINGS } from './serving/serving.js';
 import { START_SETTINGS } from './start/settings.js';
+import type { ExperimentOutcome } from './steps/experiment-step.js';
 import { FAST_TRACK_SETTINGS, STEP_SETTINGS } from './steps/settings.js';
 import { SURGE_SETTINGS } from './surge/settings.js';
 import { SURGE } from './surge/surge.js';
@@ -157,6 +159,7 @@ export const POLICIES: readonly Policy<RolloutPass>[] = [
   SERVING,
   SPREAD,
   VERSION_LABELS,
+  SIDE_SERVICES,
   EXPERIMENTS,
 ];
 
@@ -187,13 +190,15 @@ export interface Surroundings
     BudgetSurroundings,
     ConfigSurroundings,
     DrainSurroundings,
+    ExperimentServiceSurroundings,
     OrderSurroundings,
     TrafficSurroundings,
     TurnSurroundings,
     ZoneSurroundings {}
 
 /** The effect of the policies on a pass. */
-export interface PolicyOutcome extends Outcome, CheckOutcome, ResizeOutcome, TrafficOutcome {}
+export interface PolicyOutcome
+  extends Outcome, CheckOutcome, ExperimentOutcome, ResizeOutcome, TrafficOutcome {}
 
 /** A pass under all policies. */
 export interface RolloutPass extends Pass<PolicyFields>, Surroundings, ExperimentSurroundings {

@@ -6,6 +6,7 @@ import {
   Deployment,
   Pod,
   ReplicaSet,
+  compileLabelSelector,
   isPodReady,
   isTerminating,
   parseJson,
@@ -27,6 +28,7 @@ import { BROKEN_IMAGE, WORLD_NOW_MS, refusal, isOfExperiment } from '../../../te
 import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { podTemplateHash } from '../kubernetes/pod-template.js';
+import { EXPERIMENT_SIDE } from './experiment/experiment-sets.js';
 import { GatewayWorld, bothServices } from './traffic/gateway-world.fixture.js';
 import { HTTPRoute } from './traffic/routes.js';
 
@@ -54,6 +56,8 @@ import { HTTPRoute } from './traffic/routes.js';
  * 15. In the end pods have the labels of the template, whether they were relabeled or replaced.
  * 16. Where the requests are led by weights, these are 100 together, and no write gives more of them, nor requests with a header, to a
  *    version without a ready pod while the other has one. In the end the stable Service has all, and nothing else is left in the route.
+ * 17. A Service of an experiment selects the pods of one of its ReplicaSets, which owns it, and none of the Deployment. None is left after
+ *    its step.
  */
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
@@ -79,6 +83,7 @@ const drawnScenario = fc.record({
     '50%; wait 1m; 80%',
     'check slo; 1; check slo; 50%; approve; 100%; check slo',
     'experiment 2m: baseline 1, canary 2, check slo; 50%; approve',
+    'experiment 2m: baseline 1, canary 1, services; 50%; approve',
   ),
   checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
@@ -157,6 +162,7 @@ const WATCHING = createDeploymentController({
   respectDisruptionBudgets: true,
   blueGreen: true,
   traffic: true,
+  experimentServices: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
   zones: true,
   drainSessions: true,
@@ -293,6 +299,16 @@ export class PolicyWorld {
     return services.find(({ metadata }) => metadata.name === 'web')?.spec.selector?.[POD_TEMPLATE_HASH];
   }
 
+  /** Rule 17. */
+  private judgeSideService(service: Service): void {
+    const { uid } = service.metadata.ownerReferences?.[0] ?? {};
+    const owner = this.world.experimentSets.find(({ metadata }) => metadata.uid === uid);
+    const selects = compileLabelSelector({ matchLabels: service.spec.selector ?? {} });
+    expect(selects(owner?.spec.template?.metadata?.labels), 'rule 17').toBe(true);
+    const others = [...this.world.replicaSets, ...this.world.experimentSets].filter((set) => set !== owner);
+    for (const { spec } of others) expect(selects(spec.template?.metadata?.labels), 'rule 17').toBe(false);
+  }
+
   private judgeMove({ object, ref }: AttemptedWrite): void {
     if (this.drawn.traffic !== undefined) return;
     const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
@@ -311,7 +327,10 @@ export class PolicyWorld {
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
     if (type.resource === HTTPRoute.resource) return this.gateway.judge(write.object);
-    if (type.resource === Service.resource) return this.judgeMove(write);
+    if (type.resource === Service.resource)
+      return isSideService(object as Service)
+        ? this.judgeSideService(object as Service)
+        : this.judgeMove(write);
     if (type.resource === Pod.resource || type.resource === ConfigMap.resource) return;
     if (type !== ReplicaSet) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
@@ -482,6 +501,19 @@ export async function live(drawn: Scenario, changes: readonly Change[]): Promise
   }
   lab.refusing = false;
   return lab;
+}
+
+function isSideService({ metadata }: Service): boolean {
+  return metadata.labels?.[EXPERIMENT_SIDE] !== undefined;
+}
+
+/** Rule 17. */
+export function expectNoSideServices({ world }: PolicyWorld): void {
+  const left = world.api.all<Service>(Service).filter(isSideService);
+  expect(
+    left.map(({ metadata }) => metadata.name),
+    'rule 17',
+  ).toEqual([]);
 }
 
 /** Rule 15. */

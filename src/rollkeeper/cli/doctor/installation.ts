@@ -17,6 +17,7 @@ export interface ReplicaConfig {
   readonly 'notification-hosts'?: string;
   readonly 'blue-green'?: boolean;
   readonly traffic?: boolean;
+  readonly 'experiment-services'?: boolean;
   readonly zones?: boolean;
   readonly 'stateful-sets'?: boolean;
   readonly 'daemon-sets'?: boolean;
@@ -53,6 +54,7 @@ export function installationOf(
     notifications: (config?.['notification-hosts'] ?? '') !== '',
     blueGreen: config?.['blue-green'] === true,
     traffic: config?.traffic === true,
+    experimentServices: config?.['experiment-services'] === true,
     zones: config?.zones === true,
     statefulSets: config?.['stateful-sets'] === true,
     daemonSets: config?.['daemon-sets'] === true,

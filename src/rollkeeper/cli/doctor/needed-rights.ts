@@ -28,6 +28,8 @@ export interface Installation {
   readonly notifications: boolean;
   readonly blueGreen: boolean;
   readonly traffic: boolean;
+  /** Whether experiments may have Services. */
+  readonly experimentServices: boolean;
   readonly zones: boolean;
   readonly statefulSets: boolean;
   readonly daemonSets: boolean;
@@ -70,7 +72,8 @@ export function neededRights(installation: Installation): readonly OwnedRights[]
 }
 
 function replicaRights(installation: Installation): readonly NeededRight[] {
-  const { blueGreen, deploymentGroups, hasClusterIdentity, lease, namespaces, traffic } = installation;
+  const { blueGreen, deploymentGroups, experimentServices, hasClusterIdentity, lease, namespaces, traffic } =
+    installation;
   const isWhole = namespaces.length === 0;
   return [
     ...deploymentGroups.flatMap((group) => rights('list watch', group, 'deployments')),
@@ -78,7 +81,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...rights('list watch', '', 'pods resourcequotas'),
     ...(installation.restartOnConfig ? rights('list watch', '', 'configmaps secrets') : []),
     ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
-    ...(blueGreen || traffic ? rights('list watch', '', 'services') : []),
+    ...(blueGreen || traffic || experimentServices ? rights('list watch', '', 'services') : []),
     ...(traffic ? rights('list watch', GATEWAY_GROUP, 'httproutes grpcroutes') : []),
     ...(installation.statefulSets ? rights('list watch', 'apps', 'statefulsets controllerrevisions') : []),
     ...(installation.daemonSets ? rights('list watch', 'apps', 'daemonsets controllerrevisions') : []),
@@ -208,6 +211,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
           ...rights('list', 'discovery.k8s.io', 'endpointslices'),
         ]
       : []),
+    ...(installation.experimentServices ? rights('get create', '', 'services') : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
     ...(installation.daemonSets
       ? [

@@ -23,6 +23,10 @@ export class PlannedServices implements Services {
     return this.moved.get(name) ?? this.given(name);
   }
 
+  inNamespace(): readonly SelectingService[] {
+    return [];
+  }
+
   managedBy(): readonly SelectingService[] {
     return [];
   }

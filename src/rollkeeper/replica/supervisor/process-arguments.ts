@@ -21,6 +21,7 @@ const EVERYTHING_ON = [
   ...['--notification-hosts', LOOPBACK_HOSTS],
   '--blue-green',
   '--traffic',
+  '--experiment-services',
   '--zones',
   '--drain-sessions',
   '--stateful-sets',

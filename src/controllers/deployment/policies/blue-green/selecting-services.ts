@@ -39,7 +39,15 @@ import { maySteer, trafficServicesOf } from '../common/steered-services.js';
 /** The selector of a Service, and what a policy has noted on it. */
 export interface SelectingService extends KubernetesObject {
   readonly selector?: Readonly<Record<string, string>>;
+  /** The ports, as far as another Service can have the same ones. @default none */
+  readonly ports?: readonly ServedPort[];
 }
+
+/** A port of a Service, without what belongs to that Service alone. */
+export type ServedPort = Pick<
+  NonNullable<Service['spec']['ports']>[number],
+  'appProtocol' | 'name' | 'port' | 'protocol' | 'targetPort'
+>;
 
 /** The last move of a Service's selector, as it is noted on the Service in the same write. */
 export interface Switch {
@@ -56,6 +64,8 @@ export interface Switch {
 /** The Services that the caches know. */
 export interface Services {
   find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
+  /** All Services of a namespace. */
+  inNamespace(namespace: string): readonly DeepReadonly<SelectingService>[];
   /** The Services whose selector rollouts of this Deployment have moved. */
   managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
   /** Services that a deleted Deployment has left behind. */
@@ -106,6 +116,7 @@ export function selectingServices(
     informer.lister.byIndex(MANAGER_INDEX, `${namespace}/${deployment}`);
   return {
     find: (namespace, name) => informer.lister.get(`${namespace}/${name}`),
+    inNamespace: (namespace) => informer.lister.byIndex(NAMESPACE_INDEX, namespace),
     managedBy,
     leftBy: (namespace, name) =>
       deployments.some((lister) => lister.get(`${namespace}/${name}`)) ? [] : managedBy(namespace, name),
@@ -224,14 +235,34 @@ function hasChanged(event: ResourceEvent<SelectingService>): boolean {
 }
 
 function keepSelector({ apiVersion, kind, metadata, spec }: Service): SelectingService {
-  const { annotations = {}, name, namespace, resourceVersion, uid } = metadata;
+  const {
+    annotations = {},
+    deletionTimestamp,
+    name,
+    namespace,
+    ownerReferences,
+    resourceVersion,
+    uid,
+  } = metadata;
   const kept = [MANAGED_BY, SWITCHED].flatMap((noted) =>
     annotations[noted] === undefined ? [] : [[noted, annotations[noted]] as const],
   );
   const noted = kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {};
+  const owned = {
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(ownerReferences && { ownerReferences }),
+  };
   return {
-    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, ...noted } },
-    ...(spec.selector && { selector: spec.selector }),
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, ...owned, ...noted } },
+    ...(spec.selector && { selector: spec.selector, ports: spec.ports?.map(portOf) ?? [] }),
+  };
+}
+
+function portOf({ appProtocol, name, port, protocol, targetPort }: ServedPort): ServedPort {
+  return {
+    ...{ port, protocol, targetPort },
+    ...(name !== undefined && { name }),
+    ...(appProtocol !== undefined && { appProtocol }),
   };
 }
 

@@ -51,8 +51,8 @@ export interface GateView {
 
 /** Pods of both versions that only one step is about. */
 export interface PodsOfStep {
-  readonly canary: Pick<CheckSubject, 'replicaSet' | 'hash'>;
-  readonly baseline?: Pick<CheckSubject, 'replicaSet' | 'hash'>;
+  readonly canary: Pick<CheckSubject, 'replicaSet' | 'hash' | 'service'>;
+  readonly baseline?: Pick<CheckSubject, 'replicaSet' | 'hash' | 'service'>;
 }
 
 type Which = Pick<CheckRun, 'check' | 'step'>;

@@ -43,7 +43,7 @@ async function compare(metric: Comparison, asking: Asking): Promise<Measured> {
   if (!subject.stable) return { verdict: 'unknown', message: 'there is no other version to compare with' };
   const [canary, stable] = await Promise.all([
     metric.samplesOf(asking),
-    metric.samplesOf({ ...asking, subject: { ...subject, ...subject.stable } }),
+    metric.samplesOf({ ...asking, subject: { ...subject, service: undefined, ...subject.stable } }),
   ]);
   return compareSamples(canary, stable, metric.comparison);
 }

@@ -13,6 +13,8 @@ export interface Experiment {
   readonly revisions: readonly { readonly revision: string; readonly replicas: number }[];
   /** Whether they have the labels of the Deployment's pods, so that its Services select them. */
   readonly isServing: boolean;
+  /** Whether each version has a Service of its own, which selects its pods alone. */
+  readonly hasServices: boolean;
   /** Checks of these pods. */
   readonly checks: readonly string[];
 }
@@ -29,7 +31,20 @@ export interface ExperimentAt {
 /** The pods of an experiment have this long to become available, milliseconds. Then they are removed. */
 export const PATIENCE_MS = 600_000;
 
-/** Whether the pods of the experiment at a step have not become available in time. @param since when the step began, RFC 3339 */
-export function isTooLate({ since }: { readonly since: string }, nowMs: number): boolean {
-  return nowMs >= (parseTimeMs(since) ?? 0) + PATIENCE_MS;
+/** The part of a rollout's position that says since when an experiment waits for its pods. */
+interface Asked {
+  /** When the step began, RFC 3339. */
+  readonly since: string;
+  /** When its pods were asked for, RFC 3339. @default since */
+  readonly from?: string;
+}
+
+/** Since when the experiment at a step waits for its pods, epoch milliseconds. */
+export function askedMs({ from, since }: Asked): number {
+  return parseTimeMs(from ?? since) ?? 0;
+}
+
+/** Whether the pods of the experiment at a step have not become available in time. */
+export function isTooLate(asked: Asked, nowMs: number): boolean {
+  return nowMs >= askedMs(asked) + PATIENCE_MS;
 }

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Pod, ReplicaSet, Service } from '@rollkeeper/machinery/kubernetes';
+import type { EventNote } from '@rollkeeper/runtime';
 import type { ConfigCopy } from './config-copy.js';
 import type { RouteWrite } from './route-write.js';
 import type { ServiceWrite } from './service-write.js';
@@ -14,12 +15,16 @@ export interface PolicyWrites {
   readonly copies: ConfigCopy[];
   /** Pods that are resized in place, in their new form. */
   readonly pods: Pod[];
-  /** ReplicaSets of experiments, which the Deployment does not control. */
+  /** ReplicaSets of experiments, which the Deployment does not control, and their Services. In order. */
   readonly experiments: ExperimentWrite[];
 }
 
-/** A ReplicaSet of an experiment comes or goes. */
-export interface ExperimentWrite {
-  readonly verb: 'create' | 'delete';
-  readonly object: DeepReadonly<ReplicaSet>;
-}
+/** A ReplicaSet of an experiment comes or goes, or a Service of one comes; it goes with its ReplicaSet. */
+export type ExperimentWrite =
+  | { readonly verb: 'create' | 'delete'; readonly object: DeepReadonly<ReplicaSet> }
+  | {
+      readonly verb: 'serve';
+      readonly object: DeepReadonly<Service>;
+      /** Recorded once the Service has been made. */
+      readonly note: EventNote;
+    };

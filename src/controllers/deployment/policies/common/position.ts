@@ -25,17 +25,23 @@ export interface Position {
   /** When the last of them was over, RFC 3339. */
   readonly since: string;
   readonly approvals: readonly Approval[];
+  /**
+   * When the pods of the experiment at this step were asked for, RFC 3339, if it has Services, which may keep it from doing so.
+   * @default since
+   */
+  readonly from?: string;
   /** The end of the experiment at this step, RFC 3339. @default it has not begun */
   readonly until?: string;
 }
 
 /** Notes the position on the ReplicaSet of the rollout. */
 export function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: Position): void {
-  const { approvals, done, since, until } = position;
+  const { approvals, done, from, since, until } = position;
   const revision = latest.annotations[REVISION] ?? '';
   const text = stringifyJson({
     ...{ revision, done, since },
     ...(approvals.length > 0 && { approvals }),
+    ...(from !== undefined && { from }),
     ...(until !== undefined && { until }),
   });
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
@@ -48,10 +54,11 @@ export function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, posi
 export function readPosition(annotations: Annotations): Position | undefined {
   const read = readJson(annotations[STEP]);
   if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
-  const { approvals = [], done, since, until } = read;
+  const { approvals = [], done, from, since, until } = read;
   if (!isCount(done) || !isTime(since) || !Array.isArray(approvals)) return undefined;
   return {
     ...{ done, since, approvals: approvals.slice(-MOST_STEPS).filter(isApproval) },
+    ...(isTime(from) && { from }),
     ...(isTime(until) && { until }),
   };
 }

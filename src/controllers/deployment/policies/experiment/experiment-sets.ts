@@ -23,9 +23,11 @@ export const EXPERIMENT_UNTIL = `${PREFIX}experiment-until`;
 /** The versions of an experiment. */
 export type Side = 'baseline' | 'canary' | `revision-${string}`;
 
-/** The ReplicaSet of one version, and the hash that its pods are labelled with. */
+/** The ReplicaSet of one version, its Service, and the hash that its pods are labelled with. */
 export interface SideName {
   readonly replicaSet: string;
+  /** The Service that it has if the experiment has Services: the name of the ReplicaSet, if a Service may have it. */
+  readonly service: string;
   /** The value of `pod-template-hash`. */
   readonly hash: string;
 }
@@ -36,7 +38,7 @@ const LONGEST_LABEL = 63;
 const LONGEST_DEPLOYMENT = 200;
 
 /**
- * The names of an experiment's ReplicaSet. Each pass comes to the same one, so that a process which dies after it has made a
+ * The names of an experiment's ReplicaSet and its Service. Each pass comes to the same one, so that a process which dies after it has made a
  * ReplicaSet leaves none that the next one does not know.
  * @param step counted from 1
  */
@@ -45,7 +47,23 @@ export function sideName(draft: RolloutDraft, latest: ReplicaSetDraft, step: num
   const text = [uid, latest.annotations[REVISION] ?? '', step, side].join('/');
   const digest = createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS);
   const [hash, of] = [`x${digest}`, name.slice(0, LONGEST_DEPLOYMENT)];
-  return { replicaSet: `${of}-experiment-${side}-${digest}`, hash };
+  const end = `-experiment-${side}-${digest}`;
+  return {
+    replicaSet: `${of}${end}`,
+    service: `${firstLabelOf(of, LONGEST_LABEL - end.length)}${end}`,
+    hash,
+  };
+}
+
+/** The name of a Service is one label of a domain name, and begins with a letter. */
+function firstLabelOf(name: string, longest: number): string {
+  const label = name.replaceAll('.', '-');
+  return (/^[a-z]/.test(label) ? label : `x${label}`).slice(0, longest);
+}
+
+/** The labels by which an experiment's ReplicaSet and Service select the pods of one version, and no others. */
+export function sideLabels(deployment: string, side: Side, { hash }: Pick<SideName, 'hash'>) {
+  return { [EXPERIMENT]: hash, [EXPERIMENT_OF]: labelOf(deployment), [EXPERIMENT_SIDE]: side };
 }
 
 /** A value of a label has at most 63 characters, and ends with a letter or a digit. */
@@ -80,16 +98,15 @@ export function untilOf({ metadata }: DeepReadonly<ReplicaSet>): number {
   return parseTimeMs(metadata.annotations?.[EXPERIMENT_UNTIL]) ?? 0;
 }
 
-function templateOf(
+/** The pod template of a version; undefined if none of it is kept. @param revision of a further revision */
+export function templateOfSide(
   draft: RolloutDraft,
   latest: ReplicaSetDraft,
-  side: Side,
+  { revision, side }: { readonly side: Side; readonly revision?: string | undefined },
 ): DeepReadonly<PodTemplateSpec> | undefined {
+  if (revision !== undefined)
+    return draft.living.find((set) => set.annotations[REVISION] === revision)?.template;
   return side === 'canary' ? latest.template : stableBeside(draft, latest)?.template;
-}
-
-function ofRevision(draft: RolloutDraft, revision: string): DeepReadonly<PodTemplateSpec> | undefined {
-  return draft.living.find((set) => set.annotations[REVISION] === revision)?.template;
 }
 
 /**
@@ -102,10 +119,10 @@ export function experimentSets(
   { experiment, step, untilMs }: ExperimentAt,
 ): readonly ReplicaSet[] {
   return sidesOf(experiment).flatMap(({ replicas, revision, side }) => {
-    const template = revision === undefined ? templateOf(draft, latest, side) : ofRevision(draft, revision);
+    const template = templateOfSide(draft, latest, { side, revision });
     if (!template) return [];
     const { hash, replicaSet } = sideName(draft, latest, step, side);
-    const own = { [EXPERIMENT]: hash, [EXPERIMENT_OF]: labelOf(draft.name), [EXPERIMENT_SIDE]: side };
+    const own = sideLabels(draft.name, side, { hash });
     const { metadata, ...spec } = withoutHash(template);
     const labels = {
       ...(experiment.isServing && metadata?.labels),

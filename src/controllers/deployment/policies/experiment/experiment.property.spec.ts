@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Service } from '../../../../runtime/index.js';
 import { propertyRuns } from '../../../../testing/property-runs.js';
-import { PolicyWorld, change, rest, scenario } from '../policy-world.fixture.js';
+import { PolicyWorld, change, expectNoSideServices, rest, scenario } from '../policy-world.fixture.js';
 import { EXPERIMENT_SIDE, untilOf } from './experiment-sets.js';
 
 const runs = propertyRuns({ gate: 6 });
-const STEPS = 'experiment 2m: baseline 1, canary 2, check slo; 50%; approve';
+const STEPS = 'experiment 2m: baseline 1, canary 2, check slo, services; 50%; approve';
 /** Longer than an experiment may last: its time, and the ten minutes that its pods have to become available. */
 const LONGEST_MINUTES = 13;
 
@@ -28,6 +29,12 @@ describe(`experiments in any circumstances (SEED=${runs.seed})`, () => {
           const sides = sets.map(({ metadata }) => metadata.labels?.[EXPERIMENT_SIDE]);
           expect(new Set(sides).size, 'one of each version').toBe(sides.length);
           for (const set of sets) expect(untilOf(set), 'the end').toBeGreaterThan(clock.now());
+          const owners = world.api
+            .all<Service>(Service)
+            .flatMap((service) => service.metadata.ownerReferences?.map(({ uid }) => uid) ?? []);
+          expect(new Set(owners).size, 'one Service of each').toBe(owners.length);
+          const uids = sets.map((set) => set.metadata.uid ?? '');
+          expect(uids, 'of its versions').toEqual(expect.arrayContaining(owners));
           const { metadata, spec, status } = world.deployment;
           if (sets.length > 0 && !spec.paused) {
             const progressing = status?.conditions?.find(({ type }) => type === 'Progressing');
@@ -40,6 +47,7 @@ describe(`experiments in any circumstances (SEED=${runs.seed})`, () => {
           await rest(lab);
         }
         expect(world.experimentSets, 'after all').toEqual([]);
+        expectNoSideServices(lab);
       },
     );
     await fc.assert(property, runs);

@@ -17,6 +17,13 @@ export interface ExperimentSurroundings {
   readonly experiments?: readonly DeepReadonly<ReplicaSet>[];
 }
 
+/** An experiment, and where it is. */
+export interface AtStep {
+  readonly experiment: Experiment;
+  /** Counted from 1. */
+  readonly step: number;
+}
+
 /**
  * The ReplicaSets of the experiment at whose step the rollout is exist, and no others: the end of a step, for any reason, ends its
  * experiment, on any replica. A paused Deployment keeps those that it has until their time is over.
@@ -68,7 +75,7 @@ export function missingPods(
   draft: RolloutDraft,
   latest: ReplicaSetDraft | undefined,
   experiments: ExperimentSurroundings['experiments'],
-  { experiment, step }: { readonly experiment: Experiment; readonly step: number },
+  { experiment, step }: AtStep,
 ): string | undefined {
   if (!experiments) return undefined;
   const sides = sidesOf(experiment).map(({ replicas, side }) => {

@@ -2,12 +2,29 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { Gate } from '../checks/gate.js';
 import type { Experiment, ExperimentAt } from '../common/experiment.js';
-import { PATIENCE_MS, isTooLate } from '../common/experiment.js';
+import { PATIENCE_MS, askedMs, isTooLate } from '../common/experiment.js';
+import type { Problem } from '../common/tell.js';
 
-/** The pods of experiments, as steps ask for them. */
+/** The parts of an experiment that it waits for, for people. */
+export interface MissingParts {
+  /** @default all of its pods are available */
+  readonly pods?: string | undefined;
+  /** @default all of its Services exist, or it has none */
+  readonly services?: string | undefined;
+}
+
+/** The pods and Services of experiments, as steps ask for them. */
 export interface StepExperiments {
-  /** The pods that are not available yet, for people; undefined if all of them are. */
-  missing(experiment: Experiment, step: number): string | undefined;
+  /** Why it must not begin yet, if its Services are the reason. Without a problem they are not known yet. */
+  hold(experiment: Experiment, step: number): { readonly problem?: Problem } | undefined;
+  /** The parts that are not there yet; undefined if all of them are. */
+  missing(experiment: Experiment, step: number): MissingParts | undefined;
+}
+
+/** The effect of an experiment on a pass, beside its ReplicaSets. */
+export interface ExperimentOutcome {
+  /** Why the experiment at whose step the rollout is cannot begin. @default nothing keeps it from beginning */
+  experimentProblem?: Problem;
 }
 
 /** The wait for an experiment. Without a time its pods are not all available yet. */
@@ -17,14 +34,19 @@ export interface ExperimentWait {
   readonly runs?: ExperimentAt;
   /** When its time is over, epoch milliseconds. */
   readonly untilMs?: number;
-  /** The pods that it waits for. */
-  readonly missing?: string;
+  /** The parts that it waits for. */
+  readonly missing?: MissingParts;
+  /** Whether its pods have not been asked for yet, because of its Services. @default they have */
+  readonly isHeld?: true;
+  /** Why that does not end by itself: a Service cannot be made. */
+  readonly problem?: Problem;
 }
 
 /** The position of a rollout, as far as an experiment is concerned. */
 interface Position {
   readonly done: number;
   readonly since: string;
+  readonly from?: string;
   readonly until?: string;
 }
 
@@ -34,15 +56,26 @@ interface At {
   readonly experiments: StepExperiments | undefined;
 }
 
-/** The position, with the end of the experiment once all of its pods are available: its time begins then, once. */
+/**
+ * The position, with the end of the experiment once all of its pods are available: its time begins then, once. Of one with Services, it
+ * notes when its pods were asked for, since what keeps a Service from being made must not use up the time that the pods have.
+ */
 export function withExperimentEnd<P extends Position>(
   step: Experiment,
   position: P,
   { experiments, nowMs }: Omit<At, 'gates'>,
 ): P {
-  if (position.until !== undefined || isTooLate(position, nowMs)) return position;
-  if (experiments?.missing(step, position.done + 1) !== undefined) return position;
-  return { ...position, until: toRfc3339(nowMs + step.ms) };
+  if (position.until !== undefined || holdOf(step, position, experiments)) return position;
+  const isAsked = !step.hasServices || position.from !== undefined;
+  const asked = isAsked ? position : { ...position, from: toRfc3339(nowMs) };
+  if (isTooLate(asked, nowMs) || experiments?.missing(step, position.done + 1)) return asked;
+  return { ...asked, until: toRfc3339(nowMs + step.ms) };
+}
+
+/** One that has asked for its pods is not held any more: it waits for its Services as for its pods. */
+function holdOf(step: Experiment, position: Position, experiments: StepExperiments | undefined) {
+  if (!step.hasServices || position.from !== undefined) return undefined;
+  return experiments?.hold(step, position.done + 1);
 }
 
 /** An experiment lasts for its whole time, unless one of its checks fails. Its checks have to pass. */
@@ -54,16 +87,18 @@ export function waitOfExperiment(
   const step = position.done + 1;
   const untilMs = parseTimeMs(position.until);
   if (untilMs === undefined) {
-    const missing = experiments?.missing(experiment, step) ?? 'unknown';
+    const missing = experiments?.missing(experiment, step) ?? { pods: 'unknown' };
+    const hold = holdOf(experiment, position, experiments);
+    if (hold) return { for: 'experiment', missing, isHeld: true, ...hold };
     if (isTooLate(position, nowMs)) return { for: 'experiment', missing };
-    const lastMs = (parseTimeMs(position.since) ?? 0) + PATIENCE_MS + experiment.ms;
+    const lastMs = askedMs(position) + PATIENCE_MS + experiment.ms;
     return { for: 'experiment', missing, runs: { experiment, step, untilMs: lastMs } };
   }
   const asked = experiment.checks.flatMap((check) => gates?.at(check, step) ?? []);
   const bad = asked.find(({ status }) => status === 'failed' || status === 'impossible');
   if (bad) return { for: 'check', gate: bad };
   if (nowMs < untilMs) {
-    const lastMs = (parseTimeMs(position.since) ?? 0) + PATIENCE_MS + experiment.ms;
+    const lastMs = askedMs(position) + PATIENCE_MS + experiment.ms;
     return { for: 'experiment', untilMs, runs: { experiment, step, untilMs: lastMs } };
   }
   const open: Gate | undefined = asked.find(({ status }) => status !== 'passed');

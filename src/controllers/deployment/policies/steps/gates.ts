@@ -86,10 +86,11 @@ function podsOfStep(
 ): PodsOfStep | undefined {
   const found = steps[step - 1];
   if (!latest || found?.kind !== 'experiment') return undefined;
-  return {
-    canary: sideName(draft, latest, step, 'canary'),
-    ...(found.baseline > 0 && { baseline: sideName(draft, latest, step, 'baseline') }),
+  const nameOf = (side: 'baseline' | 'canary'): PodsOfStep['canary'] => {
+    const { hash, replicaSet, service } = sideName(draft, latest, step, side);
+    return { hash, replicaSet, ...(found.hasServices && { service }) };
   };
+  return { canary: nameOf('canary'), ...(found.baseline > 0 && { baseline: nameOf('baseline') }) };
 }
 
 function isUnderChecks(

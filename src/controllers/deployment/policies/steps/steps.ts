@@ -63,14 +63,14 @@ function parseStep(word: string): Step | undefined {
   return size && { kind: 'size', size };
 }
 
-/** `experiment 10m: baseline 2, canary 2, revision 7 1, check compare-latency, serving`, without a second word of the same. */
+/** `experiment 10m: baseline 2, canary 2, revision 7 1, check compare-latency, services, serving`, without a second word of the same. */
 function parseExperiment(word: string): Experiment | undefined {
   const [, duration = '', rest = ''] = /^experiment\s+([^\s:]+):([^:]+)$/.exec(word) ?? [];
   const ms = parseDuration(duration);
   const counts = new Map<string, number>();
   const checks = new Set<string>();
   const revisions = new Map<string, number>();
-  let isServing = false;
+  let [isServing, hasServices] = [false, false];
   for (const part of rest.split(',').map((each) => each.trim())) {
     const [name = '', value = '', ...more] = part.split(/\s+/);
     if (name === 'revision') {
@@ -84,6 +84,7 @@ function parseExperiment(word: string): Experiment | undefined {
     const isNew = more.length === 0 && !counts.has(name) && !checks.has(value);
     if (!isNew) return undefined;
     if (part === 'serving' && !isServing) isServing = true;
+    else if (part === 'services' && !hasServices) hasServices = true;
     else if (name === 'check' && isCheckName(value)) checks.add(value);
     else if ((name === 'baseline' || name === 'canary') && count > 0) counts.set(name, count);
     else return undefined;
@@ -97,6 +98,7 @@ function parseExperiment(word: string): Experiment | undefined {
     canary,
     revisions: [...revisions].map(([revision, replicas]) => ({ revision, replicas })),
     isServing,
+    hasServices,
     checks: [...checks],
   };
 }
@@ -151,12 +153,14 @@ export function renderStep(step: Step): string {
   }
 }
 
-function renderExperiment({ baseline, canary, checks, isServing, ms, revisions }: Experiment): string {
+function renderExperiment(experiment: Experiment): string {
+  const { baseline, canary, checks, hasServices, isServing, ms, revisions } = experiment;
   const parts = [
     ...(baseline > 0 ? [`baseline ${baseline}`] : []),
     `canary ${canary}`,
     ...revisions.map(({ replicas, revision }) => `revision ${revision} ${replicas}`),
     ...checks.map((check) => `check ${check}`),
+    ...(hasServices ? ['services'] : []),
     ...(isServing ? ['serving'] : []),
   ];
   return `experiment ${renderDuration(ms)}: ${parts.join(', ')}`;

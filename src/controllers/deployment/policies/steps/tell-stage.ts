@@ -15,6 +15,7 @@ import {
   warning,
 } from '../common/tell.js';
 import { writePosition } from '../common/position.js';
+import type { ExperimentOutcome, ExperimentWait, MissingParts } from './experiment-step.js';
 import type { Stage, Wait } from './stages.js';
 import { isWhole } from './stages.js';
 import type { Step } from './steps.js';
@@ -29,7 +30,7 @@ export function tellStage(
   steps: readonly Step[],
   stage: Stage,
   latest: ReplicaSetDraft | undefined,
-  outcome: Outcome,
+  outcome: Outcome & ExperimentOutcome,
 ): void {
   const { position, used, wait } = stage;
   if (used) {
@@ -40,7 +41,10 @@ export function tellStage(
     tellEvent(draft, outcome, note);
   }
   if (latest) writePosition(draft, latest, position);
-  if (wait?.for === 'experiment' && wait.runs) outcome.experiment = wait.runs;
+  if (wait?.for === 'experiment') {
+    if (wait.runs) outcome.experiment = wait.runs;
+    if (wait.problem) outcome.experimentProblem = wait.problem;
+  }
   if (stage.isMoved) {
     const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
     tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
@@ -60,8 +64,7 @@ function tellWait(draft: RolloutDraft, name: string, wait: ToldWait, outcome: Ou
   outcome.standing = standing;
   outcome.isWaiting = true;
   if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
-  if (wait.for === 'experiment')
-    lookAgainAfter(outcome, wait.untilMs === undefined ? LOOK_AT_PODS_MS : wait.untilMs - draft.nowMs);
+  if (wait.for === 'experiment') lookAgainAfter(outcome, lookAtExperimentAfterMs(wait, draft.nowMs));
   const reason = wait.for === 'approval' ? WAITING_FOR_APPROVAL : WAITING_IN_STEP;
   const message = `${name}: ${wordsOf(wait)}`;
   if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
@@ -71,13 +74,35 @@ function tellWait(draft: RolloutDraft, name: string, wait: ToldWait, outcome: Ou
 
 /** No event reports that a pod of an experiment is available. */
 const LOOK_AT_PODS_MS = 2000;
+/** A person changes what keeps a Service from being made. */
+const LOOK_AT_PROBLEM_MS = 30_000;
+
+function lookAtExperimentAfterMs({ problem, untilMs }: ExperimentWait, nowMs: number): number {
+  if (untilMs !== undefined) return untilMs - nowMs;
+  return problem ? LOOK_AT_PROBLEM_MS : LOOK_AT_PODS_MS;
+}
 
 function wordsOf(wait: ToldWait): string {
   if (wait.for === 'approval') return 'waits for an approval';
   if (wait.for === 'time') return `until ${timeOf(wait.untilMs)}`;
   if (wait.untilMs !== undefined) return `runs an experiment until ${timeOf(wait.untilMs)}`;
-  const pods = `pods of its experiment (available: ${wait.missing ?? 'unknown'})`;
-  return wait.runs ? `waits for the ${pods}` : `the ${pods} were not available in time, and are removed`;
+  if (wait.problem) return `cannot begin its experiment: ${wait.problem.message}`;
+  const parts = partsOf(wait.missing ?? { pods: 'unknown' });
+  return wait.runs || wait.isHeld
+    ? `waits for ${parts}`
+    : `${parts} were not available in time, and are removed`;
+}
+
+function partsOf({ pods, services }: MissingParts): string {
+  return [
+    ...(pods === undefined ? [] : [`the pods of its experiment (available: ${pods})`]),
+    ...(services === undefined ? [] : [`the Services of its experiment (${services})`]),
+  ].join(' and ');
+}
+
+function endOf({ isHeld, problem, runs }: ExperimentWait): string {
+  if (problem) return 'what the message names is put right';
+  return runs || isHeld ? 'time, and its checks' : 'another version';
 }
 
 function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing {
@@ -95,11 +120,8 @@ function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing
     return {
       code: 'waits-in-step',
       sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
-      unblockedBy: [
-        ...(wait.runs ? ['time, and its checks'] : ['another version']),
-        `or roll back with rollkeeper abort ${target}`,
-      ],
-      endsByItself: wait.runs !== undefined,
+      unblockedBy: [endOf(wait), `or roll back with rollkeeper abort ${target}`],
+      endsByItself: wait.problem === undefined && (wait.runs !== undefined || wait.isHeld === true),
     };
   return {
     code: 'waits-for-approval',

@@ -13,8 +13,9 @@ import type { CheckPass } from '../checks/check-needs.js';
 import type { CheckFields } from '../checks/settings.js';
 import type { FailureFields } from '../failure/settings.js';
 import type { StartFields } from '../start/settings.js';
-import { type ExperimentSurroundings, missingPods } from '../experiment/experiment.js';
-import type { StepExperiments } from '../steps/experiment-step.js';
+import type { ExperimentSurroundings } from '../experiment/experiment.js';
+import type { ExperimentServiceSurroundings } from '../side-services/side-services.js';
+import { stepExperiments } from '../side-services/step-experiments.js';
 import type { FastTrackFields, StepFields } from '../steps/settings.js';
 import type { PolicyDecision } from '../common/pass.js';
 import { isGood, isNewest, lastGood, replacesOthers } from '../common/revisions.js';
@@ -31,7 +32,8 @@ type RolloutPass = CheckPass<
   BlueGreenFields & CheckFields & FailureFields & FastTrackFields & StartFields & StepFields
 > &
   SteeredPass &
-  ExperimentSurroundings;
+  ExperimentSurroundings &
+  ExperimentServiceSurroundings;
 
 /** The version that is asked for runs, as far as its steps allow. */
 export const ROLL_OUT: VersionRule<RolloutPass> = {
@@ -75,15 +77,6 @@ function rollOut(pass: RolloutPass, { before, current, failures }: RolloutInForc
     if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
   };
   return { limits: { most, keptForRollback }, afterwards };
-}
-
-function stepExperiments(
-  { draft, experiments }: RolloutPass,
-  latest: ReplicaSetDraft | undefined,
-): StepExperiments {
-  return {
-    missing: (experiment, step) => missingPods(draft, latest, experiments, { experiment, step }),
-  };
 }
 
 /**

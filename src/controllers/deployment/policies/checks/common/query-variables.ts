@@ -10,9 +10,11 @@ const VALUES: Readonly<Record<string, (subject: CheckSubject) => string>> = {
   revision: ({ revision }) => revision,
   hash: ({ hash }) => hash,
   replicaset: ({ replicaSet }) => replicaSet,
+  service: ({ service }) => service ?? '',
   'stable-revision': ({ stable }) => stable?.revision ?? '',
   'stable-hash': ({ stable }) => stable?.hash ?? '',
   'stable-replicaset': ({ stable }) => stable?.replicaSet ?? '',
+  'stable-service': ({ stable }) => stable?.service ?? '',
   check: ({ check }) => check,
   step: ({ step }) => (step === undefined ? '' : String(step)),
 };
