@@ -55,7 +55,7 @@ async function measure(): Promise<void> {
       overhead: (ms) => void seen.overhead.push(ms / 1000),
       ended: (_, ms) => void ended.push(ms / 1000),
     },
-    isLeader: () => isMeasured,
+    tellsOf: () => isMeasured,
   });
   const deployments = watchFromOutside<Deployment>(Deployment);
   rollouts.watch({

@@ -73,6 +73,7 @@ export const SIDEBAR = [
       of('Leadership', '/docs/LEADERSHIP'),
       of('Redis', '/docs/REDIS'),
       of('Performance', '/docs/PERFORMANCE'),
+      of('Slots', '/docs/SCALE'),
       of('Alternatives', '/docs/ALTERNATIVES'),
       of('Rollouts compared', '/docs/ROLLOUTS-COMPARED'),
       of('Architecture', '/ARCHITECTURE'),

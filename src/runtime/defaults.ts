@@ -35,3 +35,6 @@ export const DEFAULT_SPREAD_AFTER_MS = 0;
  * take the full 32 s limit, and bounds how long a hanging sync blocks its object.
  */
 export const DEFAULT_SYNC_TIMEOUT_MS = 120_000;
+
+/** The greatest number of slots: each has a watch of its own for each type. */
+export const MOST_SLOTS = 1024;

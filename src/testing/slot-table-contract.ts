@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AssignedSlot, SlotTable } from '@rollkeeper/runtime/slots';
+import type { AssignedSlot, SlotMember, SlotTable } from '@rollkeeper/runtime/slots';
 import { waitFor } from './wait-for.js';
 
 /** Tables of one installation, for {@link runSlotTableContract}. */
 export interface SlotTablesUnderTest {
   /** The table as another replica sees it; all of them share one installation, in which no term has begun. */
   table(): SlotTable;
+  /** The process that has this table, and was this replica, dies. */
+  dies(table: Pick<SlotTable, 'close'>, replica: string): Promise<void>;
   /** Keeps what the store has. The result puts it back, as the restore of a backup or an old replica of the store does. */
   saved(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
@@ -128,6 +130,46 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
       await expect(leader.assign([])).rejects.toMatchObject(refused(0));
     });
 
+    it('knows the replicas that take slots, each by its last report', async () => {
+      expect(await table.members()).toEqual([]);
+      await table.report('x', []);
+      await other.report('y', [0, 12]);
+      await table.report('x', [1]);
+      expect(byName(await other.members())).toEqual([
+        { replica: 'x', current: [1] },
+        { replica: 'y', current: [0, 12] },
+      ]);
+    });
+
+    it('forgets a replica that leaves, and one whose process dies', async () => {
+      await table.report('x', [1]);
+      await other.report('y', [2]);
+      await table.report('z', [3]);
+      await table.leave('z');
+      await subject.dies(other, 'y');
+      await waitFor(async () => (await table.members()).length === 1);
+      expect(await table.members()).toEqual([{ replica: 'x', current: [1] }]);
+    });
+
+    it('wakes those who wait for replicas where one reports something new, or leaves', async () => {
+      let woken = 0;
+      const stop = other.onMembers(() => void woken++);
+      const isWokenBy = async (act: (round: number) => Promise<void>): Promise<void> => {
+        let round = 0;
+        const before = woken;
+        await waitFor(async () => {
+          await act(round++);
+          return woken > before;
+        });
+      };
+      await isWokenBy((round) => table.report('x', [round]));
+      await isWokenBy(async (round) => {
+        await table.report('x', [100 + round]);
+        await table.leave('x');
+      });
+      stop();
+    });
+
     it('wakes those who wait for changes, on any replica, until they stop', async () => {
       let woken = 0;
       const stop = other.onChanged(() => void woken++);
@@ -144,4 +186,8 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
       expect(woken).toBe(before);
     });
   });
+}
+
+function byName(members: readonly SlotMember[]): readonly SlotMember[] {
+  return members.toSorted((one, other) => (one.replica < other.replica ? -1 : 1));
 }

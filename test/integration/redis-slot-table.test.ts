@@ -14,6 +14,7 @@ runSlotTableContract('RedisSlotTable', async () => {
       made.push(table);
       return table;
     },
+    dies: async (table) => table.close(),
     saved: () => savedKey(inject('redisUrl'), `${keyPrefix}slots`),
     async stop() {
       for (const table of made) table.close();
@@ -29,4 +30,23 @@ it('a RedisSlotTable keeps its slots for ever, so that no epoch goes back', asyn
   expect(await redis.pttl(`${keyPrefix}slots`)).toBe(-1);
   redis.disconnect();
   table.close();
+});
+
+it('a RedisSlotTable counts a replica as alive on a server that has not seen its connection', async () => {
+  const keyPrefix = `test-${randomUUID()}:`;
+  const table = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix });
+  const redis = new Redis(inject('redisUrl'));
+  await table.report('x', [1]);
+  const key = `{${keyPrefix}slots}:members`;
+  const [at, , slots] = JSON.parse((await redis.hget(key, 'x')) ?? '') as [number, string, string];
+  const otherServer = JSON.stringify([at, 'another', slots]);
+  table.close();
+  const reader = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix });
+  await redis.hset(key, 'x', otherServer);
+  expect(await reader.members()).toEqual([{ replica: 'x', current: [1] }]);
+  await redis.hset(key, 'x', JSON.stringify([at - 20_000, 'another', slots]));
+  expect(await reader.members()).toEqual([]);
+  expect(await redis.exists(key)).toBe(0);
+  redis.disconnect();
+  reader.close();
 });

@@ -73,6 +73,7 @@ describe.each(topologies)('on $name', ({ start }) => {
         made.push(table);
         return table;
       },
+      dies: async (table) => table.close(),
       saved: () => savedKey(redis.url, `${keyPrefix}slots`),
       async stop() {
         for (const table of made) table.close();

@@ -48,6 +48,11 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     at: 5,
     quiet: [series('rollkeeper_leader_transitions_total{name="leader"}', '0+0.2x30')],
   },
+  RollkeeperSlotsUnowned: {
+    fires: [series('rollkeeper_unowned_slots{instance="a"}', '2x30')],
+    at: 2,
+    quiet: [series('rollkeeper_unowned_slots{instance="a"}', '2 0x30')],
+  },
   RollkeeperSyncsFail: {
     fires: [
       series('controller_runtime_reconcile_errors_total{controller="deployment"}', '0+20x30'),

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { ApiStatusError, ObjectShard } from '../api-client/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { InformerSource } from '../../runtime/controller/controller-definition.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
@@ -66,6 +67,49 @@ describe('InformerFactory', () => {
     // By itself, none of the others would notice earlier than after 35 s.
     await clock.advance(26_000);
     for (const { lister } of informers) expect(lister.get('a/x')).toBeDefined();
+    stopper.abort();
+    await running;
+  });
+
+  it('changes the shards of all namespaced types at once, and waits for the copy of one in all of them', async () => {
+    const { clock, server, stopper } = make();
+    const options = { client: server, clock, random: new SeededRandom(1), logger: silentLogger, shards: [] };
+    const factory = new InformerFactory(options);
+    const [pods, sets] = [Pod, ReplicaSet].map((type) => factory.informerFor(type));
+    factory.informerFor(Node);
+    const running = factory.run(stopper.signal);
+    await factory.waitForSync(stopper.signal);
+    const half = new ObjectShard('object.metadata.namespace', [{ start: 0n, end: 2n ** 63n }]);
+    // Its hash is in the lower half.
+    server.put('shop', 'x');
+    expect([pods?.lister.list(), sets?.lister.list()]).toEqual([[], []]);
+    factory.setShards([half]);
+    await factory.waitUntilCurrentIn(half, stopper.signal);
+    for (const informer of [pods, sets]) expect(informer?.lister.get('shop/x')).toBeDefined();
+    factory.setShards([]);
+    for (const informer of [pods, sets]) expect(informer?.lister.list()).toEqual([]);
+    expect(() => make().factory.setShards([half])).toThrow('have no shards');
+    stopper.abort();
+    await running;
+  });
+
+  it('waits for no copy of a type that the server refuses to list, if nothing needs it', async () => {
+    const { clock, server, stopper } = make();
+    const options = { client: server, clock, random: new SeededRandom(1), logger: silentLogger, shards: [] };
+    const factory = new InformerFactory(options);
+    factory.informerFor(Pod);
+    const running = factory.run(stopper.signal);
+    server.failNext('list', new ApiStatusError({ code: 403 }), 9);
+    const half = new ObjectShard('object.metadata.namespace', [{ start: 0n, end: 2n ** 63n }]);
+    factory.setShards([half]);
+    let isNeededCurrent = false;
+    void factory.waitUntilCurrentIn(half, stopper.signal).then(
+      () => (isNeededCurrent = true),
+      () => undefined,
+    );
+    await clock.advance(0);
+    await factory.waitUntilCurrentIn(half, stopper.signal, () => true);
+    expect(isNeededCurrent).toBe(false);
     stopper.abort();
     await running;
   });

@@ -1,4 +1,5 @@
 import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { ObjectShard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
@@ -186,6 +187,36 @@ export class InformerFactory {
   /** Resolves once each informer requested so far has a list, or the server's answer that there is none. */
   async waitUntilSettled(signal: AbortSignal): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.waitUntilSettled(signal)));
+  }
+
+  /**
+   * Makes all informers of namespaced types show the objects of these shards from now on, at the same moment; see
+   * `SharedInformer.setShards`.
+   * @throws IllegalStateError for a factory that was not made with shards
+   */
+  setShards(shards: readonly ObjectShard[]): void {
+    for (const informer of this.sharded()) informer.setShards(shards);
+  }
+
+  /**
+   * Resolves once all informers of namespaced types show a shard as the server has it; rejects with the signal's reason.
+   * @param isOptional whether the server may also have answered that there is no list of a type. @default none may
+   */
+  async waitUntilCurrentIn(
+    shard: ObjectShard,
+    signal: AbortSignal,
+    isOptional: (informer: Informer) => boolean = () => false,
+  ): Promise<void> {
+    await Promise.all(
+      this.sharded().map((informer) =>
+        informer.waitUntilCurrentIn(shard, signal, { optional: isOptional(informer) }),
+      ),
+    );
+  }
+
+  private sharded(): readonly SharedInformer<KubernetesObject>[] {
+    if (!this.options.shards) throw new IllegalStateError('these informers have no shards');
+    return [...this.informers.values()].filter(({ type }) => type.namespaced);
   }
 
   /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */

@@ -68,6 +68,8 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly lastSyncedResourceVersion: string | undefined;
   /** With separately watched namespaces: those without a complete first list. @default none */
   readonly unsyncedNamespaces?: readonly string[];
+  /** With shards: whether the objects of a namespace are among those shown. @default all are */
+  showsNamespace?(namespace: string): boolean;
   /** With shards: whether the server sends the objects of others as well, which are left out here. @default false */
   readonly leavesOutShards?: boolean;
   /**

@@ -39,6 +39,15 @@ describe('an informer of shards', () => {
     expect(harness.server.requests).toEqual([`list in ${LOWER.selector}`, `watch 102 in ${LOWER.selector}`]);
   });
 
+  it('says which namespaces it shows', async () => {
+    const informer = make([LOWER]);
+    const shown = () => ['shop', 'bank'].map((namespace) => informer.showsNamespace(namespace));
+    expect(shown()).toEqual([true, false]);
+    informer.setShards([UPPER]);
+    expect(shown()).toEqual([false, true]);
+    expect(new InformerHarness().informer.showsNamespace('bank')).toBe(true);
+  });
+
   it('keeps the objects of a shard when another one is listed again', async () => {
     make([LOWER, UPPER]);
     harness.server.put('shop', 'x');

@@ -105,6 +105,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
   }
 
+  showsNamespace(namespace: string): boolean {
+    return !this.config.isSharded || this.parts.some((part) => part.isOnlyOneOf(namespace));
+  }
+
   get leavesOutShards(): boolean {
     return this.parts.some(({ isShardSelected }) => isShardSelected === false);
   }
@@ -168,6 +172,21 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   isCurrentIn({ selector }: ObjectShard): boolean {
     const part = this.parts.find(({ shard }) => shard?.selector === selector);
     return part?.hasSynced === true && part.isCurrent;
+  }
+
+  /**
+   * Resolves once {@link isCurrentIn}, and also once the shard is not watched any more; rejects with the signal's reason.
+   * @param options.optional resolves as well once the server has answered that there is no list
+   */
+  waitUntilCurrentIn(
+    { selector }: ObjectShard,
+    signal: AbortSignal,
+    { optional = false }: { readonly optional?: boolean } = {},
+  ): Promise<void> {
+    const isSettled = (part: WatchedPart<T>): boolean =>
+      part.isCurrent && (part.hasSynced || (optional && part.trouble?.code !== undefined));
+    const isOfShard = ({ shard }: WatchedPart<T>): boolean => shard?.selector === selector;
+    return this.waiters.waitUntil(() => this.parts.filter(isOfShard).every(isSettled), signal);
   }
 
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean {

@@ -89,7 +89,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
   const { api, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
-    { ...IDENTITIES[api], for: kind, workers },
+    { ...IDENTITIES[api], for: kind, workers, perNamespace: true },
     ({ clock, events, informers }) => {
       const deployments = informers.informerFor<Deployment>(kind);
       const others = neighboursIn(informers, compiled);

@@ -1,4 +1,4 @@
-import type { ControllerDefinition, ResourceType } from '@rollkeeper/runtime';
+import type { ControllerDefinition, ControllerTraits, ResourceType } from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { Deployment, controllerOf } from '@rollkeeper/machinery/kubernetes';
@@ -20,6 +20,11 @@ import { hasReplicaFailure } from './status.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
 
+const TRAITS: ControllerTraits<ReplicaSet> = {
+  ...{ name: 'replicaset', aliases: ['replicaset-controller'] },
+  ...{ for: ReplicaSet, workers: 10, perNamespace: true },
+};
+
 /**
  * The ReplicaSet controller, with custom options.
  * @param deploymentTypes the types that a workload selection applies to
@@ -32,7 +37,7 @@ export function createReplicaSetController(
   const compiled = compileReplicaSetControllerOptions(options);
   const { waits } = compiled;
   return defineController<ReplicaSet, SeenReplicaSet, PlannedPods>(
-    { name: 'replicaset', aliases: ['replicaset-controller'], for: ReplicaSet, workers: 10 },
+    TRAITS,
     ({ clock, events, informers, logger, random, selects }) => {
       const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
       const pods = informers.informerFor<Pod>(Pod);

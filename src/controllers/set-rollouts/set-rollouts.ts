@@ -62,7 +62,7 @@ export function createSetRollouts(
 ): ControllerDefinition {
   const kind: Kind<SetObject> = of.kind;
   return defineController<SetObject, SeenSet, PlannedSet>(
-    { name, for: kind, workers: WORKERS, serviceAccount: 'deployment-controller' },
+    { name, for: kind, workers: WORKERS, serviceAccount: 'deployment-controller', perNamespace: true },
     ({ clock, informers }) => ({
       ...stepsOf({
         of,

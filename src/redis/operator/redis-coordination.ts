@@ -6,6 +6,7 @@ import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
 import type { RedisLeaseLinksOptions } from '../leader-election/redis-lease-links.js';
 import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
 import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
+import { RedisSlotTable } from '../slots/redis-slot-table.js';
 import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import {
@@ -96,6 +97,14 @@ class RedisCoordination implements Coordination {
     const consumer = new BullMqWorkQueueConsumer({ queue, logger });
     const actors = this.actorsSeen();
     return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, random, logger });
+  }
+
+  slotTableOf(count: number): RedisSlotTable {
+    const { keyPrefix, logger } = this.parts;
+    const name = `slots-${count}`;
+    const table = new RedisSlotTable({ url: this.redisUrl, keyPrefix: `${keyPrefix}:`, name, logger });
+    this.closings.push(() => table.close());
+    return table;
   }
 
   private actorsSeen(): ActorRuntime {

@@ -1,12 +1,21 @@
 import { SupersededError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { NO_REPLICA, assertCount, otherCount } from '@rollkeeper/runtime/slots';
-import type { AssignedSlot, SlotAssigner, SlotChange, SlotTable } from '@rollkeeper/runtime/slots';
+import { MEMBER_LIVES_MS, NO_REPLICA, assertCount, otherCount } from '@rollkeeper/runtime/slots';
+import type {
+  AssignedSlot,
+  SlotAssigner,
+  SlotChange,
+  SlotMember,
+  SlotTable,
+} from '@rollkeeper/runtime/slots';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { RedisConnection } from '../connection/index.js';
-import { LuaScript, assertRedisUrl, createRedisConnection } from '../connection/index.js';
+import { LuaScript, assertRedisUrl, createRedisConnection, hashTagOf } from '../connection/index.js';
 
 const beginScript = new LuaScript<string[]>(new URL('./lua/begin-slots-1.lua', import.meta.url));
+const reportScript = new LuaScript<number>(new URL('./lua/report-member-1.lua', import.meta.url));
+const leaveScript = new LuaScript<number>(new URL('./lua/leave-slots-1.lua', import.meta.url));
+const membersScript = new LuaScript<string[]>(new URL('./lua/read-members-1.lua', import.meta.url));
 const assignScript = new LuaScript<string[]>(new URL('./lua/assign-slots-1.lua', import.meta.url));
 
 /** The options of {@link RedisSlotTable}. */
@@ -15,21 +24,30 @@ export interface RedisSlotTableOptions {
   readonly url: string;
   /** Prefix of every key. @default 'rollkeeper:' */
   readonly keyPrefix?: string;
+  /** Name of the table: two of one installation have nothing to do with each other. @default 'slots' */
+  readonly name?: string;
   /** A command without an answer after this time has failed, milliseconds. @default 1000 */
   readonly commandTimeoutMs?: number;
   readonly logger?: Logger;
 }
 
-/** The {@link SlotTable} in one hash in Redis. Connects on first use. */
+/**
+ * The {@link SlotTable} in one hash in Redis, and the replicas' reports in another. Connects on first use. A replica is visible by a
+ * shard channel that it alone subscribes to, which in a Cluster is where the reports are: when its process dies, the kernel closes the connection.
+ */
 export class RedisSlotTable implements SlotTable {
   private readonly key: string;
   private readonly wakes = new Set<() => void>();
+  private readonly memberWakes = new Set<() => void>();
+  /** The last report of this process, by its replica: sent again where Redis has not seen our connection when it came. */
+  private readonly reports = new Map<string, readonly number[]>();
   private connection: RedisConnection | undefined;
   private subscriber: RedisConnection | undefined;
+  private visible: RedisConnection | undefined;
 
   constructor(private readonly options: RedisSlotTableOptions) {
     assertRedisUrl(options.url);
-    this.key = `${options.keyPrefix ?? 'rollkeeper:'}slots`;
+    this.key = `${options.keyPrefix ?? 'rollkeeper:'}${options.name ?? 'slots'}`;
   }
 
   async begin(term: LeaderTerm, count: number): Promise<SlotAssigner> {
@@ -51,10 +69,39 @@ export class RedisSlotTable implements SlotTable {
     return () => this.wakes.delete(wake);
   }
 
+  async report(replica: string, current: readonly number[]): Promise<void> {
+    if (!this.reports.has(replica)) await this.links.ssubscribe(this.aliveChannel(replica));
+    this.reports.set(replica, current);
+    await this.send(replica, current);
+  }
+
+  async leave(replica: string): Promise<void> {
+    this.reports.delete(replica);
+    await leaveScript.run(this.commands, [this.membersKey], [replica, this.membersChannel]);
+  }
+
+  async members(): Promise<readonly SlotMember[]> {
+    const args = [this.aliveChannel(''), MEMBER_LIVES_MS];
+    const flat = await membersScript.run(this.commands, [this.membersKey], args);
+    return Array.from({ length: flat.length / 2 }, (_, at) => ({
+      replica: flat[at * 2] ?? '',
+      current: numbersIn(flat[at * 2 + 1] ?? ''),
+    }));
+  }
+
+  onMembers(wake: () => void): () => void {
+    this.memberWakes.add(wake);
+    this.listen();
+    return () => this.memberWakes.delete(wake);
+  }
+
   close(): void {
     this.wakes.clear();
+    this.memberWakes.clear();
+    this.reports.clear();
     this.connection?.disconnect();
     this.subscriber?.disconnect();
+    this.visible?.disconnect();
   }
 
   private async assign(term: LeaderTerm, changes: readonly SlotChange[]): Promise<readonly AssignedSlot[]> {
@@ -69,8 +116,26 @@ export class RedisSlotTable implements SlotTable {
     return slots.map(parseSlot);
   }
 
+  private async send(replica: string, current: readonly number[]): Promise<void> {
+    const args = [replica, current.join(), this.aliveChannel(replica), this.membersChannel];
+    await reportScript.run(this.commands, [this.membersKey], args);
+  }
+
   private get channel(): string {
     return `${this.key}:changed`;
+  }
+
+  /** On the server of the table, and of the channels by which replicas are visible. */
+  private get membersKey(): string {
+    return `{${hashTagOf(this.key)}}:members`;
+  }
+
+  private get membersChannel(): string {
+    return `${this.membersKey}:changed`;
+  }
+
+  private aliveChannel(replica: string): string {
+    return `${this.membersKey}:alive:${replica}`;
   }
 
   private get commands(): RedisConnection {
@@ -79,23 +144,46 @@ export class RedisSlotTable implements SlotTable {
     return this.connection;
   }
 
+  /** The connection by which replicas of this process are visible. */
+  private get links(): RedisConnection {
+    if (this.visible) return this.visible;
+    const { logger, url } = this.options;
+    const visible = createRedisConnection({
+      ...{ url, logger, connectionName: 'slots-alive' },
+      mode: 'blocking',
+      shardChannels: true,
+    });
+    visible.on('ready', () => {
+      // A server that was restarted or replaced has not seen this connection before. What fails is sent with the next report.
+      for (const [replica, current] of this.reports) this.send(replica, current).catch(() => undefined);
+    });
+    this.visible = visible;
+    return visible;
+  }
+
   /** A message is lost that is published while the connection is broken, so those who wait are woken after each reconnection. */
   private listen(): void {
     if (this.subscriber) return;
     const { logger, url } = this.options;
-    this.subscriber = createRedisConnection({
+    const subscriber = createRedisConnection({
       url,
       logger,
       connectionName: 'slots-listener',
       mode: 'blocking',
     });
-    const wakeAll = (): void => {
-      for (const wake of [...this.wakes]) wake();
+    this.subscriber = subscriber;
+    const wakeAll = (wakes: ReadonlySet<() => void>): void => {
+      for (const wake of [...wakes]) wake();
     };
-    this.subscriber.on('message', wakeAll);
-    this.subscriber.on('ready', wakeAll);
+    subscriber.on('message', (channel: string) =>
+      wakeAll(channel === this.membersChannel ? this.memberWakes : this.wakes),
+    );
+    subscriber.on('ready', () => {
+      wakeAll(this.wakes);
+      wakeAll(this.memberWakes);
+    });
     // Rejects only if we close the connection; the client subscribes again after each reconnection.
-    this.subscriber.subscribe(this.channel).catch(() => undefined);
+    subscriber.subscribe(this.channel, this.membersChannel).catch(() => undefined);
   }
 }
 
@@ -114,4 +202,8 @@ function explain(error: unknown): never {
   if (name !== 'SUPERSEDED') throw error;
   const what = number === '0' ? 'no term has begun' : `the term of epoch ${number} has begun`;
   throw new SupersededError(`refused: for the slots ${what}`, { epoch: Number(number) });
+}
+
+function numbersIn(text: string): readonly number[] {
+  return text === '' ? [] : text.split(',').map(Number);
 }

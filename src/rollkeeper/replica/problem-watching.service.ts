@@ -83,6 +83,8 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
   ): (type: ResourceType) => readonly DeepReadonly<KubernetesObject>[] | undefined {
     const pods = qualifiedResource(Pod);
     const areScantPods = trimsFor(this.options.definitions).get(pods) === DEFAULT_TRIMS.get(pods);
+    // With slots they are of the namespaces that this replica holds.
+    if (this.options.slots > 0) return () => undefined;
     return (type) => {
       const name = qualifiedResource(type);
       const informer = this.manager.informers.find(name);

@@ -50,6 +50,7 @@ export class ReplicaManagerOptions {
       reconcileOn: options['reconcile-on'],
       drainTimeoutMs: options['drain-timeout-ms'],
       spreadAfterMs: options['spread-after-ms'],
+      slots: options.slots === 0 ? undefined : options.slots,
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       background: [observation.peers, ...(certificate ? [certificate] : [])],
       observers: [observation.journal],

@@ -16,6 +16,7 @@ import {
   DEFAULT_SPREAD_AFTER_MS,
   DEFAULT_SYNC_TIMEOUT_MS,
   LEADER_ELECTION_DEFAULTS,
+  MOST_SLOTS,
 } from '@rollkeeper/runtime/defaults';
 import { LOCAL_READS } from '../admin/server/decide-access.js';
 import { OIDC_RIGHTS } from '../admin/oidc/oidc-options.js';
@@ -533,6 +534,14 @@ export const REPLICA_OPTIONS_TABLE = {
     least: 0,
     default: DEFAULT_SPREAD_AFTER_MS,
     chart: { path: 'spreadAfterMs' },
+  }),
+  slots: wholeNumber({
+    help: 'spread namespaces over so many slots: each replica watches and caches those of some, and works on them alone (docs/SCALE.md); the same on all replicas. 0: every replica watches everything',
+    value: 'count',
+    least: 0,
+    most: MOST_SLOTS,
+    default: 0,
+    chart: { path: 'slots' },
   }),
   'caught-up-timeout-ms': milliseconds({
     help: 'how long a sync waits for its caches',

@@ -33,6 +33,26 @@ describe('the options of a replica', () => {
     expect(() => problemsWith({ 'problems-interval-ms': 10 })).toThrow('problems-interval-ms: ');
   });
 
+  it('take slots where all replicas share a Redis, and refuse with them what needs to see everything', () => {
+    const ours = { ...needed, controllers: 'deployment,replicaset' };
+    const withSlots = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...ours, slots: 8, ...more });
+    expect([compileReplicaOptions(needed).slots, withSlots({}).slots]).toEqual([0, 8]);
+    expect(() => compileReplicaOptions({ identity: 'a', coordination: 'leases', slots: 8 })).toThrow(
+      'slots: needs a Redis',
+    );
+    for (const [name, value] of Object.entries({
+      'reconcile-on': 'leader',
+      namespaces: 'shop',
+      'max-rollouts': '0',
+      'eviction-webhook': 'shop/evictions',
+      'cloudevents-sink': 'https://sink.example.com',
+      'notification-hosts': 'example.com',
+    }))
+      expect(() => withSlots({ [name]: value })).toThrow(`slots: cannot be together with ${name}`);
+    expect(() => withSlots({ slots: 1025 })).toThrow('slots: ');
+  });
+
   it('keep histories by a controller for each API, where that is asked for', () => {
     const namesWith = (more: Record<string, unknown>) =>
       compileReplicaOptions({ ...needed, 'deployment-api': 'apps/v1,rollkeeper.dev/v1', ...more })

@@ -32,6 +32,7 @@ import { numbersPerController } from './per-controller.js';
 import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.table.js';
 import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
+import { assertFitSlots } from './slot-options.js';
 import { compileScope } from './scope.js';
 import { parseWebhookAddress } from './eviction-webhook.js';
 
@@ -147,11 +148,13 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   });
   const scope = compileScope(compiled, definitions);
   const suffix = scope.id === undefined ? '' : `-${scope.id}`;
+  const leadership = decideLeadershipOptions(compiled, migration, LEADERSHIP_DEFAULTS.name + suffix);
+  assertFitSlots({ ...compiled, ...leadership, 'redis-url': redisUrl });
   return Object.freeze({
     ...compiled,
     'redis-url': redisUrl,
     problems: compiled.problems ?? (compiled.standalone ? 'all' : 'deployments'),
-    ...decideLeadershipOptions(compiled, migration, LEADERSHIP_DEFAULTS.name + suffix),
+    ...leadership,
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
     elsewhere: controllersElsewhere(compiled.controllers),

@@ -27,6 +27,10 @@ import { Observation } from './observation.service.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 import { watchedDeployments } from './watched-deployments.js';
 
+interface Placed {
+  readonly metadata: { readonly namespace?: string | undefined };
+}
+
 /** Times rollouts and counts Deployments by state, if Deployments are processed, and so watched. */
 @Injectable()
 export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
@@ -50,18 +54,37 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     if (types.length === 0) return;
     const { informers } = manager;
     const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
-    const listed = () => deployments.flatMap(({ lister }) => lister.list());
-    observeDeployments(meter, () =>
-      manager.isLeader ? countRolloutHealth(listed(), clock.now()) : undefined,
+    const tellsOf = (namespace: string | undefined): boolean => manager.tellsOf(namespace);
+    const told = <T extends Placed>(objects: readonly T[]): readonly T[] =>
+      this.options.slots === 0 ? objects : objects.filter(({ metadata }) => tellsOf(metadata.namespace));
+    /** With slots each replica counts what it works on; otherwise the leader counts everything. */
+    const counted =
+      <Count>(count: () => Count): (() => Count | undefined) =>
+      () =>
+        this.options.slots > 0 || manager.isLeader ? count() : undefined;
+    const listed = () => told(deployments.flatMap(({ lister }) => lister.list()));
+    observeDeployments(
+      meter,
+      counted(() => countRolloutHealth(listed(), clock.now())),
     );
-    observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
-    observeDegraded(meter, () => (manager.isLeader ? countDegraded(listed()) : undefined));
-    observeDrifted(meter, () => (manager.isLeader ? countDrifted(listed()) : undefined));
+    observePolicies(
+      meter,
+      counted(() => countPolicyReasons(listed())),
+    );
+    observeDegraded(
+      meter,
+      counted(() => countDegraded(listed())),
+    );
+    observeDrifted(
+      meter,
+      counted(() => countDrifted(listed())),
+    );
     const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
-    observeFailingReplicaSets(meter, () =>
-      manager.isLeader ? countFailing(replicaSets.lister.list()) : undefined,
+    observeFailingReplicaSets(
+      meter,
+      counted(() => countFailing(told(replicaSets.lister.list()))),
     );
-    const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
+    const rollouts = new RolloutDurations({ clock, metrics, tellsOf });
     this.stop = rollouts.watch({
       deployments,
       replicaSets,

@@ -190,6 +190,11 @@ export interface ControllerDefinition {
    */
   readonly worksOn?: 'all' | 'leader';
   /**
+   * Whether a sync reads, of objects in namespaces, those of its key's namespace alone, and its changes wake keys of their own namespace alone.
+   * Then slots may spread its keys: each replica caches the namespaces of its slots, and works on them. @default false
+   */
+  readonly perNamespace?: boolean;
+  /**
    * The queue in which its keys wait. `shared`: all replicas take them from one queue. `local`: in the memory of the
    * leader, which alone processes them (`worksOn` is `leader`); it needs no connection and no timer while idle. Keys
    * lost with a former leader are found again by the next leader's initial list. @default 'shared'

@@ -10,3 +10,5 @@ export type {
   ManagerState,
   Runnable,
 } from './manager.js';
+export { dueInSlots } from './slotted-work.js';
+export type { SlotWork } from './slotted-work.js';

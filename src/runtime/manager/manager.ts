@@ -11,6 +11,8 @@ import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
 import { LeaderPrecedence } from '../work-queue/index.js';
 import type { NeededInformer } from './needs.js';
 import { missingOf } from './needs.js';
+import type { SlotWork } from './slotted-work.js';
+import { workInSlots } from './slotted-work.js';
 
 /** A component with a life cycle: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
 export interface Runnable {
@@ -56,8 +58,11 @@ export interface ManagedController {
   readonly sweep?: LeaderRunnable;
   /** The caches that it requires; it starts as soon as all of them have synced. @default none */
   readonly needs?: readonly NeededInformer[];
-  /** See {@link ControllerDefinition.worksOn}. @default 'all' */
-  readonly worksOn?: 'all' | 'leader';
+  /**
+   * See {@link ControllerDefinition.worksOn}; `slots`: each replica turns the changes of its slots into keys, and processes them.
+   * @default 'all'
+   */
+  readonly worksOn?: 'all' | 'leader' | 'slots';
 }
 
 /** See `Coordination`, which has the same methods. */
@@ -88,6 +93,8 @@ export interface ManagerOptions {
   readonly reconcileOn?: 'all' | 'leader';
   /** The work that this replica has to take over before it leads, and leaves behind after it. @default nothing */
   readonly handover?: Handover;
+  /** For controllers that work in slots. @default there are none */
+  readonly slots?: SlotWork | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Traces the changes that the leader sees. @default none */
@@ -138,6 +145,7 @@ export class Manager {
       logger.info('the caches are filled; working');
       const everywhere = this.options.controllers.filter((managed) => this.worksEverywhere(managed));
       const work = everywhere.map((managed) => guard(this.work(managed, stop)));
+      if (this.options.slots) work.push(guard(this.inSlots(this.options.slots, stop)));
       const election = guard(elector.run((leading, term) => this.lead(leading, term), stop));
       await aborted(stop);
       logger.info('stopping');
@@ -188,14 +196,16 @@ export class Manager {
 
   /** The leader's part: turns every change in its informers, and initially every object, into keys. */
   private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
-    const { controllers, logger } = this.options;
+    const { controllers, logger, slots } = this.options;
     const { epoch } = term;
     if (!(await this.takeOver(signal, term))) return;
     logger.info('leading', { epoch });
     this.precedence.set(true);
     // If one fails, or its adds are refused, the others are cancelled: we are about to give up the lease.
     const failed = new AbortController();
-    const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
+    const led = controllers.filter(({ worksOn }) => worksOn !== 'slots');
+    const work = led.map((managed) => this.leadOne(managed, term, signal, failed));
+    if (slots) work.push(this.leadSlots(slots, term, signal, failed));
     try {
       await Promise.all([aborted(signal), ...work]);
     } finally {
@@ -205,6 +215,27 @@ export class Manager {
       if (!hasCode(signal.reason, 'LEASE_LOST')) await this.options.handover?.handOver?.();
       logger.info('no longer leading', { epoch });
     }
+  }
+
+  private async leadSlots(
+    { leader }: SlotWork,
+    term: LeaderTerm,
+    signal: AbortSignal,
+    failed: AbortController,
+  ): Promise<void> {
+    try {
+      await leader.lead(term, AbortSignal.any([signal, failed.signal]));
+    } catch (error) {
+      failed.abort(whyFailed(error));
+      throw error;
+    }
+  }
+
+  private async inSlots(slots: SlotWork, stop: AbortSignal): Promise<void> {
+    const { clock, controllers, logger, tracer } = this.options;
+    const slotted = controllers.filter(({ worksOn }) => worksOn === 'slots');
+    const filled = slotted.map((managed) => ({ ...managed, untilFilled: this.untilFilled(managed, stop) }));
+    await workInSlots(filled, { ...slots, clock, logger, tracer }, stop);
   }
 
   /** Returns whether we still lead. @throws SupersededError */

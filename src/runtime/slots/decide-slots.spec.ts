@@ -137,6 +137,31 @@ describe('the assignment of slots', () => {
     expect(then.filter(({ owner }) => owner === 'new')).toHaveLength(2);
   });
 
+  it('comes to keep about as many copies in each replica, however the replicas have come', () => {
+    fc.assert(
+      fc.property(sizes, ({ count, size }) => {
+        let slots: readonly SlotHolders[] = free(count);
+        for (let living = 1; living <= size; living++) slots = settle(slots, replicasOf(living)).slots;
+        if (size < 3) return;
+        const [owned, stoodBy] = [loads(slots), loads(slots, 'standby')];
+        const copies = replicasOf(size).map((each) => (owned.get(each) ?? 0) + (stoodBy.get(each) ?? 0));
+        expect(Math.max(...copies)).toBeLessThanOrEqual(Math.ceil((2 * count) / size) + 2);
+      }),
+      runs,
+    );
+  });
+
+  it('moves no standby while a copy is not current, so that at most one slot is without a warm one', () => {
+    const two = settle(free(12), replicasOf(2)).slots;
+    const replicas = replicasOf(3);
+    const isCurrent = (replica: string, slot: number) => replica !== 'replica-2' || slot !== 0;
+    const { slots } = settle(two, replicas);
+    const behind = slots.with(0, { owner: slots[0]!.owner, standby: 'replica-2' });
+    expect(
+      decideSlots({ slots: behind, replicas, isCurrent, movesAtOnce: 1 }).map(({ standby }) => standby),
+    ).toEqual(behind.map(({ standby }) => standby));
+  });
+
   it('makes the old owner of a moved slot its standby, whose copy is current', () => {
     const before = settle(free(32), replicasOf(3)).slots;
     const { steps } = settle(before, [...replicasOf(3), 'new'], 1);

@@ -22,7 +22,8 @@ export interface SlotsSeen {
  *
  * 1. A slot without an owner, or whose owner is dead, goes to its standby, and without one to another replica at once.
  * 2. The owners' numbers of slots differ by two at most in the end. A slot moves only to a replica whose copy is current; until then it is that slot's standby. The old owner becomes the standby.
- * 3. Each slot has a standby, if there are two replicas; those of one owner's slots are spread over the others.
+ * 3. Each slot has a standby, if there are two replicas; those of one owner's slots are spread over the others. Once all copies are
+ *    current, standbys move one by one until the replicas' numbers of copies differ little.
  *
  * Ties are broken by rendezvous hashing, so that nothing depends on the order of the replicas. The cost grows with slots and replicas,
  * and not with objects.
@@ -32,7 +33,40 @@ export function decideSlots({ isCurrent, movesAtOnce, replicas, slots }: SlotsSe
   if (living.length === 0) return slots;
   const taken = takeOver(slots, living);
   const moved = move(taken, { living, isCurrent, movesAtOnce });
-  return withStandbys(moved, living);
+  const whole = withStandbys(moved, living);
+  // Not beside moves, whose targets are standbys for a while, and one at a time: until its copy is there, the slot has none that is warm.
+  const isAtRest = whole.every(
+    (holders, slot) => isSame(holders, slots[slot]) && isCurrent(holders.standby, slot),
+  );
+  return isAtRest ? withStandbyMoved(whole, living) : whole;
+}
+
+function isSame(one: SlotHolders, other: SlotHolders | undefined): boolean {
+  return one.owner === other?.owner && one.standby === other.standby;
+}
+
+/** How many copies each replica keeps. */
+function copiesOf(holders: readonly SlotHolders[], living: readonly string[]): Map<string, number> {
+  const copies = new Map(living.map((replica) => [replica, 0]));
+  for (const { owner, standby } of holders)
+    for (const replica of [owner, standby]) copies.set(replica, (copies.get(replica) ?? 0) + 1);
+  return copies;
+}
+
+/** One standby goes from a replica with many copies to one with few, as long as their numbers differ much. */
+function withStandbyMoved(
+  holders: readonly SlotHolders[],
+  living: readonly string[],
+): readonly SlotHolders[] {
+  const copies = copiesOf(holders, living);
+  const byCopies = living.toSorted((one, other) => (copies.get(one) ?? 0) - (copies.get(other) ?? 0));
+  for (const to of byCopies)
+    for (const from of byCopies.toReversed()) {
+      if ((copies.get(from) ?? 0) - (copies.get(to) ?? 0) <= TOLERATED) break;
+      const slot = holders.findIndex(({ owner, standby }) => standby === from && owner !== to);
+      if (slot >= 0) return holders.with(slot, { owner: holders[slot]!.owner, standby: to });
+    }
+  return holders;
 }
 
 /** How many slots each replica owns. */

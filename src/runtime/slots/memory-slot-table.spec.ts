@@ -6,6 +6,7 @@ runSlotTableContract('MemorySlotTable', async () => {
   const table = new MemorySlotTable();
   return {
     table: () => table,
+    dies: async (_table, replica) => table.dies(replica),
     saved: async () => {
       const slots: readonly AssignedSlot[] = await table.read();
       return async () => table.loseData(slots);

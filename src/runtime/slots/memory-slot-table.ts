@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isCurrent, mayBegin, refusedBy } from '../work-queue/term-fence.js';
 import type { LeaderTerm } from '../work-queue/work-queue.js';
-import type { AssignedSlot, SlotAssigner, SlotChange, SlotTable } from './slot-table.js';
+import type { AssignedSlot, SlotAssigner, SlotChange, SlotMember, SlotTable } from './slot-table.js';
 import { NO_REPLICA } from './slot-table.js';
 
 /** The {@link SlotTable} of the replicas of one process. */
@@ -9,6 +9,8 @@ export class MemorySlotTable implements SlotTable {
   private slots: readonly AssignedSlot[] = [];
   private term: LeaderTerm | undefined;
   private readonly wakes = new Set<() => void>();
+  private readonly memberWakes = new Set<() => void>();
+  private readonly reports = new Map<string, readonly number[]>();
 
   async begin(term: LeaderTerm, count: number): Promise<SlotAssigner> {
     assertCount(count);
@@ -33,8 +35,37 @@ export class MemorySlotTable implements SlotTable {
     return () => this.wakes.delete(wake);
   }
 
+  async report(replica: string, current: readonly number[]): Promise<void> {
+    const before = this.reports.get(replica);
+    this.reports.set(replica, [...current]);
+    if (before?.join() !== current.join()) this.wakeMembers();
+  }
+
+  async leave(replica: string): Promise<void> {
+    if (this.reports.delete(replica)) this.wakeMembers();
+  }
+
+  async members(): Promise<readonly SlotMember[]> {
+    return [...this.reports].map(([replica, current]) => ({ replica, current }));
+  }
+
+  onMembers(wake: () => void): () => void {
+    this.memberWakes.add(wake);
+    return () => this.memberWakes.delete(wake);
+  }
+
+  /** The process of a replica dies, which is seen at once. */
+  dies(replica: string): void {
+    this.reports.delete(replica);
+  }
+
   close(): void {
     this.wakes.clear();
+    this.memberWakes.clear();
+  }
+
+  private wakeMembers(): void {
+    for (const wake of [...this.memberWakes]) wake();
   }
 
   /** The term and the newest changes are lost, as in a Redis that restarts with an older state. */

@@ -27,6 +27,18 @@ export interface SlotChange extends SlotHolders {
   readonly epochAbove?: number;
 }
 
+/** How often a replica reports, also if nothing has changed. */
+export const MEMBER_REPORTS_EVERY_MS = 5000;
+/** A replica that has reported nothing for so long counts as dead, however it is connected: it hangs. */
+export const MEMBER_LIVES_MS = 15_000;
+
+/** A replica that takes slots, as it has reported. */
+export interface SlotMember {
+  readonly replica: string;
+  /** The slots whose copy there shows what the server has. */
+  readonly current: readonly number[];
+}
+
 /** The assignments of one term of one leader. Both methods throw SupersededError once another term has begun, without any effect. */
 export interface SlotAssigner {
   /** The slots when the term began, by their number. */
@@ -58,6 +70,22 @@ export interface SlotTable {
   read(): Promise<readonly AssignedSlot[]>;
   /** Calls `wake` after changes, and whenever some may have been missed. Returns the unsubscribe. */
   onChanged(wake: () => void): () => void;
+  /**
+   * Makes this process visible as a replica that takes slots, until {@link leave} or its end. Repeated to report other slots, and as a
+   * sign of life every `MEMBER_REPORTS_EVERY_MS`.
+   * @param replica unique to one life of one process
+   * @param current the slots whose copy here shows what the server has
+   */
+  report(replica: string, current: readonly number[]): Promise<void>;
+  /** This replica takes no slots any more. */
+  leave(replica: string): Promise<void>;
+  /**
+   * The replicas that take slots and live: each has reported, has not left, and its connection stands. One whose connection cannot be
+   * seen counts as alive for `MEMBER_LIVES_MS` after its last report.
+   */
+  members(): Promise<readonly SlotMember[]>;
+  /** Calls `wake` after reports that say something new, and after a replica left. Returns the unsubscribe. */
+  onMembers(wake: () => void): () => void;
   /** Closes the connections. */
   close(): void;
 }

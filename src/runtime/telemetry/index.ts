@@ -7,5 +7,6 @@ export {
 } from './controller-metrics.js';
 export type { ResourceReadability } from './controller-metrics.js';
 export { createWorkQueueMetrics } from './work-queue-metrics.js';
+export { observeSlots } from './slot-metrics.js';
 export { METRICS, QUEUE_BUCKETS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
 export type { Metrics, Tracing } from './ports.js';

@@ -27,6 +27,8 @@ export const METRICS = {
   leaderAttemptDuration: 'rollkeeper_leader_election_attempt_duration_seconds',
   leaderTransitions: 'rollkeeper_leader_transitions_total',
   leaderDepositions: 'rollkeeper_leader_depositions_total',
+  slots: 'rollkeeper_slots',
+  unownedSlots: 'rollkeeper_unowned_slots',
   deployments: 'rollkeeper_deployments',
   rolloutPolicies: 'rollkeeper_rollout_policies',
   degradedDeployments: 'rollkeeper_degraded_deployments',

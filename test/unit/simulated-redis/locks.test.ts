@@ -74,6 +74,7 @@ runSlotTableContract('RedisSlotTable on a simulated Redis', async () => {
       tables.push(table);
       return table;
     },
+    dies: async (table) => table.close(),
     async saved() {
       const before = server.snapshot();
       return async () => server.restore(before);

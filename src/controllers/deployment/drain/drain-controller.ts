@@ -49,7 +49,7 @@ export function createDrainController({
 }: DrainControllerOptions = {}): ControllerDefinition {
   return defineController<Pod>(
     {
-      ...{ name: 'session-drain', for: Pod, workers: WORKERS, queue: 'local' },
+      ...{ name: 'session-drain', for: Pod, workers: WORKERS, queue: 'local', perNamespace: true },
       serviceAccount: 'replicaset-controller',
     },
     ({ clock }) => {

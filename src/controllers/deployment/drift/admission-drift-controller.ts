@@ -61,7 +61,10 @@ export function createAdmissionDriftController(
   const kind = deploymentTypeOf(api);
   return defineController<Deployment>(
     // One worker: a change of a webhook makes a few requests at a time, however many Deployments there are.
-    { name: NAMES[api], for: kind, workers: 1, queue: 'local', serviceAccount: 'deployment-controller' },
+    {
+      ...{ name: NAMES[api], for: kind, workers: 1, queue: 'local', perNamespace: true },
+      serviceAccount: 'deployment-controller',
+    },
     ({ informers }) => {
       const hooks = informers.informerFor<MutatingWebhookConfiguration>(MutatingWebhookConfiguration, {
         optional: true,

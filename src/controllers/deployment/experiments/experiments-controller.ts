@@ -38,7 +38,7 @@ export function createExperimentsController({
     {
       ...{ name: 'experiments', for: ReplicaSet, workers, serviceAccount: 'deployment-controller' },
       // There are few of them, so no queue in Redis idles for them.
-      ...{ worksOn: 'leader', queue: 'local' },
+      ...{ worksOn: 'leader', queue: 'local', perNamespace: true },
     },
     ({ clock, informers }) => {
       const { lister } = informers.informerFor<ReplicaSet>(ReplicaSet);

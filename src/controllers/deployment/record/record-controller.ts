@@ -67,6 +67,7 @@ export function createRecordController(
       name: NAMES[api],
       for: kind,
       workers: 2,
+      perNamespace: true,
       serviceAccount: 'deployment-controller',
     },
     ({ informers }) => {

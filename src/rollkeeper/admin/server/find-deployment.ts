@@ -17,7 +17,7 @@ interface FoundDeployment {
   readonly deployment: DeepReadonly<Deployment>;
 }
 
-/** @throws NotFoundException; ServiceUnavailableException while it may be one that is not cached yet */
+/** @throws NotFoundException; ServiceUnavailableException while it may be one that is not cached yet, or that another replica holds */
 export function findDeployment(
   ports: Pick<AdminPorts, 'caches'>,
   { api, name, namespace }: DeploymentInPath,
@@ -28,6 +28,7 @@ export function findDeployment(
     if (isFilling(caches)) throw stillListing();
     const deployment = caches.deployments.lister.get(key);
     if (deployment) return { caches, key, deployment };
+    if (caches.deployments.showsNamespace?.(namespace) === false) throw heldElsewhere(namespace);
   }
   throw new NotFoundException({ error: `no Deployment ${key}` });
 }
@@ -48,6 +49,12 @@ export function isFilling({ deployments, replicaSets, pods }: DeploymentCaches):
   return [deployments, replicaSets, pods].some(
     ({ hasSynced, trouble }) => !hasSynced && !NO_LIST.includes(trouble?.code),
   );
+}
+
+function heldElsewhere(namespace: string): ServiceUnavailableException {
+  return new ServiceUnavailableException({
+    error: `this replica does not hold the slot of the namespace ${namespace}; ask another replica (docs/SCALE.md)`,
+  });
 }
 
 export function stillListing(): ServiceUnavailableException {

@@ -31,7 +31,7 @@ function watch(): void {
       ended: (outcome, durationMs) => void told.push([outcome, durationMs]),
       overhead: (durationMs) => void told.push(['overhead', durationMs]),
     },
-    isLeader: () => leads,
+    tellsOf: () => leads,
   });
   rollouts.watch({
     deployments: [informers.informerFor<Deployment>(Deployment)],

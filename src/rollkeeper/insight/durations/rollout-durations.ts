@@ -67,6 +67,7 @@ interface RolloutCaches {
 }
 
 interface Rollout {
+  readonly namespace: string | undefined;
   readonly generation: number;
   readonly startedMs: number;
   readonly minReadyMs: number;
@@ -78,7 +79,7 @@ interface Rollout {
 
 /**
  * Times rollouts from the caches: from the change of a Deployment's spec until the first reaction to it, and until its
- * status says complete. Runs on every replica, so that a new leader knows when current rollouts began; only the leader
+ * status says complete. Runs on every replica, so that a new leader, or a new owner of a slot, knows when current rollouts began; only one
  * reports. Objects that belong to no current rollout cost a map look-up.
  */
 export class RolloutDurations {
@@ -89,7 +90,8 @@ export class RolloutDurations {
     private readonly options: {
       readonly clock: Pick<Clock, 'monotonicNow'>;
       readonly metrics: RolloutMetrics;
-      readonly isLeader: () => boolean;
+      /** Whether this replica reports rollouts in a namespace: the leader, or who works on its slot. */
+      readonly tellsOf: (namespace: string | undefined) => boolean;
     },
   ) {}
 
@@ -158,6 +160,7 @@ export class RolloutDurations {
     if (this.rollouts.get(uid)?.generation === generation) return;
     this.end(uid, 'superseded');
     const rollout: Rollout = {
+      namespace: metadata.namespace,
       generation,
       startedMs: this.options.clock.monotonicNow(),
       minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
@@ -189,16 +192,16 @@ export class RolloutDurations {
   private answered(rollout: Rollout): void {
     if (rollout.hasFirstWrite) return;
     rollout.hasFirstWrite = true;
-    const { clock, isLeader, metrics } = this.options;
-    if (isLeader()) metrics.firstWrite(clock.monotonicNow() - rollout.startedMs);
+    const { clock, metrics, tellsOf } = this.options;
+    if (tellsOf(rollout.namespace)) metrics.firstWrite(clock.monotonicNow() - rollout.startedMs);
   }
 
   private end(uid: string, outcome: TimedOutcome): void {
     const rollout = this.rollouts.get(uid);
     if (!rollout) return;
     this.rollouts.delete(uid);
-    const { clock, isLeader, metrics } = this.options;
-    if (!isLeader()) return;
+    const { clock, metrics, tellsOf } = this.options;
+    if (!tellsOf(rollout.namespace)) return;
     const nowMs = clock.monotonicNow();
     const durationMs = nowMs - rollout.startedMs;
     metrics.ended(outcome, durationMs);

@@ -3,6 +3,7 @@ import type { Activations, ActorRuntime, ControllerQueue } from '../../activatio
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../../leader-election/index.js';
+import type { SlotTable } from '../../slots/index.js';
 import type { LeaderTerm, QueueTuning, WorkQueueMetrics } from '../../work-queue/index.js';
 
 /** Records which cluster owns an installation's keys, by the cluster's identity. */
@@ -34,6 +35,11 @@ export interface Coordination {
   readonly name: string;
   /** Opens nothing before its first use. */
   activationsOf(controller: string, options?: ActivationsOptions): Activations;
+  /**
+   * The table of so many slots. Tables of different numbers have nothing to do with each other.
+   * @default keys cannot be spread by slots
+   */
+  slotTableOf?(count: number): SlotTable | undefined;
   /** @param identity of this life of this replica, never reused */
   lockOf(identity: string): ResourceLock;
   /**

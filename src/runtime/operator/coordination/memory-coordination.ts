@@ -2,6 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemClock, SystemRandom, uuidOf } from '@rollkeeper/machinery/clock';
 import { MemoryActorStore, QueuedActivations, StoredActorRuntime } from '../../activation/index.js';
 import { MemoryLease, MemoryResourceLock } from '../../leader-election/index.js';
+import { MemorySlotTable } from '../../slots/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../../work-queue/index.js';
 import { localActivations } from './local-activations.js';
 import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
@@ -17,6 +18,12 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
   const claims = new MemoryClusterClaims();
+  const tables = new Map<number, MemorySlotTable>();
+  const slotTableOf = (count: number): MemorySlotTable => {
+    const table = tables.get(count) ?? new MemorySlotTable();
+    tables.set(count, table);
+    return table;
+  };
   const make = (parts: CoordinationParts): Coordination => {
     const { drainTimeoutMs, logger, metrics, queueView = (queue) => queue, spreadAfterMs } = parts;
     const { random = new SystemRandom() } = parts;
@@ -24,6 +31,7 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     return {
       name: 'memory',
       claims,
+      slotTableOf,
       lockOf: (identity) => new MemoryResourceLock(lease, identity),
       activationsOf: (name, { tuning, waitsIn } = {}) => {
         if (waitsIn === 'local') return localActivations(name, actors, { ...parts, clock }, tuning);

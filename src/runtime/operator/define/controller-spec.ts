@@ -188,6 +188,7 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   | 'byDefault'
   | 'eventSource'
   | 'needsWholeCluster'
+  | 'perNamespace'
   | 'queue'
   | 'queueing'
   | 'serviceAccount'

@@ -60,8 +60,8 @@ export function defineController<T extends KubernetesObject>(
   // Without the second argument the first is all of it.
   const whole = behaviourOf ? undefined : (traits as ControllerTraits<T> & ControllerBehaviour<T>);
   if (whole) assertWorks(whole);
-  const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
-    traits;
+  const { aliases, byDefault, eventSource, needsWholeCluster, perNamespace, queue } = traits;
+  const { serviceAccount, trims, worksOn } = traits;
   const queueing = traits.queueing && checkedTuning(traits.queueing);
   const construct = (dependencies: ControllerDependencies): BuiltController => {
     const behaviour = whole ?? behaviourOf?.(dependencies);
@@ -74,6 +74,7 @@ export function defineController<T extends KubernetesObject>(
       byDefault,
       eventSource,
       needsWholeCluster,
+      perNamespace,
       queue,
       queueing,
       serviceAccount,

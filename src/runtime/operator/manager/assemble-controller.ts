@@ -10,15 +10,19 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerMetrics,
+  InformerByResource,
   ObstructedKeys,
   SyncObserver,
 } from '../../controller/index.js';
 import { Controller, UnqueuedSweep, activationClient, buildController } from '../../controller/index.js';
 import type { EventRecorder } from '@rollkeeper/client/events';
-import type { ControllerQueue } from '../../activation/index.js';
+import type { Activations, ControllerQueue } from '../../activation/index.js';
 import type { ManagedController } from '../../manager/index.js';
-import { NotedInformers } from '../../manager/index.js';
+import { NotedInformers, dueInSlots } from '../../manager/index.js';
+import type { HeldSlots } from '../../slots/index.js';
+import { SlottedActivations } from '../../slots/index.js';
 import type { Coordination } from '../coordination/coordination.js';
+import { eventsInSlots } from './assemble-slots.js';
 
 /** The parts that the controllers of a replica share. */
 export interface SharedParts {
@@ -27,6 +31,8 @@ export interface SharedParts {
   /** The API as a controller sees it. */
   readonly clientOf: (definition: ControllerDefinition) => ApiClient;
   readonly informers: InformerFactory;
+  /** The slots, and the informers of their namespaces, for controllers that work per namespace. @default there are no slots */
+  readonly slots?: { readonly held: HeldSlots; readonly informers: InformerFactory } | undefined;
   readonly activationsOf: Coordination['activationsOf'];
   /** See `ControllerDependencies.rootCa`. */
   readonly rootCa?: string;
@@ -58,16 +64,19 @@ export interface SharedParts {
 
 /** Assembles one controller: its activations and their client, its workers, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
-  const { clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
-  const { defaultWorkers, name, queue: waitsIn = 'shared', queueing, syncTimeoutMs, type } = definition;
-  const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
+  const { clock, identity, logger, metrics, observers, random, selects, tracer } = parts;
+  const { defaultWorkers, name, syncTimeoutMs, type } = definition;
+  const slots = slotsOf(definition, parts);
+  const { informers } = slots ?? parts;
+  const worksOn = slots ? 'slots' : definition.queue === 'local' ? 'leader' : (definition.worksOn ?? 'all');
   const isLeadersAlone = worksOn === 'leader' || parts.reconcileOn === 'leader';
   const assertMayWork = isLeadersAlone ? parts.assertLeads : undefined;
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
   // As in Kubernetes: `deployment-controller`, `replicaset-controller`.
-  const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
+  const recorder = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
+  const events = slots ? eventsInSlots(recorder, slots.held) : recorder;
   const built = buildController(definition, {
     discovery: client,
     informers: noted,
@@ -78,8 +87,10 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     rootCa: parts.rootCa,
     selects,
   });
-  const activations = parts.activationsOf(name, { tuning: queueing, waitsIn });
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
+  const informerOf = (resource: string) =>
+    built.informerOf ? built.informerOf(resource) : cacheOf(resource);
+  const activations = activationsOf(definition, parts, informerOf);
   const { hasObject, objectOf } = objectLookup(built, () => cacheOf(qualifiedResource(type)));
   const controller = new Controller({
     name,
@@ -87,7 +98,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     observers,
     activations,
     clientFor: (activation) => activationClient(traced, activation, clock, assertMayWork),
-    informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
+    informerOf,
     events,
     objectOf,
     obstructed: parts.obstructedKeysOf?.(activations.queue),
@@ -101,19 +112,41 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     syncTimeoutMs,
     replica: identity,
   });
-  const due = built.due?.bind(built);
-  const sweep =
-    due && new UnqueuedSweep({ controller: name, queue: activations.queue, due, clock, logger, metrics });
+  const due = dueOf(built, slots?.held);
+  const { queue } = activations;
+  const sweep = due && new UnqueuedSweep({ controller: name, queue, due, clock, logger, metrics });
   return {
-    built,
-    controller,
-    hasObject,
-    activations,
-    queue: activations.queue,
+    ...{ built, controller, hasObject, activations, queue, worksOn },
     needs: noted.needs,
-    worksOn,
     ...(sweep ? { sweep } : {}),
   };
+}
+
+function slotsOf(
+  { perNamespace = false }: ControllerDefinition,
+  { slots }: Pick<SharedParts, 'slots'>,
+): SharedParts['slots'] {
+  return perNamespace ? slots : undefined;
+}
+
+function activationsOf(
+  definition: ControllerDefinition,
+  parts: SharedParts,
+  informerOf: InformerByResource,
+): Activations {
+  const { name, queue = 'shared', queueing: tuning } = definition;
+  const slots = slotsOf(definition, parts);
+  if (!slots) return parts.activationsOf(name, { tuning, waitsIn: queue });
+  return new SlottedActivations({
+    local: parts.activationsOf(name, { tuning, waitsIn: 'local' }),
+    held: slots.held,
+    isShown: (resource, version, namespace) => informerOf(resource)?.hasSeen(version, { namespace }) === true,
+  });
+}
+
+function dueOf(built: BuiltController, held: HeldSlots | undefined): BuiltController['due'] {
+  const due = built.due?.bind(built);
+  return due && held ? () => dueInSlots(due(), held) : due;
 }
 
 /** The objects of keys: those of the controller itself, if it has its own, otherwise those of its cache. */

@@ -14,7 +14,7 @@ import {
   MemoryLease,
   MemoryResourceLock,
 } from '../../leader-election/index.js';
-import type { ManagedController } from '../../manager/index.js';
+import type { InformerGroup, ManagedController, Runnable } from '../../manager/index.js';
 import { Manager, readabilityOf } from '../../manager/index.js';
 import type { Metrics, Tracing } from '../../telemetry/index.js';
 import {
@@ -23,9 +23,12 @@ import {
   createLeaderElectionMetrics,
   createWorkQueueMetrics,
   observeReadability,
+  observeSlots,
 } from '../../telemetry/index.js';
 import { assembleController } from './assemble-controller.js';
 import type { SharedParts } from './assemble-controller.js';
+import type { AssembledSlots } from './assemble-slots.js';
+import { assembleSlots } from './assemble-slots.js';
 import { ClusterGuard } from './cluster-guard.js';
 import type { Coordination, CoordinationFactory } from '../coordination/coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
@@ -46,6 +49,8 @@ export type ManagerParts = Omit<CompiledManagerOptions, 'coordination' | 'extens
 
 export interface Assembly {
   readonly manager: Manager;
+  /** Absent: keys are not spread by slots. */
+  readonly slots: AssembledSlots | undefined;
   readonly controllers: readonly ManagedController[];
   readonly coordination: Coordination;
   /** Absent: the coordination has no cluster claims. */
@@ -57,10 +62,18 @@ export interface Assembly {
   close(): Promise<void>;
 }
 
+/** The caches of a replica. */
+export interface Caches {
+  /** With slots, of the namespaces of the slots that it holds; otherwise the same as `whole`. */
+  readonly informers: InformerFactory;
+  /** For what must see all namespaces. */
+  readonly whole: InformerFactory;
+}
+
 /** Assembles a replica: controllers, election, manager, health checks, metrics. Nothing connects or runs yet. */
 export function assembleManager(
   definitions: readonly ControllerDefinition[],
-  informers: InformerFactory,
+  { informers, whole }: Caches,
   health: HealthRegistry,
   parts: ManagerParts,
 ): Assembly {
@@ -70,42 +83,39 @@ export function assembleManager(
   const queueParts = queuePartsOf(definitions, parts);
   const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
   const events = recorderOf(parts, coordination);
-  const candidate = candidateOf(parts, coordination);
-  const election = new Election({
-    ...candidate,
-    lease: { namespace: parts.place.namespace, name: parts.place.name },
-    options: parts.election,
-    metrics: createLeaderElectionMetrics(meter, 'leader'),
-    ...{ events, clock, random, logger },
+  // A restarted process of the same name must not mistake its predecessor's lease for its own.
+  const ofThisLife = `${parts.identity}_${uuidOf(random)}`;
+  const candidate = candidateOf(parts, coordination, ofThisLife);
+  const slots = assembleSlots({
+    ...{ slots: parts.slots, ofThisLife, coordination, informers, clock, logger },
+    isNeeded: (informer) => controllers.some(({ needs = [] }) => needs.includes(informer)),
   });
-  const obstacles = new ObstacleWatch({ informers, clock, logger });
+  const election = electionOf(parts, candidate, events);
+  const obstacles = new ObstacleWatch({ informers: whole, clock, logger });
   const shared: SharedParts = {
     ...sharedParts(definitions, parts, coordination),
-    informers,
+    informers: whole,
+    slots: slots && { held: slots.held, informers },
     obstructedKeysOf: (queue) => obstacles.keysOf(queue),
     eventsOf: (component) => events.as(component),
     assertLeads: () => {
       if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
     },
   };
-  const controllers = definitions.map((definition) => assembleController(definition, shared));
+  const controllers: readonly ManagedController[] = definitions.map((definition) =>
+    assembleController(definition, shared),
+  );
+  if (slots) observeSlots(meter, slots);
   observeReadability(meter, () => controllers.flatMap(readabilityByName));
   const guard = guardOf(parts, coordination);
   const eventLoop = new EventLoopMonitor(clock);
-  const extended = parts.extensions.flatMap(({ background = [] }) => background);
   const manager = new Manager({
-    informers,
+    informers: informers === whole ? informers : together(informers, whole),
+    slots,
     elector: election,
     controllers,
     handover: coordination,
-    background: [
-      events,
-      eventLoop,
-      obstacles,
-      ...(guard ? [guard] : []),
-      ...(parts.background ?? []),
-      ...extended,
-    ],
+    background: [events, eventLoop, obstacles, ...(guard ? [guard] : []), ...beside(parts)],
     ...{ reconcileOn, clock, logger, tracer },
   });
   registerChecks(health, {
@@ -116,7 +126,34 @@ export function assembleManager(
     await Promise.all(controllers.map(({ queue }) => queue.close()));
     await coordination.close();
   };
-  return { manager, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
+  return { manager, slots, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
+}
+
+function electionOf(parts: ManagerParts, candidate: Candidate, events: ApiEventRecorder): Election {
+  const { clock, logger, place, random } = parts;
+  return new Election({
+    ...candidate,
+    lease: { namespace: place.namespace, name: place.name },
+    options: parts.election,
+    metrics: createLeaderElectionMetrics(parts.metrics.meter, 'leader'),
+    ...{ events, clock, random, logger },
+  });
+}
+
+/** The work in the background that the operator brings. */
+function beside({ background = [], extensions }: ManagerParts): readonly Runnable[] {
+  return [...background, ...extensions.flatMap(({ background: ofExtension = [] }) => ofExtension)];
+}
+
+/** The caches of slots beside those of all namespaces. The leader's keys, which are not in slots, depend on the latter. */
+function together(ofSlots: InformerFactory, whole: InformerFactory): InformerGroup {
+  return {
+    run: async (signal) => void (await Promise.all([ofSlots.run(signal), whole.run(signal)])),
+    waitUntilSettled: async (signal) => {
+      await Promise.all([ofSlots.waitUntilSettled(signal), whole.waitUntilSettled(signal)]);
+    },
+    changesSeen: (scope) => whole.changesSeen(scope),
+  };
 }
 
 function recorderOf(
@@ -174,13 +211,12 @@ type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | '
   close(): void;
 };
 
-/** The identity of this replica in the election. */
+/** This replica in the election. */
 function candidateOf(
-  { client, clock, identity, logger, place, random }: ManagerParts,
+  { client, clock, logger, place }: ManagerParts,
   coordination: Coordination,
+  ofThisLife: string,
 ): Candidate {
-  // A restarted process of the same name must not mistake its predecessor's lease for its own.
-  const ofThisLife = `${identity}_${uuidOf(random)}`;
   if (place.lock === 'none')
     return { lock: new MemoryResourceLock(new MemoryLease(clock), ofThisLife), close: () => undefined };
   const witness = coordination.witnessOf?.(ofThisLife);

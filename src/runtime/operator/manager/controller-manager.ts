@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, Kind } from '@rollkeeper/machinery/kubernetes';
+import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { ApiClient } from '@rollkeeper/client/api-client';
@@ -43,8 +44,10 @@ export class ControllerManager {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly identity: string;
-  /** All caches of this replica. Request further ones before it runs. */
+  /** All caches of this replica; with slots, of the namespaces that it holds. Request further ones before it runs. */
   readonly informers: InformerFactory;
+  /** The caches of all namespaces, for controllers that slots do not spread; without slots the same. */
+  private readonly whole: InformerFactory;
   private readonly definitions = new Map<string, ControllerDefinition>();
   private assembly: Assembly | undefined;
   private usable: Promise<void> | undefined;
@@ -61,7 +64,7 @@ export class ControllerManager {
     this.clock = clock;
     this.logger = logger;
     this.identity = identity;
-    this.informers = new InformerFactory({
+    const factory = {
       // Pods are cached whole by default: a trimmed pod would surprise authors.
       trims: new Map(),
       ...cache,
@@ -70,7 +73,9 @@ export class ControllerManager {
       random,
       logger,
       maxBackoffMs: LONGEST_WATCH_BACKOFF_MS,
-    });
+    };
+    this.whole = new InformerFactory(factory);
+    this.informers = parts.slots === undefined ? this.whole : new InformerFactory({ ...factory, shards: [] });
   }
 
   /** @throws IllegalStateError after `run`; InvalidOptionError for a second controller of a name */
@@ -112,7 +117,11 @@ export class ControllerManager {
     const { clientOf, clock, random, rootCa, selects } = this.parts;
     const client = clientOf?.(definition) ?? this.client;
     const logger = this.logger.child({ controller });
-    const { informers } = this;
+    const { slots } = this.assembled();
+    const isInSlots = slots && definition.perNamespace;
+    if (isInSlots && !slots.held.owns(parseKey(key).namespace))
+      throw new IllegalStateError(`another replica holds the slot of ${key}`);
+    const informers = isInSlots ? this.informers : this.whole;
     return planSync({
       ...{ definition, key, client, signal },
       dependencies: { informers, discovery: client, clock, random, logger, rootCa, selects },
@@ -126,6 +135,14 @@ export class ControllerManager {
   /** Whether this replica leads now. */
   get isLeader(): boolean {
     return this.assembly?.election.isLeader ?? false;
+  }
+
+  /**
+   * Whether this replica is the one to tell of the objects of a namespace, in metrics, say: it works on its slot, or without slots it leads.
+   */
+  tellsOf(namespace: string | undefined): boolean {
+    const slots = this.assembly?.slots;
+    return slots ? slots.held.owns(namespace) : this.isLeader;
   }
 
   /** The leading replica, as far as this one has seen; empty: none. */
@@ -243,7 +260,7 @@ export class ControllerManager {
       throw new IllegalStateError('a manager without controllers has nothing to do');
     this.assembly ??= assembleManager(
       [...this.definitions.values()],
-      this.informers,
+      { informers: this.informers, whole: this.whole },
       this.health,
       this.parts,
     );

@@ -15,6 +15,7 @@ import {
   DEFAULT_CAUGHT_UP_TIMEOUT_MS,
   DEFAULT_DRAIN_TIMEOUT_MS,
   DEFAULT_SPREAD_AFTER_MS,
+  MOST_SLOTS,
 } from '../../defaults.js';
 import type { LeaderElectionOptions } from '../../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../../leader-election/index.js';
@@ -90,6 +91,12 @@ export interface CreateManagerOptions {
    */
   readonly reconcileOn?: 'all' | 'leader';
   /**
+   * Spreads the keys of controllers that work per namespace over so many slots: each replica watches, caches and processes the
+   * namespaces of some, and stands by for others. Needs a Redis, and the same number on all replicas. docs/SCALE.md says when that is worth it.
+   * @default all replicas watch everything, and one of them turns changes into keys
+   */
+  readonly slots?: number;
+  /**
    * Asserts that no other process runs a manager of this name. Required if neither the coordination nor the lease can
    * see other processes (`memoryCoordination()`), because two would both lead. @default false
    */
@@ -158,6 +165,7 @@ const schema = z.object({
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
     .optional(),
   reconcileOn: z.enum(['all', 'leader'], 'must be all or leader').optional(),
+  slots: z.int().min(1).max(MOST_SLOTS).optional(),
   onlyProcess: z.boolean().default(false),
   drainTimeoutMs: milliseconds(DEFAULT_DRAIN_TIMEOUT_MS),
   caughtUpTimeoutMs: milliseconds(DEFAULT_CAUGHT_UP_TIMEOUT_MS),
@@ -199,6 +207,7 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
   );
   const { reconcileOn, redisUrl } = options;
   const place = { ...given, lock: decideLock({ mode, lock: given.lock, reconcileOn, redisUrl }) };
+  if (compiled.slots !== undefined) assertFitSlots(options, mode);
   if (place.coordinated && place.lock !== 'leases')
     throw new InvalidOptionError('leaderElection.coordinated', "needs lock: 'leases'");
   return Object.freeze({
@@ -223,6 +232,22 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
     /** Absent: there is no Redis, or the coordination is given. */
     redisUrl: mode === 'redis' ? urlOf(options, env) : undefined,
   });
+}
+
+/** @throws InvalidOptionError */
+function assertFitSlots(
+  { cache: { namespaces = [] } = {}, reconcileOn }: CreateManagerOptions,
+  mode: CoordinationMode | undefined,
+): void {
+  if (mode !== undefined && mode !== 'redis')
+    throw new InvalidOptionError(
+      'slots',
+      `needs a Redis that all replicas share: there is none with coordination: '${mode}'`,
+    );
+  if (reconcileOn === 'leader')
+    throw new InvalidOptionError('slots', "cannot be together with reconcileOn: 'leader'");
+  if (namespaces.length > 0)
+    throw new InvalidOptionError('slots', 'cannot be together with cache.namespaces');
 }
 
 function reachOf(coordination: CreateManagerOptions['coordination']): CoordinationReach | undefined {

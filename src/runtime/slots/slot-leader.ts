@@ -1,0 +1,122 @@
+import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { hasCode } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { beginTerm } from '../activation/leader-term.js';
+import { WakeableSleep } from '../leader-election/wakeable-sleep.js';
+import type { LeaderTerm } from '../work-queue/work-queue.js';
+import { decideSlots } from './decide-slots.js';
+import type {
+  AssignedSlot,
+  SlotAssigner,
+  SlotChange,
+  SlotHolders,
+  SlotMember,
+  SlotTable,
+} from './slot-table.js';
+
+/** The dependencies of {@link SlotLeader}. */
+export interface SlotLeaderDependencies {
+  /** This replica in the table. */
+  readonly replica: string;
+  readonly table: Pick<SlotTable, 'begin' | 'members' | 'onMembers'>;
+  readonly count: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How soon the end of a process is seen, milliseconds: one command each. Everything else is published. */
+const LOOK_EVERY_MS = 250;
+/** So many slots are on their way to another replica at once, and are read once more by it. */
+const MOVES_AT_ONCE = 4;
+/** At the end of a term, milliseconds. */
+const LAST_ROUND_WITHIN_MS = 500;
+
+/** The part of the leader in slots: it assigns them to the replicas that live. What it does costs by slots and replicas, not by objects. */
+export class SlotLeader {
+  private readonly news: WakeableSleep;
+  private unownedNow: number | undefined;
+
+  constructor(private readonly deps: SlotLeaderDependencies) {
+    this.news = new WakeableSleep(deps.clock);
+  }
+
+  /** How many slots no living replica works on; undefined while this replica does not lead. */
+  get unowned(): number | undefined {
+    return this.unownedNow;
+  }
+
+  /**
+   * Assigns until aborted. At a planned end it gives the slots of this replica away, which otherwise would wait for the next leader.
+   * @throws SupersededError once a newer term has begun
+   */
+  async lead(term: LeaderTerm, signal: AbortSignal): Promise<void> {
+    const { clock, count, logger, table } = this.deps;
+    const target = { name: 'slots', beginTerm: (begun: LeaderTerm) => table.begin(begun, count) };
+    const assigner = await beginTerm(target, term, { clock, logger, signal });
+    if (!assigner) return;
+    const stopListening = table.onMembers(() => this.news.wake());
+    let { slots } = assigner;
+    try {
+      while (!signal.aborted) {
+        slots = await this.round(assigner, slots, signal);
+        await this.news.sleep(LOOK_EVERY_MS, signal);
+      }
+      if (!hasCode(signal.reason, 'LEASE_LOST')) await this.giveAway(assigner, slots);
+    } finally {
+      stopListening();
+      this.unownedNow = undefined;
+    }
+  }
+
+  private async round(
+    assigner: SlotAssigner,
+    slots: readonly AssignedSlot[],
+    signal: AbortSignal,
+    isAsked: (member: SlotMember) => boolean = () => true,
+  ): Promise<readonly AssignedSlot[]> {
+    try {
+      const members = (await abortable(this.deps.table.members(), signal)).filter(isAsked);
+      const changes = changesOf(slots, members);
+      const next = changes.length > 0 ? await abortable(assigner.assign(changes), signal) : slots;
+      this.unownedNow = countUnowned(next, members);
+      return next;
+    } catch (error) {
+      if (hasCode(error, 'SUPERSEDED')) throw error;
+      if (!isAborted(signal)) this.deps.logger.warn('slots could not be assigned; trying again', { error });
+      return slots;
+    }
+  }
+
+  private async giveAway(assigner: SlotAssigner, slots: readonly AssignedSlot[]): Promise<void> {
+    const { clock, replica } = this.deps;
+    const late = new AbortController();
+    const timer = clock.setTimeout(() => late.abort(), LAST_ROUND_WITHIN_MS);
+    await this.round(assigner, slots, late.signal, (member) => member.replica !== replica);
+    timer.cancel();
+  }
+}
+
+/** Pure. */
+function changesOf(slots: readonly AssignedSlot[], members: readonly SlotMember[]): readonly SlotChange[] {
+  const current = new Map(members.map((member) => [member.replica, new Set(member.current)]));
+  const next = decideSlots({
+    slots,
+    replicas: [...current.keys()],
+    isCurrent: (replica, slot) => current.get(replica)?.has(slot) === true,
+    movesAtOnce: MOVES_AT_ONCE,
+  });
+  return next.flatMap(({ owner, standby }, slot) =>
+    isSame(slots[slot], { owner, standby }) ? [] : [{ slot, owner, standby }],
+  );
+}
+
+function isSame(one: SlotHolders | undefined, other: SlotHolders): boolean {
+  return one?.owner === other.owner && one.standby === other.standby;
+}
+
+/** An owner works on a slot once its copy is current. */
+function countUnowned(slots: readonly AssignedSlot[], members: readonly SlotMember[]): number {
+  const current = new Map(members.map((member) => [member.replica, member.current]));
+  return slots.filter(({ owner }, slot) => current.get(owner)?.includes(slot) !== true).length;
+}
