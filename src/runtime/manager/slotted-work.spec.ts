@@ -41,7 +41,8 @@ describe('the work of a replica in its slots', () => {
     };
     const watch = (enqueue: Enqueue): (() => void) => {
       watches += 1;
-      for (const namespace of NAMESPACES) enqueue({ ref: { namespace, name: 'known' }, reason: 'initial-list' });
+      for (const namespace of NAMESPACES)
+        enqueue({ ref: { namespace, name: 'known' }, reason: 'initial-list' });
       if (watches === 1) change = enqueue;
       return () => void (watches -= 1);
     };
