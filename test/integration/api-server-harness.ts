@@ -8,7 +8,9 @@ import {
   createKindRegistry,
   createSchemaRegistry,
   ensureTlsFiles,
+  kindsWith,
   MemoryStorage,
+  schemasWith,
   writeKubeconfig,
 } from '../../src/apiserver/index.js';
 import type { Interfaces } from '../../src/apiserver/server/bootstrap/api-endpoints.js';
@@ -52,16 +54,19 @@ export async function startApiServer(
     interfaces?: Interfaces;
     clock?: Clock;
     checks?: readonly ObjectCheck[];
+    /** @default all are off */
+    gates?: readonly string[];
   } = {},
 ): Promise<RunningApiServer> {
   const clock = options.clock ?? new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
   const dir = await mkdtemp(join(tmpdir(), 'rollkeeper-api-'));
   const tls = options.tls ? await ensureTlsFiles({ dir, nowMs: clock.now() }) : undefined;
+  const gates = new Set(options.gates);
   const server = new ApiServer({
     storage,
-    kinds: createKindRegistry(),
-    schemas: createSchemaRegistry(),
+    kinds: createKindRegistry(kindsWith(gates)),
+    schemas: createSchemaRegistry(schemasWith(gates)),
     clock,
     random: new SystemRandom(),
     logger: silentLogger,

@@ -87,15 +87,18 @@ describe('the defaults that the help shows are those in force', () => {
     const {
       'redis-url': _url,
       'disable-admission-plugins': _plugins,
+      'feature-gates': gates,
       ...library
     } = compileApiServerProcessOptions({ redisUrl: 'redis://redis' });
     const {
       'disable-admission-plugins': _none,
+      'feature-gates': noGates,
       // Is an option of the product alone, which gives the library a check.
       'invalid-policies': _policies,
       ...program
     } = compileTable(APISERVER_OPTIONS_TABLE, {});
     expect(program).toEqual(library);
+    expect([noGates, [...gates]]).toEqual(['', []]);
   });
 
   it('for the simulated nodes, also where they run without the command line', () => {

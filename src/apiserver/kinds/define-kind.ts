@@ -95,6 +95,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     errors: FieldError[],
     /** Complains of `metadata` once more, for kinds that do so in the midst of the rest. */
     validateMetaAgain: () => void,
+    nowMs: number,
   ): void;
   /** @default nothing */
   warnings?(object: Readonly<T>, old?: Readonly<T>): string[];
@@ -215,13 +216,14 @@ function checksOf(rules: KindRules) {
         rules.validate?.(object, errors);
       });
     },
-    validateUpdate(object, old, subresource) {
+    validateUpdate(object, old, subresource, nowMs = 0) {
       return collectErrors((errors) => {
         errors.push(...(rules.validateFirst?.(object, subresource) ?? []));
         if (errors.length > 0) return;
         const about = { ...meta, kind: rules.type.kind, subresource };
         const validateMetaAgain = validateMetaOfUpdate(object, old, about, errors);
-        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors, validateMetaAgain);
+        if (rules.validateUpdate)
+          rules.validateUpdate(object, old, subresource, errors, validateMetaAgain, nowMs);
         else if (subresource === '') rules.validate?.(object, errors);
       });
     },

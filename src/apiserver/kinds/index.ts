@@ -26,6 +26,7 @@ export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './c
 export { structuralType } from './custom/rules/rule-types.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
+export { kindsWith, schemasWith } from './previews.js';
 export { NAME_COLUMN, column } from './common/columns.js';
 export { SHOWN_SCALE } from './common/scale.js';
 export { compareVersions } from './common/version-order.js';

@@ -69,10 +69,12 @@ export interface KindDefinition {
     nowMs?: number,
   ): void;
   validateCreate(object: Readonly<UnstructuredObject>): FieldError[];
+  /** @param nowMs wall clock, for what has to be of the present */
   validateUpdate(
     object: Readonly<UnstructuredObject>,
     old: Readonly<UnstructuredObject>,
     subresource: Subresource,
+    nowMs?: number,
   ): FieldError[];
   /** Warnings for the author of a valid object; `old` is absent at creation. @default none */
   warnings?(object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>): string[];

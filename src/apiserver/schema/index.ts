@@ -17,6 +17,7 @@ export { checkJsonText, checkValue, DocumentLimitError, MAX_DEPTH, MAX_VALUES } 
 export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export { emptyObjectOf, writeEmpties } from './write-empties.js';
+export type { PreviewedSchemas } from './previewed-schemas.js';
 export { createSchemaRegistry } from './schema-registry.js';
 export { isResourceField, pruned } from './structural-schema.js';
 export type { StructuralSchema } from './structural-schema.js';

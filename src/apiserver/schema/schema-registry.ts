@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Descriptions, GoFacts, ObjectSchema, SchemaRegistry } from './object-schema.js';
+import { PreviewLayer } from './previewed-schemas.js';
+import type { PreviewedSchemas } from './previewed-schemas.js';
 import { readGenerated } from './read-generated.js';
 
 const GENERATED = new URL('generated/', import.meta.url);
@@ -7,18 +9,20 @@ const GENERATED = new URL('generated/', import.meta.url);
 /**
  * The generated schemas, and those that are put there while the server runs. A file is read when a schema of its group and
  * version is first asked for.
+ * @param previews laid over the generated ones
  */
-export function createSchemaRegistry(): SchemaRegistry {
+export function createSchemaRegistry(previews: readonly PreviewedSchemas[] = []): SchemaRegistry {
+  const layer = new PreviewLayer(previews);
   const types = new PackageFiles<ObjectSchema>('types');
   const facts = new PackageFiles<GoFacts>('go');
   const descriptions = new PackageFiles<Descriptions>('descriptions');
   const added = new Map<string, ObjectSchema>();
   return {
-    get: (name) => types.get(name) ?? added.get(name),
-    goFacts: (name) => facts.get(name) ?? {},
-    describe: (name) => descriptions.get(name) ?? {},
+    get: (name) => layer.get(name, types.get(name)) ?? added.get(name),
+    goFacts: (name) => facts.get(name) ?? layer.goFacts(name) ?? {},
+    describe: (name) => layer.describe(name, descriptions.get(name) ?? {}),
     get names() {
-      return [...types.names(), ...added.keys()];
+      return [...types.names(), ...layer.names, ...added.keys()];
     },
     put: (name, schema) => void added.set(name, schema),
     remove: (name) => void added.delete(name),

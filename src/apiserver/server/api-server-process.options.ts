@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import { readFeatureGates } from '@rollkeeper/machinery/options/feature-gates';
 import { ADMISSION_PLUGINS } from '../access/admission/index.js';
 
 export interface ApiServerProcessOptions {
@@ -24,6 +25,8 @@ export interface ApiServerProcessOptions {
   disableAdmissionPlugins?: string;
   /** `warn` or `refuse`: how to treat pods with a missing service account. @default 'warn' */
   unknownServiceAccounts?: string;
+  /** APIs of a newer Kubernetes, as kube-apiserver's `--feature-gates`: `EvictionRequestAPI=true`. @default all are off */
+  featureGates?: string;
   /** Plain HTTP, for measurements. @default false */
   insecure?: boolean;
 }
@@ -44,6 +47,15 @@ const schema = z.object({
     .transform((names) => names.split(',').flatMap((name) => name.trim() || []))
     .pipe(z.array(z.enum(ADMISSION_PLUGINS))),
   'unknown-service-accounts': z.enum(['warn', 'refuse']).default('warn'),
+  'feature-gates': z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      const read = readFeatureGates(text);
+      if ('enabled' in read) return read.enabled;
+      context.addIssue({ code: 'custom', message: read.problem });
+      return z.NEVER;
+    }),
   insecure: z.boolean().default(false),
 });
 
@@ -65,6 +77,7 @@ export function compileApiServerProcessOptions(
     'client-ca-file': options.clientCaFile,
     'disable-admission-plugins': options.disableAdmissionPlugins,
     'unknown-service-accounts': options.unknownServiceAccounts,
+    'feature-gates': options.featureGates,
     insecure: options.insecure,
   });
 }

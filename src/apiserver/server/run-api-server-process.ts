@@ -14,7 +14,7 @@ import { compileApiServerProcessOptions } from './api-server-process.options.js'
 import { ensureSigningKeyFile, ensureTokenFile, readTokenUsers } from '../access/auth/index.js';
 import { limitHeapGrowth } from '@rollkeeper/machinery/process';
 import { assertUsableRedis } from '@rollkeeper/redis/connection';
-import { createKindRegistry } from '../kinds/index.js';
+import { createKindRegistry, kindsWith, schemasWith } from '../kinds/index.js';
 import { writeKubeconfig } from './write-kubeconfig.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { RedisStorage } from '../storage/index.js';
@@ -59,8 +59,8 @@ export async function runApiServerProcess(
   const credentials = await prepareDataDir(compiled, clock.now());
   const server = new ApiServer({
     storage,
-    kinds: createKindRegistry(),
-    schemas: createSchemaRegistry(),
+    kinds: createKindRegistry(kindsWith(compiled['feature-gates'])),
+    schemas: createSchemaRegistry(schemasWith(compiled['feature-gates'])),
     clock,
     random: new SystemRandom(),
     logger,
@@ -85,6 +85,7 @@ function shownFlags(options: CompiledApiServerProcessOptions): Record<string, st
   const given = Object.entries<unknown>(options).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    'feature-gates': [...options['feature-gates']].map((gate) => `${gate}=true`).join(','),
     'redis-url': 'CLASSIFIED',
   };
 }

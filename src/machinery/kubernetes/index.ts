@@ -77,6 +77,29 @@ export {
   evictionAskedForMs,
   isEvictionToBeNoted,
 } from './asked-eviction.js';
+export {
+  DEPLOYMENT_RESPONDER,
+  EVICTION_FAILED,
+  Eviction,
+  EvictionRequest,
+  HEARTBEAT_DEADLINE_MS,
+  IMPERATIVE_EVICTOR,
+  LIFECYCLE_GROUP,
+  RESPONDER_STATES,
+  TARGET_EVICTED,
+  compareResponders,
+  hasEvictionEnded,
+  responderStatusOf,
+} from './evictions.js';
+export type {
+  EvictionIntent,
+  EvictionPodReference,
+  EvictionResponder,
+  ResponderState,
+  ResponderStatus,
+  TargetResponder,
+  WithEvictionResponders,
+} from './evictions.js';
 export type { Replacement } from './decide-replacement.js';
 export { decideReplacement } from './decide-replacement.js';
 export { REPLACES_PODS_OF, renderReplacedOwners, replacedOwners } from './replaced-pods.js';

@@ -57,5 +57,11 @@ export const APISERVER_OPTIONS_TABLE = {
     default: 'warn',
   }),
   ...INVALID_POLICIES_OPTION,
+  'feature-gates': text({
+    help: 'APIs of a newer Kubernetes as a preview, for example EvictionRequestAPI=true (docs/API-SERVER.md)',
+    value: 'gates',
+    default: '',
+    shownDefault: 'all are off',
+  }),
   insecure: flag({ help: 'serve HTTP without TLS, for benchmarks' }),
 };

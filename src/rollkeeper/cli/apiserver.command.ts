@@ -52,6 +52,7 @@ async function run(
         clientCaFile: options['client-ca-file'],
         disableAdmissionPlugins: options['disable-admission-plugins'],
         unknownServiceAccounts: options['unknown-service-accounts'],
+        featureGates: options['feature-gates'],
         insecure: options.insecure,
       },
       {

@@ -12,6 +12,7 @@ import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateAffinity } from './validate-affinity.js';
 import { validateFileKeyVolumes } from './validate-env.js';
+import { validateEvictionResponders } from './validate-eviction-responders.js';
 import { validateContainers } from './validate-containers.js';
 import { validateDns } from './validate-dns.js';
 import { validatePodResources } from './validate-pod-resources.js';
@@ -88,6 +89,7 @@ export function validatePodSpec(
   validateTolerations(spec.tolerations, `${path}.tolerations`, errors);
   if (spec.overhead) validateResources({ limits: spec.overhead }, `${path}.overhead`, errors);
   if (spec.os) validateOs(spec, path, errors);
+  validateEvictionResponders(spec, path, errors);
 }
 
 function validateSeconds(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {

@@ -270,7 +270,7 @@ async function prepareUpdate(
   context.guard?.(target, candidate, current);
   const found = [
     ...(await context.admission.problems(attributes)),
-    ...kind.validateUpdate(candidate, current, subresource),
+    ...kind.validateUpdate(candidate, current, subresource, context.clock.now()),
   ];
   const errors = found.filter(({ isKept }) => !isKept);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
