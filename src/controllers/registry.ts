@@ -27,12 +27,14 @@ import {
   createAdmissionDriftController,
   createDeploymentController,
   createDrainController,
+  createEvictionResponder,
   createExperimentsController,
   createRecordController,
   createTurnsController,
   deploymentController,
   deploymentTypeOf,
 } from './deployment/index.js';
+import { EVICTION_REQUEST_CONTROLLERS } from './eviction-request/index.js';
 import { disruptionController } from './disruption/disruption-controller.js';
 import { garbageCollectorController } from './garbage-collector/garbage-collector-definition.js';
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.js';
@@ -156,6 +158,7 @@ export function forDeploymentApis(
     | 'blueGreen'
     | 'checks'
     | 'drainSessions'
+    | 'evictionRequests'
     | 'experimentServices'
     | 'maxRollouts'
     | 'pinConfig'
@@ -192,6 +195,7 @@ export function forDeploymentApis(
       if (deploymentOptions.watchAdmission)
         controllers.push(...apis.map((api) => createAdmissionDriftController(api)));
       if (deploymentOptions.drainSessions) controllers.push(createDrainController());
+      if (deploymentOptions.evictionRequests) controllers.push(createEvictionResponder(apis));
       controllers.push(createExperimentsController({ checks: options.checks }));
       if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
       if (daemonSets) controllers.push(createDaemonSetRollouts({ checks: deploymentOptions.checks }));
@@ -216,6 +220,18 @@ export function withSigningAuthority(
   return selected.map((definition) =>
     definition === certificateSigningController ? createCertificateSigningController(authority) : definition,
   );
+}
+
+/**
+ * `selected`, with the controllers of evictions by request: a cluster that has the feature has its own, so they come only
+ * with a whole control plane.
+ */
+export function withEvictionRequests(
+  selected: readonly ControllerDefinition[],
+  options: { readonly 'eviction-requests': boolean; readonly standalone: boolean },
+): readonly ControllerDefinition[] {
+  const isAdded = options['eviction-requests'] && options.standalone;
+  return isAdded ? [...selected, ...EVICTION_REQUEST_CONTROLLERS] : selected;
 }
 
 type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { EVICTION_REQUEST_CONTROLLERS } from '../../src/controllers/eviction-request/index.js';
 import { CONTROLLERS } from '../../src/controllers/registry.js';
 import { serviceAccountOf } from '../../src/rollkeeper/replica/controller-clients.js';
 import {
@@ -38,6 +39,7 @@ const WHOLE: Installation = {
   daemonSets: true,
   lastingHistory: true,
   watchAdmission: true,
+  evictionRequests: true,
   looksAtAllKinds: false,
   evictionWebhook: { configuration: 'evictions', namespace: 'ops' },
 };
@@ -63,6 +65,8 @@ describe('the roles of controllers', () => {
     ]);
     const accounts = CONTROLLERS.map((definition) => serviceAccountOf(definition)).filter(Boolean);
     expect(accounts.filter((account) => !known.has(account!))).toEqual([]);
+    const ofPreview = EVICTION_REQUEST_CONTROLLERS.map((definition) => serviceAccountOf(definition));
+    expect(ofPreview.filter((account) => !OWN_CONTROLLER_RULES[account ?? '']?.length)).toEqual([]);
   });
 
   it('are beside such that let it patch what it may update', () => {

@@ -37,6 +37,11 @@
   resources: [httproutes, grpcroutes]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.evictionRequests }}
+- apiGroups: [lifecycle.k8s.io]
+  resources: [evictions]
+  verbs: [list, watch]
+{{- end }}
 {{- if .Values.statefulSets }}
 - apiGroups: [apps]
   resources: [statefulsets, controllerrevisions]
@@ -177,6 +182,18 @@
 {{- /* Pods that are to be evicted are marked. */}}
 - apiGroups: [""]
   resources: [pods]
+  verbs: [patch]
+{{- end }}
+{{- if .Values.evictionRequests }}
+{{- /* Pods that are to be evicted are marked, and the responder reports. */}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, patch]
+- apiGroups: [lifecycle.k8s.io]
+  resources: [evictions]
+  verbs: [get]
+- apiGroups: [lifecycle.k8s.io]
+  resources: [evictions/status]
   verbs: [patch]
 {{- end }}
 {{- if .Values.rolloutChecks.enabled }}

@@ -71,6 +71,12 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   watchAdmission?: boolean;
+  /**
+   * Lets the pods of Deployments with `on-eviction: surge` name a responder to evictions by request (docs/ROLLOUTS.md): a preview.
+   * It needs the controller that {@link createEvictionResponder} makes, and Rollkeeper's ReplicaSet controller.
+   * @default false
+   */
+  evictionRequests?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -90,6 +96,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly zones: boolean;
   readonly drainSessions: boolean;
   readonly watchAdmission: boolean;
+  readonly evictionRequests: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -109,6 +116,7 @@ const schema = z.object({
   zones: z.boolean().default(false),
   drainSessions: z.boolean().default(false),
   watchAdmission: z.boolean().default(false),
+  evictionRequests: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -43,6 +43,7 @@ export { historyKeptForMs } from './policies/history/settings.js';
 export { createAdmissionDriftController } from './drift/admission-drift-controller.js';
 export { driftSentence, readDrift } from './policies/admission-restart/drift-record.js';
 export { createDrainController } from './drain/drain-controller.js';
+export { createEvictionResponder } from './eviction-responder/eviction-responder.js';
 export { createTurnsController } from './turns-controller.js';
 export {
   EXPERIMENT_STOP,

@@ -123,6 +123,16 @@ export {
   templateIndex,
 } from './selectors/selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selectors/selector-overlap.js';
+export { RESPONDER_OF_OWNER, RESPONDS, withResponder } from './pods/eviction-responder.js';
+export {
+  EVICTION_INDEX,
+  TARGET_INDEXES,
+  evictionsFor,
+  requestsFor,
+  watchEndingPods,
+} from './evictions/eviction-targets.js';
+export { HEARTBEAT_EVERY_MS, endOf, openTurnOf, podOf, reported } from './evictions/responder-turn.js';
+export type { Progress } from './evictions/responder-turn.js';
 export { isCount, isShortText, isTime, readJson } from './read-json.js';
 export { shortenedTo } from './pods/shortened.js';
 export { stableHash } from './stable-hash.js';

@@ -35,7 +35,7 @@ describe('a leader migration', () => {
   it('takes every controller along that comes with that of Deployments, whatever options add', () => {
     const selected = forDeploymentApis(workloads, ['apps/v1'], {
       ...{ lastingHistory: true, maxRollouts: 0, statefulSets: true, daemonSets: true },
-      ...{ drainSessions: true, watchAdmission: true },
+      ...{ drainSessions: true, watchAdmission: true, evictionRequests: true },
     });
     const { definitions } = decideLeaderMigration(config(both), selected);
     expect(definitions.map(({ name }) => name)).toEqual(selected.map(({ name }) => name));
@@ -63,7 +63,7 @@ describe('a leader migration', () => {
   it('takes all that any option adds to the Deployment controller: none of it has to be assigned', () => {
     const selected = forDeploymentApis(workloads, ['apps/v1', 'rollkeeper.dev/v1'], {
       ...{ lastingHistory: true, maxRollouts: 0, statefulSets: true },
-      ...{ drainSessions: true, watchAdmission: true },
+      ...{ drainSessions: true, watchAdmission: true, evictionRequests: true },
     });
     const own = { ...both, 'rollkeeper-deployment': 'rollkeeper' };
     const names = selected.map(({ name }) => name);

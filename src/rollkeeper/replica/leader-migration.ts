@@ -18,6 +18,7 @@ const HELPS: Readonly<Record<string, string>> = {
   'rollout-history': 'deployment',
   'rollout-turns': 'deployment',
   'session-drain': 'deployment',
+  'eviction-surge': 'deployment',
   'statefulset-rollout': 'deployment',
   'admission-drift': 'deployment',
   'daemonset-rollout': 'deployment',

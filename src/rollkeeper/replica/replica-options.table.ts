@@ -271,6 +271,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'drainSessions' },
   }),
+  'eviction-requests': onOrOff({
+    help: 'a preview: Deployments with on-eviction respond to evictions by request (KEP-4563, docs/ROLLOUTS.md), which the API server must serve; with --standalone, the other controllers of that run as well. Needs get, list and watch on evictions, patch on evictions/status, and get and patch on pods',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'evictionRequests' },
+  }),
   'stateful-sets': onOrOff({
     help: 'roll out StatefulSets by the policies that they ask for, beside their own controller (docs/ROLLOUTS.md); needs get, list, watch, update and patch on StatefulSets and ControllerRevisions, and delete on pods',
     default: false,

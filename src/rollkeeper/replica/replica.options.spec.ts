@@ -73,6 +73,19 @@ describe('the options of a replica', () => {
     expect(namesWith({ 'drain-sessions': true, controllers: 'replicaset' })).toEqual([]);
   });
 
+  it('respond to evictions by request where that is asked for, and standalone run all of the feature', () => {
+    const added = (more: Record<string, unknown>): string[] => {
+      const namesWith = (options: Record<string, unknown>) =>
+        compileReplicaOptions({ ...needed, ...options }).definitions.map(({ name }) => name);
+      const without = new Set(namesWith(more));
+      return namesWith({ ...more, 'eviction-requests': true }).filter((name) => !without.has(name));
+    };
+    expect(added({})).toEqual(['eviction-surge']);
+    expect(added({ standalone: true })).toEqual([
+      ...['eviction-surge', 'evictionrequest', 'eviction', 'imperative-eviction-responder'],
+    ]);
+  });
+
   it('compare pods with admission by a controller for each API, where that is asked for', () => {
     const namesWith = (more: Record<string, unknown>) =>
       compileReplicaOptions({ ...needed, 'deployment-api': 'apps/v1,rollkeeper.dev/v1', ...more })

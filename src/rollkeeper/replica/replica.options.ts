@@ -15,6 +15,7 @@ import {
   controllersElsewhere,
   forDeploymentApis,
   selectControllers,
+  withEvictionRequests,
   withSigningAuthority,
 } from '@rollkeeper/controllers/registry';
 import { DEFAULT_SYNC_TIMEOUT_MS } from '@rollkeeper/runtime/defaults';
@@ -116,9 +117,12 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const compiled = compileTable(REPLICA_OPTIONS_TABLE, options);
   const redisUrl = redisUrlOf(compiled);
   const deploymentApis = readDeploymentApis(compiled['deployment-api']);
-  const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
+  const chosen = withSigningAuthority(
+    selectControllers(compiled.controllers, { standalone: compiled.standalone }),
+    signingAuthorityOf(compiled),
+  );
   const checkResults = new CheckResultFeed();
-  const selected = withSigningAuthority(
+  const selected = withEvictionRequests(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
       traffic: compiled.traffic,
@@ -131,11 +135,12 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       restartOnConfig: compiled['restart-on-config'],
       pinConfig: compiled['pin-config'],
       drainSessions: compiled['drain-sessions'],
+      evictionRequests: compiled['eviction-requests'],
       watchAdmission: compiled['watch-admission'],
       lastingHistory: compiled['lasting-history'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),
-    signingAuthorityOf(compiled),
+    compiled,
   );
   const file = compiled['leader-migration-config'];
   const migration = file === undefined ? undefined : readLeaderMigration(file, selected);

@@ -45,7 +45,7 @@ const isOfTraffic = ({ group, resource, verb }: Right): boolean =>
   resource === 'endpointslices' ||
   (resource === 'services' && verb === 'create');
 /** Controllers beside that of Deployments, each for an option that is off by default. */
-const BESIDE = ['drain', 'drift'];
+const BESIDE = ['drain', 'drift', 'eviction-responder'];
 const allOfDeployments = readdirSync(join(SRC, 'controllers', 'deployment'))
   .filter((name) => ![...BESIDE, 'dist'].includes(name) && !name.endsWith('.spec.ts'))
   .flatMap((name) => rightsNeededBy('controllers', 'deployment', name));
@@ -409,6 +409,28 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('mark pods, and report on Evictions, only where evictions by request are responded to', () => {
+    const needed = rightsNeededBy('controllers', 'deployment', 'eviction-responder');
+    expect(text(needed)).toEqual(['patch pods']);
+    const isOf = ({ group, resource }: Right): boolean =>
+      group === 'lifecycle.k8s.io' || resource.startsWith('pods');
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces };
+      const given = rightsGivenBy(rulesWith({ ...values, evictionRequests: true })).filter(isOf);
+      expect(text(given)).toEqual([
+        'get evictions.lifecycle.k8s.io',
+        'get pods',
+        'list evictions.lifecycle.k8s.io',
+        'list pods',
+        'patch evictions/status.lifecycle.k8s.io',
+        'patch pods',
+        'watch evictions.lifecycle.k8s.io',
+        'watch pods',
+      ]);
+      expect(text(rightsGivenBy(rulesWith(values)).filter(isOf))).toEqual(['list pods', 'watch pods']);
+    }
+  });
+
   it('need no more for pods that drain than ReplicaSets do', () => {
     const known = new Set(text(replicaSet));
     const needed = text(rightsNeededBy('controllers', 'deployment', 'drain'));
@@ -457,6 +479,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { daemonSets: true }, changes: { daemonSets: true } },
     { values: { lastingHistory: true }, changes: { lastingHistory: true } },
     { values: { watchAdmission: true }, changes: { watchAdmission: true } },
+    { values: { evictionRequests: true }, changes: { evictionRequests: true } },
     { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
     {
       values: { problems: { lookAt: 'all' }, namespaces: ['ops'], redis: { clusterIdentity: 'east' } },
@@ -475,7 +498,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
       ...{ pinConfig: false },
       ...{ rolloutChecks: false, checkSecrets: false, blueGreen: false, zones: false },
-      ...{ watchAdmission: false, experimentServices: false },
+      ...{ watchAdmission: false, experimentServices: false, evictionRequests: false },
       ...{ lastingHistory: false, looksAtAllKinds: false, traffic: false, notifications: false },
       ...{ statefulSets: false, daemonSets: false },
       ...changes,

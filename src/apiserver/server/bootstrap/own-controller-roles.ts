@@ -1,3 +1,4 @@
+import { LIFECYCLE_GROUP } from '@rollkeeper/machinery/kubernetes';
 import type { PolicyRule } from '../../access/authorization/index.js';
 import { CONTROLLER_RULES, CONTROLLER_RULES_IN_NAMESPACES } from './controller-roles.js';
 import type { RulesInNamespace } from './controller-roles.js';
@@ -35,10 +36,25 @@ const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
     may('create get', 'batch', 'jobs'),
     may('get', 'policy', 'poddisruptionbudgets'),
     may('update', 'policy', 'poddisruptionbudgets/status'),
+    may('get list watch', LIFECYCLE_GROUP, 'evictions'),
+    may('patch', LIFECYCLE_GROUP, 'evictions/status'),
   ],
   // It is the attacher of the simulated driver as well.
   'attachdetach-controller': [may('patch', STORAGE, 'volumeattachments volumeattachments/status')],
   'daemon-set-controller': [READS_PODS],
+  // The preview of evictions by request.
+  'evictionrequest-controller': [
+    may('get list watch', LIFECYCLE_GROUP, 'evictionrequests evictions'),
+    may('create patch', LIFECYCLE_GROUP, 'evictions'),
+    may('patch', LIFECYCLE_GROUP, 'evictionrequests/status evictions/status'),
+    may('get list watch', CORE, 'pods'),
+  ],
+  'imperative-eviction-responder-controller': [
+    may('get list watch', LIFECYCLE_GROUP, 'evictions'),
+    may('patch', LIFECYCLE_GROUP, 'evictions/status'),
+    may('get list watch', CORE, 'pods'),
+    may('create', CORE, 'pods/eviction'),
+  ],
   'job-controller': [READS_PODS],
   'legacy-service-account-token-cleaner': [may('list', CORE, 'pods')],
   'replicaset-controller': [READS_PODS],
@@ -50,8 +66,11 @@ const BEYOND: Readonly<Record<string, readonly PolicyRule[]>> = {
  * may update it may patch as well, which gives it no power that it has not.
  */
 export const OWN_CONTROLLER_RULES: Readonly<Record<string, readonly PolicyRule[]>> = Object.fromEntries(
-  Object.entries(CONTROLLER_RULES)
-    .map(([account, rules]) => [account, [...patchesOf(rules), ...(BEYOND[account] ?? [])]] as const)
+  Object.keys({ ...CONTROLLER_RULES, ...BEYOND })
+    .map((account) => {
+      const updates = patchesOf(CONTROLLER_RULES[account] ?? []);
+      return [account, [...updates, ...(BEYOND[account] ?? [])]] as const;
+    })
     .filter(([, rules]) => rules.length > 0),
 );
 

@@ -24,7 +24,7 @@ import {
 import { PINNED_CONFIG_POLICY } from './config-restart/pinned-config.js';
 import { CONFIG_RESTART_SETTINGS } from './config-restart/settings.js';
 import { DEGRADED_POLICY, DEGRADED_SETTINGS } from './degraded/degraded.js';
-import { EVICTIONS } from './evictions/on-eviction.js';
+import { EVICTIONS, type EvictionSurroundings } from './evictions/on-eviction.js';
 import { EVICTION_SETTINGS } from './evictions/settings.js';
 import { EXPERIMENTS, type ExperimentSurroundings } from './experiment/experiment.js';
 import { FAILED_PODS_POLICY, FAILED_PODS_SETTINGS } from './failed-pods/failed-pods.js';
@@ -190,6 +190,7 @@ export interface Surroundings
     BudgetSurroundings,
     ConfigSurroundings,
     DrainSurroundings,
+    EvictionSurroundings,
     ExperimentServiceSurroundings,
     OrderSurroundings,
     TrafficSurroundings,

@@ -167,6 +167,7 @@ const WATCHING = createDeploymentController({
   zones: true,
   drainSessions: true,
   watchAdmission: true,
+  evictionRequests: true,
 });
 
 export class PolicyWorld {

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { withResponder } from './eviction-responder.js';
 import { readingCopies } from './config-copies.js';
 import { podFromTemplate } from './pod-from-template.js';
 import { readPodMarks, withMarks } from './pod-marks.js';
@@ -11,5 +12,5 @@ import { podNamePrefix } from './pod-name.js';
 export function podOfReplicaSet(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
   const generateName = podNamePrefix(owner.metadata.name);
   const pod = podFromTemplate({ owner, template: owner.spec.template, name, generateName });
-  return withMarks(readingCopies(pod, owner), readPodMarks(owner));
+  return withMarks(readingCopies(withResponder(pod, owner), owner), readPodMarks(owner));
 }

@@ -60,6 +60,7 @@ export function installationOf(
     daemonSets: config?.['daemon-sets'] === true,
     lastingHistory: config?.['lasting-history'] === true,
     watchAdmission: config?.['watch-admission'] === true,
+    evictionRequests: config?.['eviction-requests'] === true,
     looksAtAllKinds: config?.problems === 'all',
     ...evictionWebhookOf(config),
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {

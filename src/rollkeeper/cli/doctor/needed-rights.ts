@@ -35,6 +35,7 @@ export interface Installation {
   readonly daemonSets: boolean;
   readonly lastingHistory: boolean;
   readonly watchAdmission: boolean;
+  readonly evictionRequests: boolean;
   /** Whether all kinds are looked at for problems. */
   readonly looksAtAllKinds: boolean;
   /** The webhook that holds evictions, if the certificate is made here. */
@@ -83,6 +84,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
     ...(blueGreen || traffic || experimentServices ? rights('list watch', '', 'services') : []),
     ...(traffic ? rights('list watch', GATEWAY_GROUP, 'httproutes grpcroutes') : []),
+    ...(installation.evictionRequests ? rights('list watch', 'lifecycle.k8s.io', 'evictions') : []),
     ...(installation.statefulSets ? rights('list watch', 'apps', 'statefulsets controllerrevisions') : []),
     ...(installation.daemonSets ? rights('list watch', 'apps', 'daemonsets controllerrevisions') : []),
     ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
@@ -229,6 +231,13 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
       ? [
           ...rights('create', '', 'pods'),
           ...deploymentGroups.flatMap((group) => rights('patch', group, 'deployments')),
+        ]
+      : []),
+    ...(installation.evictionRequests
+      ? [
+          ...rights('get patch', '', 'pods'),
+          ...rights('get', 'lifecycle.k8s.io', 'evictions'),
+          ...rights('patch', 'lifecycle.k8s.io', 'evictions/status'),
         ]
       : []),
     ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),

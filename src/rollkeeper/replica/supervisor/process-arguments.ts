@@ -1,4 +1,5 @@
 import type { DataFolder } from '@rollkeeper/machinery/files';
+import { EVICTION_REQUEST_GATE, readFeatureGates } from '@rollkeeper/machinery/options/feature-gates';
 import { consoleUrlFlag } from './console-port.js';
 import { adminTokenFile, signingFlags } from './credentials.js';
 import type { CompiledUpOptions } from './up.options.js';
@@ -36,6 +37,7 @@ export function apiServerArguments(up: CompiledUpOptions, port: number): readonl
     'apiserver',
     ...['--port', String(port), '--data-dir', up['data-dir']],
     ...['--invalid-policies', up['invalid-policies']],
+    ...(up['feature-gates'] === '' ? [] : ['--feature-gates', up['feature-gates']]),
   ];
 }
 
@@ -84,7 +86,17 @@ export function replicaArguments(up: CompiledUpOptions, place: ReplicaPlace): st
     ...consoleUrlFlag(consolePort),
     '--admin-port': adminPort,
   };
-  return ['controller', ...EVERYTHING_ON, ...Object.entries(flags).flat(), ...up['controller-args']];
+  return [
+    ...['controller', ...EVERYTHING_ON, ...previewFlags(up['feature-gates'])],
+    ...Object.entries(flags).flat(),
+    ...up['controller-args'],
+  ];
+}
+
+/** The controllers of the previews that the API server serves. */
+function previewFlags(gates: string): readonly string[] {
+  const read = readFeatureGates(gates);
+  return 'enabled' in read && read.enabled.has(EVICTION_REQUEST_GATE) ? ['--eviction-requests'] : [];
 }
 
 /** Other users of the machine must not see the cluster's objects. If the data folder is shared, a token is required. */

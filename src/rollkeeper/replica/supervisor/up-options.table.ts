@@ -35,4 +35,10 @@ export const UP_OPTIONS_TABLE = {
   }),
   ...SCHEDULER_FILE_OPTIONS,
   ...INVALID_POLICIES_OPTION,
+  'feature-gates': text({
+    help: 'APIs of a newer Kubernetes as a preview, for example EvictionRequestAPI=true (docs/API-SERVER.md)',
+    value: 'gates',
+    default: '',
+    shownDefault: 'all are off',
+  }),
 };

@@ -1,3 +1,5 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { readFeatureGates } from '@rollkeeper/machinery/options/feature-gates';
 import { compileTable } from '@rollkeeper/machinery/options/compile-table';
 import type { CompiledTable, GivenOptions } from '@rollkeeper/machinery/options/option-table';
 import { UP_OPTIONS_TABLE } from './up-options.table.js';
@@ -18,5 +20,7 @@ export function compileUpOptions({
   ...given
 }: UpOptions): CompiledUpOptions {
   const compiled = compileTable(UP_OPTIONS_TABLE, given);
+  const gates = readFeatureGates(compiled['feature-gates']);
+  if ('problem' in gates) throw new InvalidOptionError('feature-gates', gates.problem);
   return Object.freeze({ ...compiled, 'controller-args': controllerArgs });
 }

@@ -9,6 +9,8 @@ import { MINUTE_MS, P, PolicyLab } from '../../../../testing/policy-lab.js';
 import { propertyRuns } from '../../../../testing/property-runs.js';
 import type { RolloutWorld } from '../../../../testing/rollout-world.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS } from '../../../../testing/rollout-world.js';
+import { RESPONDER_OF_OWNER, podOfReplicaSet } from '../../../shared/index.js';
+import { createDeploymentController } from '../../definition.js';
 
 const SURGE = { 'on-eviction': 'surge' };
 const ONE: DeploymentShape = { replicas: 1, strategy: rolling('25%', '25%') };
@@ -115,6 +117,29 @@ describe('surge before eviction', () => {
       pod.metadata.name,
     ]);
     expect(namesOf(world)).toHaveLength(2);
+  });
+
+  it('has new pods name its responder where evictions by request are responded to, and starts none for that', async () => {
+    const responding = { controller: createDeploymentController({ evictionRequests: true }) };
+    const lab = await PolicyLab.rolledOut({}, ONE, responding);
+    const [pod] = lab.world.availablePods;
+    await lab.annotate('on-eviction', 'surge');
+    expect(lab.replicaSet('app:1').metadata.annotations?.[RESPONDER_OF_OWNER]).toBe('surge');
+    expect(namesOf(lab.world)).toEqual([pod?.metadata.name]);
+    lab.world.change((deployment) => setImage(deployment, 'app:2'));
+    await lab.world.sync();
+    expect(podOfReplicaSet(lab.replicaSet('app:2'), 'web-x').spec, 'from its creation on').toHaveProperty(
+      'evictionResponders',
+      [{ name: 'rollkeeper.dev/deployment', priority: 10_000 }],
+    );
+    await lab.annotate('on-eviction', undefined);
+    expect(lab.replicaSet('app:2').metadata.annotations?.[RESPONDER_OF_OWNER]).toBeUndefined();
+  });
+
+  it('has pods name no responder where nothing responds', async () => {
+    const lab = await PolicyLab.rolledOut(SURGE, ONE);
+    expect(lab.replicaSet('app:1').metadata.annotations?.[RESPONDER_OF_OWNER]).toBeUndefined();
+    expect(lab.world.availablePods[0]?.spec).not.toHaveProperty('evictionResponders');
   });
 
   it('does nothing where no policy asks for it', async () => {

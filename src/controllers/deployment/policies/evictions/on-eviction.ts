@@ -5,7 +5,15 @@ import {
   isPodActive,
   isPodReady,
 } from '@rollkeeper/machinery/kubernetes';
-import { FIRST_TO_GO, firstToGo, isPodAvailable, renderFirstToGo } from '../../../shared/index.js';
+import {
+  FIRST_TO_GO,
+  RESPONDER_OF_OWNER,
+  RESPONDS,
+  firstToGo,
+  isPodAvailable,
+  renderFirstToGo,
+} from '../../../shared/index.js';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
@@ -19,10 +27,30 @@ import { normal, tellEvent } from '../common/tell.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-type EvictionPass = Pass<EvictionFields>;
+export interface EvictionSurroundings {
+  /** Whether a controller responds to evictions by request. @default not known */
+  readonly respondsToEvictions?: boolean;
+}
+
+type EvictionPass = Pass<EvictionFields> & EvictionSurroundings;
 
 /** A pod that is evicted is replaced before it goes. */
-export const EVICTIONS: Policy<EvictionPass> = { decide: surgeForEvictions };
+export const EVICTIONS: Policy<EvictionPass> = {
+  decide: surgeForEvictions,
+  conclude: ({ draft, isDeleted, policy, respondsToEvictions }) => {
+    if (!isDeleted && respondsToEvictions !== undefined)
+      noteResponder(draft, respondsToEvictions && policy.surgesOnEviction);
+  },
+};
+
+/** Notes on the ReplicaSets whether their new pods name the responder. */
+function noteResponder(draft: RolloutDraft, isWanted: boolean): void {
+  for (const set of draft.living) {
+    const { [RESPONDER_OF_OWNER]: noted, ...others } = set.annotations;
+    if ((noted === RESPONDS) === isWanted) continue;
+    draft.annotate(set, isWanted ? { ...others, [RESPONDER_OF_OWNER]: RESPONDS } : others);
+  }
+}
 
 /** Caches of pods and ReplicaSets agree soon. */
 const DISAGREEMENT_MS = 1000;

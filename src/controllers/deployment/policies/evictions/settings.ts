@@ -1,4 +1,4 @@
-import { FIRST_TO_GO } from '../../../shared/index.js';
+import { FIRST_TO_GO, RESPONDER_OF_OWNER } from '../../../shared/index.js';
 import { SURGE } from '@rollkeeper/machinery/kubernetes';
 import { NEEDS_ROLLING_UPDATE, type PolicySettings, type PolicyShape } from '../common/settings.js';
 
@@ -21,7 +21,7 @@ export const EVICTION_SETTINGS: PolicySettings<EvictionFields> = {
     return why === undefined ? {} : { problems: [problemOf('on-eviction', why)] };
   },
   ifWrong: { 'on-eviction': { surgesOnEviction: false } },
-  keeps: [FIRST_TO_GO],
+  keeps: [FIRST_TO_GO, RESPONDER_OF_OWNER],
 };
 
 /** Why pods cannot come before others go. */

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock, toRfc3339 } from '../../../machinery/clock/index.js';
+import type { ResponderState } from '../../../machinery/kubernetes/index.js';
+import {
+  Deployment,
+  EVICTION_ASKED,
+  Eviction,
+  Namespace,
+  Pod,
+  ReplicaSet,
+} from '../../../machinery/kubernetes/index.js';
+import { FakeCluster } from '../../../testing/fake-cluster.js';
+import { aDeployment } from '../../../testing/deployment-builder.js';
+import { aPod } from '../../../testing/pod-builder.js';
+import { aReplicaSet } from '../../../testing/replicaset-harness.js';
+import { runController } from '../../../testing/run-controller.js';
+import { createEvictionResponder } from './eviction-responder.js';
+
+const MINUTE_MS = 60_000;
+const OWN = 'rollkeeper.dev/deployment';
+const KEY = 'default/pod-1-web-1';
+const ON_EVICTION = 'rollkeeper.dev/on-eviction';
+
+interface Shape {
+  readonly annotations?: Record<string, string>;
+  readonly namespaceAnnotations?: Record<string, string>;
+  readonly state?: ResponderState;
+  readonly edit?: (deployment: Deployment) => void;
+}
+
+function aLab({
+  annotations = { [ON_EVICTION]: 'surge' },
+  edit,
+  namespaceAnnotations,
+  state = 'Active',
+}: Shape = {}) {
+  const clock = new FakeClock();
+  const cluster = new FakeCluster(clock);
+  const running = runController(createEvictionResponder(['apps/v1']), cluster, { clock });
+  const deployment = aDeployment({ annotations });
+  deployment.metadata = { ...deployment.metadata, uid: 'd-1', generation: 1 };
+  deployment.status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1 };
+  edit?.(deployment);
+  const { name } = deployment.metadata;
+  cluster.seed(Deployment, deployment);
+  const set = aReplicaSet();
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: 'd-1', controller: true };
+  set.metadata = { ...set.metadata, uid: 's-1', ownerReferences: [owner] };
+  cluster.seed(ReplicaSet, set);
+  if (namespaceAnnotations)
+    cluster.seed<Namespace>(Namespace, {
+      ...{ apiVersion: 'v1', kind: 'Namespace' },
+      metadata: { name: 'default', annotations: namespaceAnnotations },
+    });
+  const since = toRfc3339(clock.now());
+  const pod = aPod({ name: 'web-1', ownerUid: 's-1', ownerName: set.metadata.name, readySince: since });
+  cluster.seed(Pod, pod);
+  const lab = {
+    ...{ clock, cluster, running },
+    pod: () => cluster.peek<Pod>(Pod, 'default/web-1'),
+    asked: () => lab.pod()?.metadata.annotations?.[EVICTION_ASKED],
+    report: () => cluster.peek<Eviction>(Eviction, KEY)?.status?.responders?.[0],
+    async sync(): Promise<void> {
+      running.add(KEY);
+      const { errors } = await running.drain();
+      for (const [, error] of errors) throw error;
+    },
+    async change(body: object): Promise<void> {
+      const [namespace = '', target = ''] = KEY.split('/');
+      await cluster.patch(Eviction, { namespace, name: target }, { type: 'merge', body });
+    },
+  };
+  cluster.seed<Eviction>(Eviction, {
+    ...{ apiVersion: 'lifecycle.k8s.io/v1alpha1', kind: 'Eviction' },
+    metadata: { name: 'pod-1-web-1', namespace: 'default', generation: 1 },
+    spec: { target: { pod: { name: 'web-1', uid: pod.metadata.uid ?? '' } } },
+    status: {
+      targetResponders: [{ name: OWN, priority: 10_000, state }],
+      responders: [{ name: OWN, startTime: since }],
+    },
+  });
+  return lab;
+}
+
+describe('a Deployment that responds to an eviction', () => {
+  it('is told by its pod, says what it waits for, and is done when the pod is gone', async () => {
+    const lab = aLab();
+    await lab.sync();
+    expect(lab.asked()).toBe(toRfc3339(lab.clock.now()));
+    expect(lab.report()?.message).toMatch(
+      /^Deployment \S+ starts another pod; web-1 goes when that one is available$/,
+    );
+    expect(lab.report()?.heartbeatTime).toBeDefined();
+    expect(lab.running.requeues.get(KEY)).toBe(2 * MINUTE_MS);
+    lab.cluster.vanish(Pod, 'default/web-1');
+    await lab.sync();
+    expect(lab.report()).toMatchObject({
+      message: 'Pod web-1 is gone',
+      completionTime: toRfc3339(lab.clock.now()),
+    });
+  });
+
+  it('repeats the request before it lapses, and gives a sign of life every three minutes', async () => {
+    const lab = aLab();
+    await lab.sync();
+    const first = lab.report()?.heartbeatTime;
+    await lab.clock.advance(2 * MINUTE_MS);
+    await lab.sync();
+    expect(lab.asked()).toBe(toRfc3339(lab.clock.now()));
+    expect(lab.report()?.heartbeatTime).toBe(first);
+    await lab.clock.advance(2 * MINUTE_MS);
+    await lab.sync();
+    expect(lab.report()?.heartbeatTime).toBe(toRfc3339(lab.clock.now()));
+  });
+
+  it('does nothing before its turn, and nothing after it', async () => {
+    for (const state of ['Inactive', 'Completed', 'Interrupted'] as const) {
+      const lab = aLab({ state });
+      await lab.sync();
+      expect([lab.asked(), lab.report()?.heartbeatTime], state).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('takes the request back when the eviction is canceled, and no newer one', async () => {
+    const lab = aLab();
+    await lab.sync();
+    const conditions = [{ type: 'Failed', status: 'True', reason: 'CanceledDueToNoRequesters', message: '' }];
+    const targetResponders = [{ name: OWN, priority: 10_000, state: 'Canceled' }];
+    await lab.change({ status: { conditions, targetResponders } });
+    await lab.sync();
+    expect(lab.asked()).toBeUndefined();
+    await lab.clock.advance(MINUTE_MS);
+    const body = { metadata: { annotations: { [EVICTION_ASKED]: toRfc3339(lab.clock.now()) } } };
+    await lab.cluster.patch(Pod, { namespace: 'default', name: 'web-1' }, { type: 'merge', body });
+    await lab.sync();
+    expect(lab.asked()).toBeDefined();
+  });
+
+  it.each<[string, Shape, string]>([
+    ['does not replace pods first', { annotations: {} }, 'replaces no pods first'],
+    ['is paused', { edit: ({ spec }) => void (spec.paused = true) }, 'replaces no pods first'],
+    [
+      'makes no progress',
+      {
+        edit: (deployment) => {
+          const condition = {
+            type: 'Progressing',
+            status: 'False' as const,
+            reason: 'ProgressDeadlineExceeded',
+          };
+          deployment.status = { ...deployment.status, conditions: [condition] };
+        },
+      },
+      'makes no progress',
+    ],
+  ])('leaves it to the next responder at once if it %s', async (_name, shape, why) => {
+    const lab = aLab(shape);
+    await lab.sync();
+    expect(lab.asked()).toBeUndefined();
+    expect(lab.report()?.completionTime).toBeDefined();
+    expect(lab.report()?.message).toContain('Left to the next responder: ');
+    expect(lab.report()?.message).toContain(why);
+  });
+
+  it('goes by the default of its Namespace', async () => {
+    const lab = aLab({ annotations: {}, namespaceAnnotations: { [ON_EVICTION]: 'surge' } });
+    await lab.sync();
+    expect(lab.asked()).toBeDefined();
+  });
+
+  it('leaves another pod of the name alone', async () => {
+    const lab = aLab();
+    const pod = lab.pod();
+    lab.cluster.vanish(Pod, 'default/web-1');
+    lab.cluster.seed(Pod, { ...pod, metadata: { ...pod?.metadata, uid: 'another' } } as Pod);
+    await lab.sync();
+    expect(lab.asked()).toBeUndefined();
+    expect(lab.report()?.message).toBe('Pod web-1 is gone');
+  });
+});

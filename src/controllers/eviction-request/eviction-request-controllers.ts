@@ -1,0 +1,112 @@
+import type {
+  DeepReadonly,
+  Eviction as EvictionObject,
+  WithEvictionResponders,
+} from '@rollkeeper/machinery/kubernetes';
+import { Eviction, EvictionRequest, Pod, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext } from '@rollkeeper/runtime';
+import { unlessGone, updateStatus, watch } from '@rollkeeper/runtime';
+import {
+  TARGET_INDEXES,
+  clusterController,
+  evictionsFor,
+  requestsFor,
+  watchEndingPods,
+} from '../shared/index.js';
+import type { SeenTarget } from './decide-eviction.js';
+import { decideEviction, decideMetadata } from './decide-eviction.js';
+import { decideRequest, oldestActive } from './decide-request.js';
+
+/** A responder has this time to report that its pod is gone, before that is taken for its failure. */
+const REPORT_WITHIN_MS = 5000;
+
+/**
+ * Makes the evictions that are requested, and copies their results to the requests: a preview of Kubernetes 1.37 (KEP-4563).
+ * Source: k/k pkg/controller/evictionrequest.
+ */
+export const evictionRequestController = clusterController<EvictionRequest>({
+  name: 'evictionrequest',
+  for: EvictionRequest,
+  reads: [Pod],
+  indexes: TARGET_INDEXES,
+  watches: [
+    watch<EvictionObject>(Eviction, (eviction, listerOf) =>
+      requestsFor(eviction, listerOf).map(({ metadata }) => metadata),
+    ),
+  ],
+  async reconcile({ namespace }, { client, clock, lister, object: request, signal }) {
+    const { pod } = request?.spec.target ?? {};
+    if (!request || !pod) return {};
+    const decision = decideRequest({
+      request,
+      requests: requestsFor(request, lister),
+      evictions: evictionsFor(request, lister),
+      podUid: lister<Pod>(Pod).get(`${namespace}/${pod.name}`)?.metadata.uid,
+      taken: new Set(
+        lister<EvictionObject>(Eviction)
+          .list()
+          .filter(({ metadata }) => metadata.namespace === namespace)
+          .map(({ metadata }) => metadata.name),
+      ),
+      nowMs: clock.now(),
+    });
+    if (!decision) return {};
+    if (decision.creates) await client.create<EvictionObject>(Eviction, decision.creates, { signal });
+    await updateStatus<EvictionRequest>(client, EvictionRequest, request, decision.status);
+    return {};
+  },
+});
+
+/** Gives the responders of each eviction their turns, and ends it: the second part of that controller. */
+export const evictionController = clusterController<EvictionObject>({
+  name: 'eviction',
+  for: Eviction,
+  serviceAccount: 'evictionrequest-controller',
+  indexes: TARGET_INDEXES,
+  watches: [
+    watch<EvictionRequest>(EvictionRequest, (request, listerOf) =>
+      evictionsFor(request, listerOf).map(({ metadata }) => metadata),
+    ),
+    watchEndingPods(REPORT_WITHIN_MS),
+  ],
+  async reconcile(_request, context) {
+    const { client, clock, lister, object: eviction, signal } = context;
+    if (!eviction) return {};
+    const requests = requestsFor(eviction, lister);
+    const oldest = oldestActive(evictionsFor(eviction, lister));
+    const decision = decideEviction({
+      eviction,
+      requests,
+      target: await targetOf(eviction, context),
+      isDuplicate: oldest !== undefined && oldest.metadata.uid !== eviction.metadata.uid,
+      nowMs: clock.now(),
+    });
+    // The labels and owners follow from the status, and are not written against a version.
+    if (decision) await updateStatus<EvictionObject>(client, Eviction, eviction, decision.status);
+    const missing = decideMetadata(decision ? { ...eviction, status: decision.status } : eviction, requests);
+    if (missing) {
+      const body = { metadata: { uid: eviction.metadata.uid, ...missing } };
+      await unlessGone(
+        client.patch<EvictionObject>(Eviction, eviction.metadata, { type: 'merge', body }, { signal }),
+      );
+    }
+    return decision?.recheckMs === undefined ? {} : { requeueAfterMs: decision.recheckMs };
+  },
+});
+
+/** Caches keep no responders of pods: they are read once, before the first turn. */
+async function targetOf(
+  { metadata: { namespace }, spec, status }: DeepReadonly<EvictionObject>,
+  { client, lister, signal }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
+): Promise<SeenTarget> {
+  const { name = '', uid } = spec.target.pod ?? {};
+  const cached = lister<Pod>(Pod).get(`${namespace}/${name}`);
+  const isThere = cached !== undefined && cached.metadata.uid === uid;
+  if (!isThere) return { state: 'gone', responders: [] };
+  const state = isPodFinished(cached) ? 'ended' : 'there';
+  if (status?.targetResponders?.length) return { state, responders: [] };
+  const pod = await unlessGone(client.get<Pod>(Pod, { namespace, name }, { signal }));
+  if (!pod || pod.metadata.uid !== uid) return { state: 'gone', responders: [] };
+  const { evictionResponders: responders = [] }: typeof pod.spec & WithEvictionResponders = pod.spec;
+  return { state, responders };
+}

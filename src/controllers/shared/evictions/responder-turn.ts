@@ -1,0 +1,73 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Eviction, Pod, ResponderStatus } from '@rollkeeper/machinery/kubernetes';
+import { hasEvictionEnded, isPodFinished, responderStatusOf } from '@rollkeeper/machinery/kubernetes';
+import { parseTimeMs } from '../pods/pod-readiness.js';
+
+type ReadableEviction = DeepReadonly<Eviction>;
+type ReadableReport = DeepReadonly<ResponderStatus>;
+
+/** A sign of life is due after this time, however little happens. */
+export const HEARTBEAT_EVERY_MS = 180_000;
+const LONGEST_MESSAGE = 4000;
+
+/** The report of a responder that has its turn and is not done; undefined for any other. */
+export function openTurnOf(eviction: ReadableEviction, responder: string): ReadableReport | undefined {
+  const turn = eviction.status?.targetResponders?.find(({ name }) => name === responder);
+  const report = responderStatusOf(eviction, responder);
+  if (hasEvictionEnded(eviction) || turn?.state !== 'Active' || !report) return undefined;
+  return report.completionTime === undefined ? report : undefined;
+}
+
+/** The pod of an eviction: the one of its UID, or none. */
+export function podOf(
+  { spec }: ReadableEviction,
+  cached: DeepReadonly<Pod> | undefined,
+): DeepReadonly<Pod> | undefined {
+  return cached?.metadata.uid === spec.target.pod?.uid ? cached : undefined;
+}
+
+/** The progress that a responder reports. */
+export interface Progress {
+  readonly message: string;
+  /** It stops: the pod is gone, or another responder is to try. */
+  readonly isDone?: boolean;
+  /** When the pod is expected to be gone, epoch milliseconds. */
+  readonly expectedMs?: number;
+}
+
+/** The progress of a pod that goes by itself from now on; undefined for one that does not. */
+export function endOf(podName: string, pod: DeepReadonly<Pod> | undefined): Progress | undefined {
+  if (!pod) return { message: `Pod ${podName} is gone`, isDone: true };
+  if (isPodFinished(pod)) return { message: `Pod ${podName} has ended`, isDone: true };
+  const endsMs = parseTimeMs(pod.metadata.deletionTimestamp);
+  if (endsMs === undefined) return undefined;
+  return { message: `Pod ${podName} is being deleted, and ends gracefully`, expectedMs: endsMs };
+}
+
+/**
+ * The status with the progress of a responder; undefined if it says nothing new and its heartbeat is not due. Every change is a
+ * sign of life as well.
+ */
+export function reported(
+  { status = {} }: ReadableEviction,
+  report: ReadableReport,
+  { expectedMs, isDone = false, message }: Progress,
+  nowMs: number,
+): DeepReadonly<NonNullable<Eviction['status']>> | undefined {
+  const now = toRfc3339(nowMs);
+  const text = message.slice(0, LONGEST_MESSAGE);
+  const lastMs = parseTimeMs(report.heartbeatTime) ?? -Infinity;
+  // The server refuses an expectation that is in the past.
+  const expected = expectedMs === undefined ? undefined : toRfc3339(Math.max(expectedMs, nowMs));
+  const isNews = isDone || text !== report.message;
+  if (!isNews && nowMs - lastMs < HEARTBEAT_EVERY_MS) return undefined;
+  const next: ReadableReport = {
+    ...report,
+    message: text,
+    heartbeatTime: now,
+    ...(expected !== undefined && { expectedCompletionTime: expected }),
+    ...(isDone && { completionTime: now }),
+  };
+  const responders = status.responders?.map((each) => (each.name === report.name ? next : each));
+  return { ...status, ...(responders && { responders }) };
+}
