@@ -117,10 +117,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const compiled = compileTable(REPLICA_OPTIONS_TABLE, options);
   const redisUrl = redisUrlOf(compiled);
   const deploymentApis = readDeploymentApis(compiled['deployment-api']);
-  const chosen = withSigningAuthority(
-    selectControllers(compiled.controllers, { standalone: compiled.standalone }),
-    signingAuthorityOf(compiled),
-  );
+  const chosen = chosenControllers(compiled);
   const checkResults = new CheckResultFeed();
   const selected = withEvictionRequests(
     forDeploymentApis(chosen, deploymentApis, {
@@ -176,6 +173,12 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     notificationHosts: parseHostRules(compiled['notification-hosts'], 'notification-hosts'),
     scope,
   });
+}
+
+/** @throws InvalidOptionError */
+function chosenControllers(compiled: CheckedReplicaOptions): readonly ControllerDefinition[] {
+  const selected = selectControllers(compiled.controllers, { standalone: compiled.standalone });
+  return withSigningAuthority(selected, signingAuthorityOf(compiled));
 }
 
 /**

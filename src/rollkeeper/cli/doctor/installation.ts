@@ -23,6 +23,7 @@ export interface ReplicaConfig {
   readonly 'daemon-sets'?: boolean;
   readonly 'lasting-history'?: boolean;
   readonly 'watch-admission'?: boolean;
+  readonly 'eviction-requests'?: boolean;
   readonly problems?: string;
   readonly 'eviction-webhook'?: string;
   readonly 'eviction-webhook-configuration'?: string;
