@@ -139,8 +139,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     }),
     compiled,
   );
-  const file = compiled['leader-migration-config'];
-  const migration = file === undefined ? undefined : readLeaderMigration(file, selected);
+  const migration = leaderMigrationOf(compiled, selected);
   const { definitions = selected } = migration ?? {};
   const workersOf = numbersPerController(compiled.workers, definitions, {
     option: 'workers',
@@ -173,6 +172,14 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     notificationHosts: parseHostRules(compiled['notification-hosts'], 'notification-hosts'),
     scope,
   });
+}
+
+/** @throws InvalidOptionError */
+function leaderMigrationOf(
+  { 'leader-migration-config': file }: CheckedReplicaOptions,
+  selected: readonly ControllerDefinition[],
+): ReturnType<typeof readLeaderMigration> | undefined {
+  return file === undefined ? undefined : readLeaderMigration(file, selected);
 }
 
 /** @throws InvalidOptionError */
