@@ -16,8 +16,7 @@ const VALUES: Readonly<Record<string, boolean>> = {
 };
 
 /** The gates that are on, or why the text cannot be read. */
-export type ReadFeatureGates =
-  { readonly enabled: ReadonlySet<string> } | { readonly problem: string };
+export type ReadFeatureGates = { readonly enabled: ReadonlySet<string> } | { readonly problem: string };
 
 /** @param known the names that may be given; all are off unless they are named */
 export function readFeatureGates(text: string, known: readonly string[] = FEATURE_GATES): ReadFeatureGates {
@@ -30,7 +29,8 @@ export function readFeatureGates(text: string, known: readonly string[] = FEATUR
     if (at < 0) return { problem: `missing bool value for ${name}` };
     const value = entry.slice(at + 1).trim();
     const isOn = Object.hasOwn(VALUES, value) ? VALUES[value] : undefined;
-    if (isOn === undefined) return { problem: `invalid value of ${name}: ${value} is neither true nor false` };
+    if (isOn === undefined)
+      return { problem: `invalid value of ${name}: ${value} is neither true nor false` };
     if (!known.includes(name))
       return { problem: `unrecognized feature gate: ${name}; known: ${known.join(', ')}` };
     if (isOn) enabled.add(name);
