@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { ROOT } from './setup.mjs';
 
 /** Loaded from node_modules: what has files or threads of its own. */
-const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
+export const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
 
 /** Our modules find the files beside them, wherever their code has gone. */
 const whereTheyAre = {
@@ -24,11 +24,19 @@ const whereTheyAre = {
   },
 };
 
-/** Writes the program whose first module is `entry` to `outfile`, an ES module. Rejects if it cannot be compiled. */
-export async function bundleSources(entry, outfile) {
+/**
+ * Writes the program whose first module is `entry` to `outfile`, an ES module. Rejects if it cannot be compiled.
+ * @param options.root the folder of the sources. @default this repository
+ * @param options.nodePaths where packages are looked for last. @default nowhere else
+ */
+export async function bundleSources(
+  entry,
+  outfile,
+  { logLevel = 'warning', nodePaths = [], root = ROOT } = {},
+) {
   await build({
-    ...{ entryPoints: [entry], outfile, absWorkingDir: ROOT, plugins: [whereTheyAre] },
-    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node22', logLevel: 'warning' },
+    ...{ entryPoints: [entry], outfile, absWorkingDir: root, plugins: [whereTheyAre] },
+    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node22', logLevel, nodePaths },
     ...{ conditions: ['rollkeeper:source'], external: LEFT_OUT },
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

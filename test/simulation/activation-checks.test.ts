@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import { followedBy } from '../../src/runtime/controller/sync-observer.js';
-import type { Replica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import type { RunningReplica, SimulatedProcess } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
 
@@ -13,7 +13,7 @@ function staleReplicas() {
   const replica = { manager: { informers: { find: () => ({ hasSeen: () => false }) } } };
   const checks = new ActivationChecks(
     (violation) => void violations.push(violation),
-    () => replica as unknown as Replica,
+    () => replica as unknown as RunningReplica,
   );
   let token = 0;
   const runtime: Pick<ActorRuntime, 'activate'> = {

@@ -1,7 +1,7 @@
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import type { SyncObserver } from '../../src/runtime/index.js';
 import { newerResourceVersion } from '../../src/machinery/kubernetes/index.js';
-import type { Replica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import type { RunningReplica, SimulatedProcess } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 
 /** State of an actor that was settled is kept for so long: then every cache shows it. A little less, milliseconds. */
@@ -25,7 +25,7 @@ export class ActivationChecks {
 
   constructor(
     private readonly found: (violation: Violation) => void,
-    private readonly replicaOf: (process: SimulatedProcess) => Replica | undefined,
+    private readonly replicaOf: (process: SimulatedProcess) => RunningReplica | undefined,
   ) {}
 
   /** Watches the activations of a process. */

@@ -1,25 +1,12 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import { createDeploymentController, deploymentController } from '../../src/controllers/deployment/index.js';
-import { createGarbageCollectorController } from '../../src/controllers/garbage-collector/garbage-collector-definition.js';
-import { replicaSetController } from '../../src/controllers/replicaset/index.js';
 import { Node, Service } from '../../src/machinery/kubernetes/index.js';
-import type { ControllerDefinition } from '../../src/runtime/index.js';
 import type { WorldOptions } from '../../src/testing/simulation/index.js';
 import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
 import type { Plan } from './plan.js';
 import { SERVED_NAMES } from './shapes.js';
 
-/** The kinds that the API server has do not change here. */
-const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs: 600_000 });
-const underPolicies = createDeploymentController({ blueGreen: true, zones: true });
 /** As many as `SimulatedNodes` binds pods to, each in a zone of its own. */
 const NODES = [0, 1, 2];
-
-/** The controllers of each replica. */
-export function controllersOf({ collectsGarbage = true, policies }: Plan): readonly ControllerDefinition[] {
-  const deployments = policies ? underPolicies : deploymentController;
-  return [deployments, replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
-}
 
 /** @param scriptText see `SimulateOptions` */
 export function coordinationOf(

@@ -1,10 +1,10 @@
 import { errorMessage } from '../../src/machinery/errors/index.js';
-import type { Replica, WorldStore } from '../../src/testing/simulation/index.js';
+import type { RunningReplica, WorldStore } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import type { StoreChecks } from './store-checks.js';
 
 /** The remains of a replica that has ended: a timer would still do something. */
-export function leftByEnded({ failure, process }: Replica): Violation[] {
+export function leftByEnded({ failure, process }: RunningReplica): Violation[] {
   const { name, clock } = process;
   const found = (problem: string): Violation[] => [{ check: 'leftovers', subject: name, problem }];
   if (failure !== undefined) return found(`ended with ${errorMessage(failure)}`);
@@ -16,7 +16,7 @@ export function leftByEnded({ failure, process }: Replica): Violation[] {
  * that are gone, and no later leader adds these again: their state stays until it expires.
  */
 export function checkLeftovers(
-  replicas: readonly Replica[],
+  replicas: readonly RunningReplica[],
   store: Pick<WorldStore, 'unanswered' | 'hasIntents'>,
   { isOfDeleted, replay }: Pick<StoreChecks, 'isOfDeleted' | 'replay'>,
 ): Violation[] {

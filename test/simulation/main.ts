@@ -6,13 +6,14 @@ import { readNextSeed, writeNextSeed } from './next-seed.js';
 import type { SimulationOptions } from './options.js';
 import { USAGE, simulationOptionsOf } from './options.js';
 import type { Plan } from './plan.js';
-import { densePlanOf, planOf } from './plan.js';
+import { densePlanOf, planOf, wayOf, wayOfTwo } from './plan.js';
 import { WORKER, runMany, work } from './run-many.js';
 import type { FailedSeed } from './seed-pool.js';
 import { SeedPool } from './seed-pool.js';
 import { shrink, testOf } from './shrink.js';
 import type { SimulateOptions, SimulationResult } from './simulate.js';
 import { simulate } from './simulate.js';
+import { loadOther } from './versions/versions.js';
 
 /** How many lines of a trace a person can want at most. */
 const KEPT_LINES = 20_000;
@@ -32,9 +33,12 @@ async function runSeeds(values: SimulationOptions): Promise<number> {
   let failures = 0;
   for (let seed = first; seed < first + count; seed++) {
     const plan = chosenPlan(values, seed, troubledMs);
+    const beside = values.beside === undefined ? undefined : await loadOther(values.beside);
     const options: SimulateOptions = {
       ...{ seed, troubledMs, keepTrace: values.trace ? KEPT_LINES : 0 },
       ...(plan && { plan }),
+      ...(beside && { beside }),
+      ...(values.spans !== undefined && { spans: true }),
       ...(values.steps !== undefined && { steps: values.steps }),
     };
     const beganMs = process.cpuUsage().user / 1000;
@@ -42,6 +46,7 @@ async function runSeeds(values: SimulationOptions): Promise<number> {
     faults += result.faultCount;
     if (values.nightly) writeNextSeed(NEXT_SEED, seed + 1);
     console.error(summaryOf(result, process.cpuUsage().user / 1000 - beganMs));
+    if (values.spans !== undefined) writeFileSync(values.spans, result.spans ?? '');
     if (values.trace) console.log(mermaidOf(result.trace, { whole: values.whole }));
     if (result.violations.length === 0) continue;
     failures += 1;
@@ -56,9 +61,16 @@ async function runSeeds(values: SimulationOptions): Promise<number> {
 }
 
 /** Undefined: the seed's own. */
-function chosenPlan({ dense, redis }: SimulationOptions, seed: number, troubledMs: number): Plan | undefined {
-  if (dense) return densePlanOf(seed, troubledMs);
-  return redis ? planOf(seed, troubledMs, undefined, 'redis') : undefined;
+function chosenPlan(
+  { beside, dense, redis }: SimulationOptions,
+  seed: number,
+  troubledMs: number,
+): Plan | undefined {
+  if (redis) return planOf(seed, troubledMs, undefined, 'redis');
+  const plan = dense ? densePlanOf(seed, troubledMs) : undefined;
+  if (beside === undefined) return plan;
+  if (plan) return { ...plan, coordination: wayOfTwo(plan.coordination) };
+  return planOf(seed, troubledMs, undefined, wayOfTwo(wayOf(seed)));
 }
 
 /** A failing seed becomes a test beside this file. */

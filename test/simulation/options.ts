@@ -10,12 +10,14 @@ Runs three replicas through the faults of a seed, in one process and on simulate
   --seconds N   for how long there are faults, in simulated seconds (default 60, of dense seeds 240)
   --steps N     ends after so many steps
   --redis       uses the real ioredis, BullMQ and Lua scripts, on a simulated Redis
+  --beside REF  runs one or two of the replicas with the sources of another revision, and restarts change that
   --dense       makes a small world where most messages are late, doubled or lost
   --faults N    runs dense seeds until they have made so many faults, each seed twice
     --once      runs each of them once
     --workers N uses so many processes (default: one for each core)
   --trace       prints the end of what happened as a Mermaid sequence diagram
     --whole     prints all of it
+  --spans FILE  writes the spans of a seed as OTLP/JSON, which the console opens
   --shrink      writes a test of a seed that fails, with few faults and few users
   --help        prints this
 
@@ -24,18 +26,20 @@ It ends with 0 if all seeds hold, 1 if one fails, 2 if the options are wrong.`;
 const NUMBERS = ['seed', 'count', 'seconds', 'steps', 'faults', 'workers'] as const;
 
 export type SimulationOptions = Readonly<Record<(typeof NUMBERS)[number], number | undefined>> &
+  Readonly<Record<'beside' | 'spans', string | undefined>> &
   Readonly<Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'dense' | 'once' | 'help', boolean>>;
 
 /** @throws an Error that names the option */
 export function simulationOptionsOf(args: readonly string[]): SimulationOptions {
   const flag = { type: 'boolean', default: false } as const;
-  const number = { type: 'string' } as const;
+  const text = { type: 'string' } as const;
+  const number = text;
   const { values } = parseArgs({
     args: [...args],
     options: {
       ...{ seed: number, count: number, seconds: number, steps: number, faults: number, workers: number },
       ...{ trace: flag, whole: flag, shrink: flag, nightly: flag, redis: flag, dense: flag, once: flag },
-      help: flag,
+      ...{ help: flag, beside: text, spans: text },
     },
   });
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(name, values[name])]));
@@ -43,6 +47,15 @@ export function simulationOptionsOf(args: readonly string[]): SimulationOptions 
     throw new Error(
       '--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease',
     );
+  if (values.beside !== undefined && (values.shrink || values.faults !== undefined))
+    throw new Error(
+      '--beside is for single seeds: neither --faults nor a test of --shrink has another version',
+    );
+  if (
+    values.spans !== undefined &&
+    (values.count !== undefined || values.faults !== undefined || values.nightly)
+  )
+    throw new Error('--spans is for a single seed');
   return { ...values, ...numbers } as SimulationOptions;
 }
 

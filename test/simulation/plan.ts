@@ -98,6 +98,11 @@ export function wayOf(seed: number): Way {
   return new SeededRandom(seed ^ 0x5e45).next() < 1 / 6 ? 'redis' : 'store';
 }
 
+/** How replicas of two versions coordinate: the store in memory has no format that they could disagree on. */
+export function wayOfTwo(way: Way): Way {
+  return way === 'store' ? 'redis' : way;
+}
+
 /** How often a storm changes, milliseconds on average. */
 const STORM_MS = 6000;
 /** The names in a dense plan: some of the shapes of `users.ts`, and few Deployments. */

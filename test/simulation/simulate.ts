@@ -1,17 +1,27 @@
 import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
-import type { Replica, StoredQueue, TraceLine } from '../../src/testing/simulation/index.js';
+import type {
+  RunningReplica,
+  SimulatedProcess,
+  StoredQueue,
+  TraceLine,
+} from '../../src/testing/simulation/index.js';
 import { Faults, World } from '../../src/testing/simulation/index.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
-import { controllersOf, coordinationOf, prepareCluster } from './cluster.js';
+import { coordinationOf, prepareCluster } from './cluster.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
 import { StoreChecks } from './store-checks.js';
+import { SimulatedSpans } from './spans.js';
 import { Users } from './users.js';
+import type { ReplicaPorts } from './versions/door.js';
+import { controllersOf } from './versions/door.js';
+import type { OtherVersion } from './versions/versions.js';
+import { OtherReplicas } from './versions/versions.js';
 
 export interface SimulateOptions {
   /** Decides everything. */
@@ -30,6 +40,10 @@ export interface SimulateOptions {
   readonly scriptText?: (text: string) => string;
   /** The logger of a replica, by its name. @default silent */
   readonly logger?: (name: string) => Logger;
+  /** One or two of the replicas are of this version. Not for a plan that coordinates by the store in memory. @default none */
+  readonly beside?: OtherVersion;
+  /** Keeps the spans of the API server and of the replicas. @default false */
+  readonly spans?: boolean;
 }
 
 export interface FoundViolation extends Violation {
@@ -56,6 +70,8 @@ export interface SimulationResult {
   readonly steps: number;
   readonly simulatedMs: number;
   readonly trace: readonly TraceLine[];
+  /** As OTLP/JSON, if they were asked for. */
+  readonly spans?: string;
 }
 
 /** After the last fault everything must be at rest within this time, milliseconds: a parked key comes back after 180 s. */
@@ -87,7 +103,9 @@ class Simulation {
   private readonly store: StoreChecks;
   private readonly activations: ActivationChecks;
   /** When they ended, simulated milliseconds; undefined once that has been judged. */
-  private readonly ended = new Map<Replica, number | undefined>();
+  private readonly ended = new Map<RunningReplica, number | undefined>();
+  private readonly others: OtherReplicas | undefined;
+  private spans: SimulatedSpans | undefined;
   private world!: World;
   private faults!: Faults;
   private users!: Users;
@@ -101,24 +119,29 @@ class Simulation {
     this.activations = new ActivationChecks(found, (process) =>
       this.world.replicas.find((replica) => replica.process === process),
     );
+    if (options.beside) this.others = new OtherReplicas(options.beside, (process) => this.portsOf(process));
   }
 
   static async create(options: SimulateOptions): Promise<Simulation> {
     const simulation = new Simulation(options);
     process.on('unhandledRejection', simulation.onRejection);
-    const { activations, store } = simulation;
+    const { activations, others, store } = simulation;
     const { keepTrace, logger, seed } = options;
-    const { policies = false, takeover } = simulation.plan;
+    const { policies = false } = simulation.plan;
     simulation.world = await World.create({
       ...{ seed, keepTrace, logger, coordination: coordinationOf(simulation.plan, options.scriptText) },
       controllers: () => controllersOf(simulation.plan),
       ...(policies && { before: prepareCluster }),
       onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
-      manager: (process) => ({
-        observers: [activations.observer(process)],
-        leaderElection: { takeover },
-      }),
+      manager: (process) => {
+        const { observers, takeover, tracing } = simulation.portsOf(process);
+        return { observers, leaderElection: { takeover }, ...(tracing && { tracing }) };
+      },
+      startReplica: (process, world) => {
+        if (options.spans) simulation.spans ??= new SimulatedSpans(world.kernel, world.api.process);
+        return others?.start(process, world);
+      },
     });
     simulation.faults = new Faults(simulation.world);
     const { nodes } = simulation.world;
@@ -143,7 +166,7 @@ class Simulation {
   }
 
   result(): SimulationResult {
-    const { activations, faults, options, plan, store, users, violations, world } = this;
+    const { activations, faults, options, plan, spans, store, users, violations, world } = this;
     const all = Object.fromEntries([...faults.counts, ...world.network.faults]);
     return {
       ...{ seed: options.seed, plan, violations, faults: all },
@@ -154,6 +177,7 @@ class Simulation {
       steps: world.kernel.steps,
       simulatedMs: world.kernel.nowMs,
       trace: world.kernel.trace.lines,
+      ...(spans && { spans: spans.asText() }),
     };
   }
 
@@ -162,6 +186,21 @@ class Simulation {
     for (const { process: replica } of this.world.replicas) replica.kill();
     this.world.api.process.resume();
     await this.world.close();
+    this.others?.close();
+    this.spans?.close();
+  }
+
+  private portsOf(process: SimulatedProcess): Omit<ReplicaPorts, 'process' | 'connections' | 'coordination'> {
+    const { activations, options, plan } = this;
+    const { collectsGarbage, policies, takeover } = plan;
+    return {
+      takeover,
+      plan: { collectsGarbage, policies },
+      actorsView: (actors) => activations.watch(process, actors),
+      observers: [activations.observer(process)],
+      ...(options.logger && { logger: options.logger(process.name) }),
+      ...(this.spans && { tracing: this.spans.tracingOf(process) }),
+    };
   }
 
   private get isOver(): boolean {
@@ -301,6 +340,6 @@ class Simulation {
   }
 }
 
-function leadsNow({ manager, process }: Replica): boolean {
+function leadsNow({ manager, process }: RunningReplica): boolean {
   return process.state === 'running' && manager.isLeader;
 }

@@ -9,6 +9,7 @@ import { StatusError, internalError } from '../schema/errors/index.js';
 import { ApiRequest, ByteBudget, compileServerLimits, rawOf, refusalOf } from '../http/index.js';
 import type { ApiResponse, RawResponse, RequestHost } from '../http/index.js';
 import { translateStoreFailure } from '../objects/registry/index.js';
+import { inRequestSpan } from './request-span.js';
 
 /** A request of an administrator, as a value. */
 export interface DirectRequest {
@@ -65,7 +66,7 @@ export class DirectApi {
     try {
       const request = new ApiRequest(messageOf(asked), this.hostOf(asked));
       request.user = ADMIN;
-      return answerOf(await this.api.router.route(request));
+      return answerOf(await inRequestSpan(request, () => this.api.router.route(request)));
     } catch (thrown) {
       return refused(thrown);
     }

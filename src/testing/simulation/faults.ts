@@ -128,14 +128,16 @@ export class Faults {
       this.rememberedStore?.();
       this.rememberedStore = store.remember();
     },
-    'the store is restarted': (dice) => this.world.store.disturb?.('the store is restarted', dice),
-    'the store loses its scripts': (dice) => this.world.store.disturb?.('the store loses its scripts', dice),
+    'the store is restarted': (dice) => void this.world.store.disturb?.('the store is restarted', dice),
+    'the store loses its scripts': (dice) =>
+      void this.world.store.disturb?.('the store loses its scripts', dice),
     'the store loses its last writes': (dice) => {
-      this.lostLeaseAtMs = this.world.kernel.nowMs;
-      this.world.store.disturb?.('the store loses its last writes', dice);
+      const { kernel, store } = this.world;
+      const inMs = store.disturb?.('the store loses its last writes', dice) ?? 0;
+      kernel.after(inMs, () => (this.lostLeaseAtMs = kernel.nowMs));
     },
     'connections to the store are half open': (dice) =>
-      this.world.store.disturb?.('connections to the store are half open', dice),
+      void this.world.store.disturb?.('connections to the store are half open', dice),
     'the API server is paused': ([, , , long]) =>
       this.paused(this.world.api.process, 300 + 20_000 * long ** 3),
     'the API server refuses': ([, long, , chance]) => {

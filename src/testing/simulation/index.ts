@@ -10,7 +10,7 @@ export type { Weather } from './network.js';
 export { ProcessClock, SimulatedProcess } from './process.js';
 export type { ProcessOptions } from './process.js';
 export { Replica, simulatedClient } from './replica.js';
-export type { ReplicaOptions } from './replica.js';
+export type { ReplicaOptions, RunningReplica } from './replica.js';
 export { ServedQueue } from './served-queue.js';
 export { simulateOperator } from './simulate-operator.js';
 export type {
@@ -30,4 +30,4 @@ export { Trace } from './trace.js';
 export type { TraceLine } from './trace.js';
 export { World } from './world.js';
 export type { WorldOptions } from './world.js';
-export type { StoredQueue, WorldStore } from './world-store.js';
+export type { ReachableRedis, StoredQueue, WorldStore } from './world-store.js';

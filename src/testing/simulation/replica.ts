@@ -27,9 +27,19 @@ export interface ReplicaOptions {
   readonly logger?: Logger;
 }
 
-/** The manager of one simulated process, running. */
-export class Replica {
+/** A replica as the world and its checks see it. It may be of another version of the product. */
+export interface RunningReplica {
+  readonly process: SimulatedProcess;
+  readonly manager: Pick<ControllerManager, 'isLeader' | 'controllers' | 'informers'>;
   /** Undefined while it runs or was stopped; otherwise why it ended. */
+  readonly failure: unknown;
+  readonly hasEnded: boolean;
+  /** As SIGTERM does. */
+  stop(): void;
+}
+
+/** The manager of one simulated process, running. */
+export class Replica implements RunningReplica {
   failure: unknown;
   hasEnded = false;
   private readonly stopper = new AbortController();

@@ -1,3 +1,4 @@
+import type { RedisOptions } from 'ioredis';
 import type { CreateManagerOptions } from '@rollkeeper/runtime';
 import type { ActorId, ControllerQueue } from '@rollkeeper/runtime/activation';
 import type { WorkQueueView } from '@rollkeeper/runtime/work-queue/queue-inspection';
@@ -13,6 +14,14 @@ export interface StoredQueue {
   };
   /** Whether a leader's term has begun in it. */
   readonly hasTerm: boolean;
+}
+
+/** A Redis in this process. */
+export interface ReachableRedis {
+  readonly url: string;
+  /** The name in the URL. */
+  readonly host: string;
+  readonly connector: NonNullable<RedisOptions['Connector']>;
 }
 
 /** The store that the replicas of a world coordinate through, with the faults that it can have. */
@@ -36,10 +45,15 @@ export interface WorldStore {
   loseQueue(which: number): string | undefined;
   /** Keeps the lease as it is now. @returns puts it back, and loses what the queues got since, as a fail-over to an older replica does */
   remember(): () => void;
-  /** Makes a fault that only some stores have. @default it has none of them */
-  disturb?(fault: StoreFaultKind, dice: Dice): void;
+  /**
+   * Makes a fault that only some stores have. @default it has none of them
+   * @returns when it takes effect, simulated milliseconds from now
+   */
+  disturb?(fault: StoreFaultKind, dice: Dice): number;
   /** How long a process that has ended waits for its connections to close, milliseconds. @default 0 */
   readonly lingersMs?: number;
+  /** The simulated Redis that it is, and how ioredis reaches it. @default it is none */
+  readonly redis?: ReachableRedis;
   /** Ends its faults. @default it has none that last */
   heal?(): void;
   /** The number of writes without an answer that it has of each actor. */

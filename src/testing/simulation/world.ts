@@ -6,6 +6,7 @@ import { Kernel } from './kernel.js';
 import { Network } from './network.js';
 import { SimulatedProcess } from './process.js';
 import type { ProcessOptions } from './process.js';
+import type { RunningReplica } from './replica.js';
 import { Replica, simulatedClient } from './replica.js';
 import { SimulatedApi } from './simulated-api.js';
 import type { StoredChange } from './simulated-api.js';
@@ -40,6 +41,8 @@ export interface WorldOptions {
   readonly manager?: (process: SimulatedProcess) => Partial<CreateManagerOptions>;
   /** The log of a replica, by its name. @default silent */
   readonly logger?: (name: string) => Logger;
+  /** Starts the replica of a process in another way, as one of another version; undefined: as any. @default as any */
+  readonly startReplica?: (process: SimulatedProcess, world: World) => Promise<RunningReplica> | undefined;
 }
 
 /** Clocks of different machines differ by this share of their speed at most. */
@@ -60,9 +63,9 @@ export class World {
   readonly api: SimulatedApi;
   readonly apiNetwork: ApiNetwork;
   readonly nodes: SimulatedNodes;
-  readonly replicas: Replica[] = [];
+  readonly replicas: RunningReplica[] = [];
   private lives = 0;
-  private readonly starting = new Map<number, Promise<Replica>>();
+  private readonly starting = new Map<number, Promise<RunningReplica>>();
 
   private constructor(private readonly options: WorldOptions) {
     const { keepTrace, seed } = options;
@@ -123,7 +126,7 @@ export class World {
    * Starts a replica, or starts it again as a new process after it was killed or has ended. While it starts, it is the same
    * start: a second process beside it would be one replica more.
    */
-  async startReplica(index: number): Promise<Replica> {
+  async startReplica(index: number): Promise<RunningReplica> {
     const underWay = this.starting.get(index);
     if (underWay) return underWay;
     const start = this.startNew(index);
@@ -135,19 +138,24 @@ export class World {
     }
   }
 
-  private async startNew(index: number): Promise<Replica> {
-    const { controllers, coordination: way, logger, manager, views } = this.options;
+  private async startNew(index: number): Promise<RunningReplica> {
+    const { coordination: way, startReplica } = this.options;
     const process = this.process(`replica-${index}.${++this.lives}`);
     const ownSteps = typeof way === 'function';
     if (ownSteps) await new Promise<void>((resolve) => process.after(0, resolve));
+    const replica = await (startReplica?.(process, this) ?? this.startOwn(process, ownSteps));
+    this.replicas[index] = replica;
+    return replica;
+  }
+
+  private startOwn(process: SimulatedProcess, ownSteps: boolean): Promise<Replica> {
+    const { controllers, coordination: way, logger, manager, views } = this.options;
     const coordination = way === 'leases' ? way : this.store.coordinationOf(process, views?.(process));
-    const replica = await Replica.start(process, {
+    return Replica.start(process, {
       ...{ controllers: controllers(), coordination, api: this.apiNetwork, manager: manager?.(process) },
       ownSteps,
       logger: logger?.(process.name),
     });
-    this.replicas[index] = replica;
-    return replica;
   }
 
   /** Ends the world's own parts and gives the event loop back. The replicas have to be ended before. */

@@ -59,6 +59,10 @@ export interface RedisSnapshot {
 export class SimulatedRedis {
   /** For `createRedisConnection` and all that take a URL. */
   readonly url: string;
+  /** The name in the URL. */
+  readonly host: string;
+  /** Gives ioredis its sockets. The one of this process has it already. */
+  readonly connector: ReturnType<typeof connectorTo>;
   /** The conditions for which it refuses commands; may be changed at any time. */
   readonly faults: ServerFaults;
   private readonly facts: ServerFacts;
@@ -75,7 +79,8 @@ export class SimulatedRedis {
 
   constructor(private readonly options: SimulatedRedisOptions) {
     const { clientClock = options.clock, clock, name = 'redis', scriptText, version = '7.0.15' } = options;
-    this.url = `redis://${name}.invalid:6379`;
+    this.host = `${name}.invalid`;
+    this.url = `redis://${this.host}:6379`;
     this.faults = { full: false, loading: false, readOnly: false, diskFailed: false };
     this.facts = { version, runId: '', replicationId: '', faults: this.faults };
     const hasShortestDoubles = !version.startsWith('7.0');
@@ -83,10 +88,8 @@ export class SimulatedRedis {
     this.waiting = new WaitingList(clock, (session) => this.ends.get(session)?.proceed());
     this.parts = this.makeParts();
     this.beginLife();
-    this.unreach = reachHost(
-      `${name}.invalid`,
-      connectorTo(clientClock, () => this.connect().socket),
-    );
+    this.connector = connectorTo(clientClock, () => this.connect().socket);
+    this.unreach = reachHost(this.host, this.connector);
   }
 
   /** The connections that are open, in the order in which they were made, with the names that clients gave them. */

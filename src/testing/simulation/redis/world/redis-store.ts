@@ -5,7 +5,7 @@ import type { Dice, StoreFaultKind } from '../../fault-kinds.js';
 import type { Network } from '../../network.js';
 import type { SimulatedProcess } from '../../process.js';
 import type { CoordinationViews } from '../../simulated-coordination.js';
-import type { StoredQueue, WorldStore } from '../../world-store.js';
+import type { ReachableRedis, StoredQueue, WorldStore } from '../../world-store.js';
 import type { RedisSnapshot } from '../simulated-redis.js';
 import { SimulatedRedis } from '../simulated-redis.js';
 import { ProcessGlobals } from './process-globals.js';
@@ -62,6 +62,10 @@ export class RedisStore implements WorldStore {
     this.giveBack = globals.take();
   }
 
+  get redis(): ReachableRedis {
+    return this.server;
+  }
+
   get full(): number {
     return this.isFull;
   }
@@ -103,17 +107,20 @@ export class RedisStore implements WorldStore {
     return () => this.restart(DOWN_MS * this.process.random.next(), before);
   }
 
-  disturb(fault: StoreFaultKind, [which, how, , long]: Dice): void {
-    if (fault === 'the store loses its scripts') return this.server.forgetScripts();
-    if (fault === 'the store is restarted') return this.restart(DOWN_MS * long, 'all');
-    if (fault === 'connections to the store are half open') {
+  disturb(fault: StoreFaultKind, [which, how, , long]: Dice): number {
+    if (fault === 'the store loses its last writes') {
+      const before = this.server.snapshot();
+      this.process.kernel.after(LOST_WRITES_MS * long, () => this.restart(DOWN_MS * how, before));
+      return LOST_WRITES_MS * long;
+    }
+    if (fault === 'the store loses its scripts') this.server.forgetScripts();
+    else if (fault === 'the store is restarted') this.restart(DOWN_MS * long, 'all');
+    else {
       const { clients } = this.server;
       const chosen = clients.filter((_, index) => (index * 0.618 + which) % 1 < 0.05 + long * 0.5);
       for (const { connection } of chosen) this.links.silence(connection.id, how < 0.5 ? 'request' : 'reply');
-      return;
     }
-    const before = this.server.snapshot();
-    this.process.kernel.after(LOST_WRITES_MS * long, () => this.restart(DOWN_MS * how, before));
+    return 0;
   }
 
   heal(): void {

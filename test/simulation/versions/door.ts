@@ -1,0 +1,112 @@
+import type { ApiConnections, RequestDispatcher } from '../../../src/client/api-client/index.js';
+import { NotStartedError } from '../../../src/client/api-client/index.js';
+import {
+  createDeploymentController,
+  deploymentController,
+} from '../../../src/controllers/deployment/index.js';
+import { createGarbageCollectorController } from '../../../src/controllers/garbage-collector/garbage-collector-definition.js';
+import { replicaSetController } from '../../../src/controllers/replicaset/index.js';
+import { replaceTurns } from '../../../src/machinery/clock/index.js';
+import type { Logger } from '../../../src/machinery/logging/index.js';
+import { reachHost } from '../../../src/redis/connection/index.js';
+import { redisCoordination } from '../../../src/redis/index.js';
+import type { ActorRuntime } from '../../../src/runtime/activation/index.js';
+import type { ControllerDefinition, SyncObserver } from '../../../src/runtime/index.js';
+import type { Tracing } from '../../../src/runtime/telemetry/index.js';
+import type { ApiNetwork, RunningReplica, SimulatedProcess } from '../../../src/testing/simulation/index.js';
+import { Replica } from '../../../src/testing/simulation/replica.js';
+
+/** The parts of a plan that decide what a replica does. */
+export interface ReplicaPlan {
+  /** @default true */
+  readonly collectsGarbage?: boolean;
+  /** @default false */
+  readonly policies?: boolean;
+}
+
+/** The parts of a world that all replicas of a version share. */
+export interface SharedPorts {
+  /** Calls back once all promises have run to their end, as `setImmediate` does. */
+  readonly atTurn: (turn: () => void) => void;
+  /** The simulated Redis, by the name of its host. Absent: there is none. */
+  readonly redis?: { readonly host: string; readonly connector: Parameters<typeof reachHost>[1] };
+}
+
+/** All that a world gives to one replica. */
+export interface ReplicaPorts {
+  /** With a clock and a source of chance of its own. */
+  readonly process: SimulatedProcess;
+  /** The network to the API server. */
+  readonly connections: ApiConnections;
+  readonly coordination: 'leases' | { readonly redisUrl: string };
+  readonly takeover: 'witness' | 'expiry';
+  readonly plan: ReplicaPlan;
+  /** Watches its activations, if it coordinates by Redis. */
+  readonly actorsView: (actors: ActorRuntime) => ActorRuntime;
+  /** Watch its decisions. */
+  readonly observers: readonly SyncObserver[];
+  /** @default silent */
+  readonly logger?: Logger;
+  /** @default no spans */
+  readonly tracing?: Tracing;
+}
+
+/** The kinds that the API server has do not change here. */
+const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs: 600_000 });
+const underPolicies = createDeploymentController({ blueGreen: true, zones: true });
+
+/** The controllers of each replica. */
+export function controllersOf({
+  collectsGarbage = true,
+  policies = false,
+}: ReplicaPlan): readonly ControllerDefinition[] {
+  const deployments = policies ? underPolicies : deploymentController;
+  return [deployments, replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
+}
+
+/**
+ * Lets the modules of this version run in a world that another version made.
+ * @returns ends it
+ */
+export function join({ atTurn, redis }: SharedPorts): () => void {
+  const ends = [replaceTurns(atTurn), ...(redis ? [reachHost(redis.host, redis.connector)] : [])];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/**
+ * Starts a replica of this version. Each version of the product has this file, and a world may be of another version: nothing that
+ * it is given may be compared with a class of this version, and what an older door takes has to stay.
+ */
+export function startReplica(ports: ReplicaPorts): Promise<RunningReplica> {
+  const { actorsView, connections, coordination, logger, observers, plan, process, takeover, tracing } =
+    ports;
+  const isOnRedis = coordination !== 'leases';
+  const factory = isOnRedis ? redisCoordination(coordination.redisUrl) : undefined;
+  return Replica.start(process, {
+    controllers: controllersOf(plan),
+    coordination: factory ? (parts) => factory({ ...parts, actorsView }) : 'leases',
+    api: { connectionsOf: () => askedHere(connections) } as unknown as ApiNetwork,
+    ownSteps: isOnRedis,
+    manager: { observers, leaderElection: { takeover }, ...(tracing && { tracing }) },
+    ...(logger && { logger }),
+  });
+}
+
+/** The same connections, but whether a request may start is asked here: its refusal has the class of this version. */
+function askedHere(connections: ApiConnections): ApiConnections {
+  const asked = (dispatcher: RequestDispatcher): RequestDispatcher => ({
+    request: async ({ mayStart, ...options }) => {
+      try {
+        mayStart?.();
+      } catch (reason) {
+        throw new NotStartedError(reason);
+      }
+      return dispatcher.request(options);
+    },
+  });
+  const { requests, streams } = connections.current();
+  const both = { requests: asked(requests), streams: asked(streams) };
+  return { ...connections, current: () => both };
+}
