@@ -49,6 +49,7 @@ export function foreseePass(objects: ObservedObjects): ForeseenPass {
     rules: OWN_RULES,
     namespaceAnnotations,
     surroundings: { nodes },
+    repeatsTold: true,
   });
   const { notes, replicaSets } = draft;
   return { replicaSets, latest, notes, standing: outcome?.standing, isWaiting: outcome?.isWaiting === true };

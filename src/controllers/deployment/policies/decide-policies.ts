@@ -39,6 +39,8 @@ export interface PolicyContext {
   readonly endpoints?: ReadyEndpoints;
   /** The ReplicaSets of its experiments. @default not known */
   readonly experiments?: ExperimentSurroundings['experiments'];
+  /** For an explanation, which reads no experiments. @default false: they count as they should be */
+  readonly repeatsTold?: boolean;
 }
 
 /** The decisions of the policies beside the draft. */
@@ -88,11 +90,11 @@ function compile(
 function passOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { checks = BY_RESULTS, endpoints, experiments, livePods, podsOf, surroundings }: PolicyContext,
+  { checks = BY_RESULTS, endpoints, experiments, livePods, podsOf, repeatsTold, surroundings }: PolicyContext,
 ): RolloutPass {
   const pass: RolloutPass = {
     ...surroundings,
-    ...{ draft, podsOf, checks, livePods, endpoints, experiments },
+    ...{ draft, podsOf, checks, livePods, endpoints, experiments, repeatsTold: repeatsTold === true },
     policy: compiled.kind === 'none' ? NO_POLICY : compiled.policy,
     outcome: newOutcome(),
     writes: { services: [], madeServices: [], routes: [], copies: [], pods: [], experiments: [] },

@@ -18,6 +18,21 @@ function under(annotations: Record<string, string>, more: Partial<ExplainInput> 
   return { ...input, deployment: { ...deployment, metadata }, ...more };
 }
 
+/** The new version has no pods yet: an experiment comes before them. */
+function atFirstStep(set: ExplainInput['replicaSets'][number], { deployment, nowMs }: ExplainInput) {
+  const isNew = set.metadata.annotations?.['deployment.kubernetes.io/revision'] === '2';
+  const size = isNew ? 0 : (deployment.spec.replicas ?? 1);
+  const step = JSON.stringify({ revision: '2', done: 0, since: new Date(nowMs).toISOString() });
+  const annotations = { ...set.metadata.annotations, ...(isNew && { [`${P}step`]: step }) };
+  const counts = { replicas: size, readyReplicas: size, availableReplicas: size };
+  return {
+    ...set,
+    metadata: { ...set.metadata, annotations },
+    spec: { ...set.spec, replicas: size },
+    status: { ...set.status, ...counts },
+  };
+}
+
 describe('the waits of the policies of a rollout', () => {
   it('is a finding with what would end it, for annotations that cannot be understood', () => {
     const explanation = explainDeployment(under({ [`${P}steps`]: 'ten' }));
@@ -83,6 +98,36 @@ describe('the waits of the policies of a rollout', () => {
       'it is not its turn: at most 1; 0 others wait before it, and it follows shop/api',
     );
   });
+
+  it.each([
+    ['waits for the pods of its experiment (available: canary 1 of 2)', undefined, 'time, and its checks'],
+    [
+      'cannot begin its experiment: Service "x" exists, and is not one of its experiment',
+      'Service "x" exists, and is not one of its experiment',
+      'what the message names is put right',
+    ],
+  ])(
+    'repeats what the controller said of an experiment, which no explanation reads: it %s',
+    (said, problem, end) => {
+      const steps = `experiment 10m: canary 2${problem === undefined ? '' : ', services'}; 100%`;
+      const input = under({ [`${P}steps`]: steps });
+      const name = `Step 1 of 2 (${steps.split('; ')[0]})`;
+      const conditions = [
+        { type: 'Progressing', status: 'Unknown', reason: 'WaitingInStep', message: `${name}: ${said}` },
+        ...(problem === undefined
+          ? []
+          : [{ type: 'RolloutPolicy', status: 'False', reason: 'ServiceNotUsable', message: problem }]),
+      ];
+      const replicaSets = input.replicaSets.map((set) => atFirstStep(set, input));
+      const status = { ...input.deployment.status, conditions };
+      const deployment = { ...input.deployment, status } as ExplainInput['deployment'];
+      const finding = explainDeployment({ ...input, deployment, replicaSets }).waitsFor.find(
+        ({ cause }) => cause === (problem === undefined ? 'waits-in-step' : 'invalid-policy'),
+      );
+      expect(finding?.summary).toBe(`it is at ${name.toLowerCase()}: ${said}`);
+      expect(finding?.unblockedBy).toContain(end);
+    },
+  );
 
   it('repeats what the controller said of a Service, which no explanation reads', () => {
     const annotations = { [`${P}strategy`]: 'blue-green', [`${P}active-service`]: 'web' };

@@ -15,6 +15,8 @@ import { experimentSets, sideName, sidesOf, untilOf } from './experiment-sets.js
 export interface ExperimentSurroundings {
   /** @default not known: pods of an experiment count as available at once, and none is made or removed */
   readonly experiments?: readonly DeepReadonly<ReplicaSet>[];
+  /** Whether the status says of them what is not known here. @default false */
+  readonly repeatsTold?: boolean;
 }
 
 /** An experiment, and where it is. */

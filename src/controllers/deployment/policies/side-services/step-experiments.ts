@@ -1,5 +1,8 @@
+import { findCondition } from '@rollkeeper/machinery/kubernetes';
+import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { StepExperiments } from '../steps/experiment-step.js';
+import { POLICY_CONDITION, SERVICES_NOT_WATCHED, SERVICE_NOT_USABLE } from '../common/tell.js';
 import { missingPods, type AtStep } from '../experiment/experiment.js';
 import { sideServices, type SideServicePass, type SideServices } from './side-services.js';
 
@@ -11,7 +14,8 @@ export function stepExperiments(
   pass: Omit<SideServicePass, 'outcome'>,
   latest: ReplicaSetDraft | undefined,
 ): StepExperiments {
-  const { draft, experiments } = pass;
+  const { draft, experiments, repeatsTold } = pass;
+  if (!experiments && repeatsTold) return toldExperiments(draft);
   const servicesOf = (at: AtStep): SideServices | undefined =>
     latest && sideServices(draft, latest, at, pass);
   return {
@@ -29,6 +33,16 @@ export function stepExperiments(
     },
   };
 }
+
+/** The status says why an experiment waits: by its own words, and by the problem of its Services. */
+function toldExperiments({ observed }: RolloutDraft): StepExperiments {
+  const told = findCondition(observed.status?.conditions, POLICY_CONDITION);
+  const reason = SERVICE_PROBLEMS.find((each) => each === told?.reason);
+  const problem = reason && { reason, message: told?.message ?? '' };
+  return { hold: () => problem && { problem }, missing: () => ({ isTold: true }) };
+}
+
+const SERVICE_PROBLEMS = [SERVICE_NOT_USABLE, SERVICES_NOT_WATCHED] as const;
 
 function missingServices(services: SideServices | undefined): string | undefined {
   switch (services?.kind) {

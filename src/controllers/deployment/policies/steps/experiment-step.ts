@@ -11,6 +11,8 @@ export interface MissingParts {
   readonly pods?: string | undefined;
   /** @default all of its Services exist, or it has none */
   readonly services?: string | undefined;
+  /** Whether the status says which parts are missing. @default they are said here */
+  readonly isTold?: true;
 }
 
 /** The pods and Services of experiments, as steps ask for them. */

@@ -10,6 +10,7 @@ import {
   WAITING_FOR_APPROVAL,
   WAITING_IN_STEP,
   normal,
+  observedProgress,
   tellEvent,
   tellProgress,
   warning,
@@ -66,7 +67,7 @@ function tellWait(draft: RolloutDraft, name: string, wait: ToldWait, outcome: Ou
   if (wait.for === 'time') lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
   if (wait.for === 'experiment') lookAgainAfter(outcome, lookAtExperimentAfterMs(wait, draft.nowMs));
   const reason = wait.for === 'approval' ? WAITING_FOR_APPROVAL : WAITING_IN_STEP;
-  const message = `${name}: ${wordsOf(wait)}`;
+  const message = `${name}: ${wordsOf(draft, name, wait)}`;
   if (wait.for === 'approval' && draft.observed.status?.conditions?.every((each) => each.message !== message))
     tellEvent(draft, outcome, normal(WAITING_FOR_APPROVAL, message));
   tellProgress(draft, { status: 'Unknown', reason, message });
@@ -82,12 +83,14 @@ function lookAtExperimentAfterMs({ problem, untilMs }: ExperimentWait, nowMs: nu
   return problem ? LOOK_AT_PROBLEM_MS : LOOK_AT_PODS_MS;
 }
 
-function wordsOf(wait: ToldWait): string {
+function wordsOf(draft: RolloutDraft, name: string, wait: ToldWait): string {
   if (wait.for === 'approval') return 'waits for an approval';
   if (wait.for === 'time') return `until ${timeOf(wait.untilMs)}`;
   if (wait.untilMs !== undefined) return `runs an experiment until ${timeOf(wait.untilMs)}`;
   if (wait.problem) return `cannot begin its experiment: ${wait.problem.message}`;
-  const parts = partsOf(wait.missing ?? { pods: 'unknown' });
+  const told = wait.missing?.isTold && observedProgress(draft)?.message;
+  if (told?.startsWith(`${name}: `)) return told.slice(name.length + 2);
+  const parts = partsOf(wait.missing?.isTold ? { pods: 'unknown' } : (wait.missing ?? { pods: 'unknown' }));
   return wait.runs || wait.isHeld
     ? `waits for ${parts}`
     : `${parts} were not available in time, and are removed`;
@@ -118,8 +121,9 @@ function standingOf(draft: RolloutDraft, name: string, wait: ToldWait): Standing
   const { resource, target } = workloadOf(draft.observed);
   if (wait.for === 'experiment')
     return {
-      code: 'waits-in-step',
-      sentence: `it is at ${name.toLowerCase()}: ${wordsOf(wait)}`,
+      // A person has to act, as for a Service that a rollout cannot move.
+      code: wait.problem ? 'invalid-policy' : 'waits-in-step',
+      sentence: `it is at ${name.toLowerCase()}: ${wordsOf(draft, name, wait)}`,
       unblockedBy: [endOf(wait), `or roll back with rollkeeper abort ${target}`],
       endsByItself: wait.problem === undefined && (wait.runs !== undefined || wait.isHeld === true),
     };
