@@ -10,6 +10,7 @@
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
 // `npm run bench -- --shards`: what caches cost that share the objects of a server by shards of their namespaces.
+// `npm run bench -- --slots 1,3,5`: what replicas keep and need that share namespaces by slots, and how soon a killed one is replaced.
 // `npm run bench -- --console`: how soon a browser shows thousands of Deployments and each change, and whether its memory stays flat.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
@@ -50,6 +51,7 @@ const scripts = {
   '--scheduling': 'scheduling.ts',
   '--shards': 'shards.ts',
   '--slo': 'slo.ts',
+  '--slots': 'slots.ts',
   '--soak': 'soak.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',
@@ -57,8 +59,8 @@ const scripts = {
 const chosen = args.find((arg) => arg in scripts);
 const besideAt = chosen === '--api' ? args.indexOf('--beside') : -1;
 const script = besideAt >= 0 ? 'api-beside.ts' : chosen ? scripts[chosen] : 'main.ts';
-// `--kinds` is an option of that script as well as its name.
-const options = chosen === '--kinds' ? args : args.filter((arg) => arg !== chosen);
+// These are options of their scripts as well as names.
+const options = chosen === '--kinds' || chosen === '--slots' ? args : args.filter((arg) => arg !== chosen);
 if (besideAt >= 0) options.push('--main', mainOf(args[besideAt + 1]));
 process.exitCode = await run(node, [tsx, join(ROOT, 'bench', script), ...options], { cwd: ROOT });
 

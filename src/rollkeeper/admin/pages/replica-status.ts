@@ -19,7 +19,7 @@ export class ReplicaStatusSource implements StatusSource {
   ) {}
 
   async status(): Promise<ReplicaStatus> {
-    const { controllers, election, identity, informers, leader } = this.manager;
+    const { controllers, election, identity, informers, leader, slots } = this.manager;
     return {
       identity,
       version: VERSION,
@@ -27,6 +27,7 @@ export class ReplicaStatusSource implements StatusSource {
       leaderIdentity: leader,
       epoch: election.epoch,
       controllers: await Promise.all(controllers.map((managed) => this.controllerStatus(managed))),
+      ...(slots && { slots }),
       informers: informers.all().map(({ hasSynced, lastSyncedResourceVersion, lister, trouble, type }) => ({
         resource: qualifiedResource(type),
         synced: hasSynced,

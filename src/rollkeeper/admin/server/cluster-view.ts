@@ -49,6 +49,7 @@ export interface ReplicaView extends Omit<Peer, 'proof'> {
   readonly leader: boolean;
   readonly version?: string;
   readonly controllers: ReplicaStatus['controllers'];
+  readonly slots?: NonNullable<ReplicaStatus['slots']>;
   readonly running: readonly RunningSync[];
   /** How far its clock is ahead of that of the replica that shows this, milliseconds; absent for itself, and from older replicas. */
   readonly aheadMs?: number;
@@ -171,6 +172,7 @@ export class ClusterView implements BeforeApplicationShutdown {
       leader: local?.status.leader ?? false,
       version: local?.status.version,
       controllers: local?.status.controllers ?? [],
+      ...(local?.status.slots && { slots: local.status.slots }),
       running: local?.running ?? [],
       ...(!isSelf && nowMs !== undefined && { aheadMs: nowMs - halfWayMs }),
       ...(optionsDigest !== undefined && { optionsDigest }),

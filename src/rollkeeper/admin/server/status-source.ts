@@ -41,6 +41,16 @@ export interface ReplicaStatus {
       readonly parked: number;
     };
   }[];
+  /** Absent: this replica takes no slots. */
+  readonly slots?: {
+    /** The number of slots of the installation. */
+    readonly count: number;
+    /** How many of them this replica works on. */
+    readonly owned: number;
+    readonly standby: number;
+    /** How many no replica works on; on the leader alone. */
+    readonly unowned?: number;
+  };
   readonly informers: readonly {
     readonly resource: string;
     readonly synced: boolean;

@@ -12,6 +12,7 @@ import { decideCaches, decideReplicas } from './decide-replicas.js';
 import { decideRights } from './decide-rights.js';
 import type { RivalFacts } from './decide-rivals.js';
 import { decideRivals } from './decide-rivals.js';
+import { decideSlots } from './decide-slots.js';
 import { decideWebhooks } from './decide-webhooks.js';
 import type { Asked, Diagnosis } from './finding.js';
 import { answered, diagnosisOf, notAsked } from './finding.js';
@@ -104,7 +105,7 @@ export async function examine(options: DoctorOptions, signal: AbortSignal): Prom
     }),
     ...decideReplicas(snapshot, nowMs),
     ...decideLeader(installed.leader, nowMs),
-    ...decideCaches(snapshot),
+    ...[...decideSlots(snapshot), ...decideCaches(snapshot)],
     ...decideQueues(queues),
     ...decideWebhooks(admission, nowMs),
     ...decideRivals(rivals, nowMs),

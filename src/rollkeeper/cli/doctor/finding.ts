@@ -5,6 +5,7 @@ export const CHECKS = [
   'redis',
   'replicas',
   'leader',
+  'slots',
   'caches',
   'queues',
   'webhooks',

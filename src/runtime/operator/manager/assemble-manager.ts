@@ -118,8 +118,10 @@ export function assembleManager(
     background: [events, eventLoop, obstacles, ...(guard ? [guard] : []), ...beside(parts)],
     ...{ reconcileOn, clock, logger, tracer },
   });
+  const caches = informers === whole ? [informers] : [informers, whole];
   registerChecks(health, {
-    ...{ manager, informers, election, controllers, client, coordination, eventLoop, reconcileOn },
+    informers: { all: () => caches.flatMap((each) => each.all()) },
+    ...{ manager, election, controllers, client, coordination, eventLoop, reconcileOn },
   });
   const close = async (): Promise<void> => {
     candidate.close();

@@ -17,6 +17,7 @@ import type { Assembly, ManagerParts } from './assemble-manager.js';
 import { assembleManager } from './assemble-manager.js';
 import type { Coordination } from '../coordination/coordination.js';
 import type { Election } from './election.js';
+import type { SlotCounts } from './manager-extension.js';
 import { replicaOf } from './election.js';
 import type { SyncPlan } from './plan-sync.js';
 import { planSync } from './plan-sync.js';
@@ -143,6 +144,18 @@ export class ControllerManager {
   tellsOf(namespace: string | undefined): boolean {
     const slots = this.assembly?.slots;
     return slots ? slots.held.owns(namespace) : this.isLeader;
+  }
+
+  /** How many slots there are, and this replica holds, as of now; undefined where keys are not spread by slots. */
+  get slots(): SlotCounts | undefined {
+    const slots = this.assembly?.slots;
+    if (!slots) return undefined;
+    const { held, keeper, leader } = slots;
+    const { unowned } = leader;
+    return {
+      ...{ count: held.count, owned: held.begun.size, standby: keeper.standbyCount },
+      ...(unowned !== undefined && { unowned }),
+    };
   }
 
   /** The leading replica, as far as this one has seen; empty: none. */

@@ -23,6 +23,18 @@ export interface ManagerExtensionContext {
   readonly logger: Logger;
 }
 
+/** Numbers of slots. */
+export interface SlotCounts {
+  /** In the installation. */
+  readonly count: number;
+  /** This replica works on their keys. */
+  readonly owned: number;
+  /** This replica keeps them current for others. */
+  readonly standby: number;
+  /** No replica works on these; known to the leader alone. */
+  readonly unowned?: number;
+}
+
 /** The manager as an extension finds it when it starts. */
 export interface ExtendedManager {
   readonly identity: string;
@@ -38,6 +50,8 @@ export interface ExtendedManager {
   /** The shared coordination. */
   readonly coordination: Pick<Coordination, 'name' | 'ping'>;
   readonly reconcileOn: 'all' | 'leader';
+  /** How many slots there are, and this replica holds, as of now. @default keys are not spread by slots */
+  readonly slots?: SlotCounts | undefined;
   /** The leading replica, as far as this one has seen; empty: none. */
   readonly leader: string;
 }

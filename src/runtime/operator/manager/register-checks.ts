@@ -11,7 +11,8 @@ import type { Election } from './election.js';
 
 export interface CheckedParts {
   readonly manager: Manager;
-  readonly informers: InformerFactory;
+  /** All caches of this replica. */
+  readonly informers: Pick<InformerFactory, 'all'>;
   readonly election: Election;
   readonly controllers: readonly ManagedController[];
   readonly client: Pick<ApiClient, 'ping'>;
