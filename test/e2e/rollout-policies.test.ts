@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { ConfigMap, Namespace, Secret } from '../../src/machinery/kubernetes/index.js';
+import { ConfigMap, Namespace, Secret, Service } from '../../src/machinery/kubernetes/index.js';
 import { typeMeta } from '../../src/runtime/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
@@ -54,6 +54,29 @@ describe('a rollout that looks after itself', () => {
     );
     expect(events.stdout).toContain('RolloutFailed');
     expect(events.stdout).toContain('RolledBack');
+  });
+
+  it('makes a Service for each version of an experiment that asks for them, and an abort removes them', async () => {
+    await looked.start('tried', { steps: 'experiment 10m: baseline 1, canary 1, services; 100%' }, 1);
+    await client.create<Service>(Service, {
+      ...{ ...typeMeta(Service), metadata: { namespace, name: 'tried' } },
+      spec: { selector: { app: 'tried' }, ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    const made = async (): Promise<readonly Service[]> => {
+      const labelSelector = `${PREFIX}experiment-of=tried`;
+      return (await client.list<Service>(Service, { namespace, labelSelector })).items;
+    };
+    await looked.rollouts.setImage('tried', 'web:2');
+    await looked.says('tried', 'runs an experiment until');
+    const services = await made();
+    expect(services.map(({ metadata }) => metadata.labels?.[`${PREFIX}experiment-side`]).toSorted()).toEqual([
+      'baseline',
+      'canary',
+    ]);
+    for (const { spec } of services) expect(spec.ports).toMatchObject([{ port: 80, targetPort: 8080 }]);
+    expect((await looked.rollkeeper('abort', `${namespace}/tried`, '--by', 'alice')).code).toBe(0);
+    await waitFor(async () => (await made()).length === 0, { what: 'the Services to be gone' });
+    expect(await looked.sizes('tried')).toEqual({ 'web:1': 1 });
   });
 
   it('waits at a step for an approval, and goes back from it by an abort', async () => {
