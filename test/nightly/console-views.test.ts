@@ -32,6 +32,31 @@ const VIEWS: readonly (readonly [name: string, address: string, ready: string])[
   ['the question of a way back', '?deployment=shop/payments&ask=undo:rollouts/shop/payments@1', '.changes'],
 ];
 
+/** A file of spans with one trace, of a request and what was seen of it. */
+const SPANS = {
+  name: 'spans.json',
+  mimeType: 'application/json',
+  buffer: Buffer.from(
+    JSON.stringify({
+      resourceSpans: [
+        {
+          resource: { attributes: [{ key: 'service.instance.id', value: { stringValue: 'replica-1' } }] },
+          scopeSpans: [
+            {
+              spans: ['', 'a'].map((parentSpanId, index) => ({
+                ...{ traceId: 't', spanId: 'ab'[index], parentSpanId },
+                name: ['PATCH deployments', 'change seen'][index],
+                startTimeUnixNano: `180000000000${index}000000`,
+                endTimeUnixNano: '1800000000005000000',
+              })),
+            },
+          ],
+        },
+      ],
+    }),
+  ),
+};
+
 /** Another cluster, whose console does not answer. */
 const OTHERS = ['--console-clusters', 'production-elsewhere=http://127.0.0.1:9'];
 
@@ -114,6 +139,21 @@ describe.skipIf(!chromiumPath)('the views of the console', () => {
       await open(`?object=pods/${TALKING}#objects`, '#follow-log');
       await page.click('#follow-log');
       await page.waitForSelector('.dialog [name=token]');
+      expect(await findings()).toEqual([]);
+    });
+
+    it('has none in the traces of a file, and in the waterfall of one', async () => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await open('#replicas', '.card');
+      await page.keyboard.press('Control+k');
+      await page.fill('#palette-text', 'file of spans');
+      await page.keyboard.press('Enter');
+      await page.setInputFiles('#trace-file', SPANS);
+      await page.waitForSelector('.traces li');
+      expect(await findings()).toEqual([]);
+      await page.click('.traces button');
+      await page.waitForSelector('.waterfall li');
+      expect(await page.locator('.waterfall li').count()).toBe(2);
       expect(await findings()).toEqual([]);
     });
   });

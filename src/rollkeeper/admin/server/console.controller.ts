@@ -48,8 +48,10 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'rollout.js',
     'rollouts.js',
     'session.js',
+    'spans-file.js',
     'timeline-at.js',
     'timeline.js',
+    'trace-file.js',
     'trace.js',
   ].map((name) => [name, [join(PUBLIC, name), SCRIPT]] as const),
   ...[

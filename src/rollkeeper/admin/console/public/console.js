@@ -30,6 +30,7 @@ import {
   tokenDialog,
 } from '/console/session.js';
 import { timelineActions } from '/console/timeline.js';
+import { acceptTraceFiles, traceFileActions, traceFileDialog } from '/console/trace-file.js';
 import { traceActions, traceDialog } from '/console/trace.js';
 
 const TAB_IDS = TABS.map(([id]) => id);
@@ -64,6 +65,7 @@ const state = {
   queues: undefined,
   history: [],
   shownTrace: undefined,
+  traceFile: undefined,
   problems: undefined,
   placed: undefined,
   acting: undefined,
@@ -199,6 +201,7 @@ for (const more of [
   problemActions,
   placementActions,
   traceActions,
+  traceFileActions,
   timelineActions,
   queueActions,
   objectsActions,
@@ -259,7 +262,7 @@ function wholePage() {
       </div>
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
-    ${traceDialog(state, actions)} ${placementDialog(state, actions)}
+    ${traceDialog(state, actions)} ${traceFileDialog(state, actions)} ${placementDialog(state, actions)}
     ${state.asksToken ? nothing : actDialog(state, actions)}
     ${state.asksToken ? nothing : handOverDialog(state, actions)} ${palette(state, actions)}
   `;
@@ -309,6 +312,8 @@ function openFromAddress() {
   else if (word === 'rollouts') actions.askAbout({ verb, item: { key: rest.join('/') }, revision });
   else if (isAct(verb)) actions.askAct({ path, verb });
 }
+
+acceptTraceFiles(actions);
 
 addEventListener('popstate', () => {
   set(readAddress(location, TAB_IDS));

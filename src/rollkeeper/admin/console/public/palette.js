@@ -92,6 +92,11 @@ function entriesFor(text, state, actions) {
   const plain = [
     ...actsOnShown(state, actions),
     ...views(state, actions),
+    {
+      words: 'Open a file of spans',
+      hint: 'traces, as OTLP/JSON',
+      does: () => actions.askTraceFile(),
+    },
     ...kindLists(state, actions),
   ].filter(({ hint, words: said }) => `${said} ${hint}`.toLowerCase().includes(words));
   const rollouts = [];

@@ -31,10 +31,10 @@ export function traceDialog({ shownTrace }, actions) {
       aria-labelledby="trace-title"
       @keydown=${(event) => actions.dialogKeys(event, () => actions.showTrace(undefined))}
     >
-      <header>
+      <div class="head">
         <h2 id="trace-title">From the change to the pods</h2>
         <button class="plain" id="close-trace" @click=${() => actions.showTrace(undefined)}>Close</button>
-      </header>
+      </div>
       <p class="quiet">
         trace
         <code>${id}</code>${spans.length > 0 ? html` · ${spans.length} spans · ${duration(whole)}` : nothing}
@@ -138,7 +138,8 @@ function nested(spans) {
   return walk('', 0);
 }
 
-function duration(ms) {
+/** A length of time for people. */
+export function duration(ms) {
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
   return ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
@@ -147,7 +148,13 @@ function duration(ms) {
 export function traceActions({ close, focusSoon, open, set, state }) {
   return {
     async showTrace(id) {
-      if (!id) return close({ shownTrace: undefined, trace: undefined });
+      if (!id) {
+        const { isOfFile } = state.shownTrace ?? {};
+        close({ shownTrace: undefined, trace: undefined });
+        // The list of its file is below it.
+        if (isOfFile) focusSoon('#find-trace');
+        return;
+      }
       open({ trace: id });
       const spans = await call('GET', `/admin/traces/${id}`).catch(() => []);
       if (state.trace !== id) return;
