@@ -104,7 +104,7 @@ class DaemonLab {
     await this.rest();
   }
 
-  private change(change: (set: DaemonSet) => void): void {
+  change(change: (set: DaemonSet) => void): void {
     const copy = structuredClone(this.set);
     change(copy);
     this.api.seed(DaemonSet, copy);
@@ -149,6 +149,21 @@ function isReady(status: Pod['status']): boolean {
 }
 
 describe('a DaemonSet under policies', () => {
+  it.each([
+    ['RollingUpdate', 'it was given here', 'rollkeeper-rollouts'],
+    ['OnDelete', 'another tool gave it', 'argocd'],
+  ])('has the strategy %s after its annotations went in one write, if %s', async (type, _who, manager) => {
+    const lab = await DaemonLab.rolledOut({ steps: '1; approve' });
+    expect(lab.set.spec.updateStrategy?.type).toBe('OnDelete');
+    const fieldsV1 = { 'f:spec': { 'f:updateStrategy': { 'f:type': {} } } };
+    lab.change(({ metadata }) => {
+      metadata.annotations = {};
+      metadata.managedFields = [{ manager, operation: 'Apply', fieldsV1 }];
+    });
+    await lab.rest();
+    expect(lab.set.spec.updateStrategy?.type).toBe(type);
+  });
+
   it('leaves the pods of its nodes to the policies, and goes as far as its steps', async () => {
     const lab = await DaemonLab.rolledOut({ steps: '25%; approve' });
     expect(lab.versions).toBe('1 1 1 1');
