@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpApiClient } from '../src/client/api-client/index.js';
 import type { KubernetesObject } from '../src/machinery/kubernetes/index.js';
 import { Deployment, Namespace, Pod, ReplicaSet, shardHash } from '../src/machinery/kubernetes/index.js';
@@ -27,6 +28,7 @@ const NAMES = Array.from(
   { length: flags.namespaces },
   (_, index) => `n${shardHash(String(index)).toString(36)}`,
 );
+const SETTLED_MS = 3000;
 const CONTROLLERS = 'deployment,replicaset,serviceaccount,garbage-collector,namespace';
 
 for (const replicas of flags.slots) await measure(replicas);
@@ -153,6 +155,8 @@ async function printGaps(up: Up, client: HttpApiClient, count: number): Promise<
   const uids = await podUids(client);
   for (let kill = 0; kill < flags.kills; kill++) {
     await shared(up, count);
+    // The keys of slots that have moved are processed by then: a key whose replica is killed under it waits for the end of its lock.
+    await sleep(SETTLED_MS);
     const others = (await up.status()).replicas.filter(({ leader }) => !leader);
     process.kill(others[kill % others.length]?.pid ?? 0, 'SIGKILL');
     gaps.push(await answered(client, 10 + kill));

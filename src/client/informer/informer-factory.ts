@@ -35,6 +35,7 @@ export interface InformerFactoryOptions extends Pick<
   | 'doubtAfterMs'
   | 'firstBackoffMs'
   | 'maxBackoffMs'
+  | 'maxRefusedBackoffMs'
 > {
   client: ListWatcher;
   clock: Clock;

@@ -43,6 +43,8 @@ export class SlotKeeper {
   private reported: string | undefined;
   private reportedAtMs = Number.NEGATIVE_INFINITY;
   private standbys = 0;
+  /** The numbers that the log has. */
+  private told = '0 0';
   /** The failure goes on, and the log has it. */
   private isTold = false;
 
@@ -103,6 +105,15 @@ export class SlotKeeper {
     copies.keep(kept);
     for (const slot of kept) this.awaitCopy(slot);
     held.begin(new Map([...owned].filter(([slot]) => this.current.has(slot))));
+    this.tell(kept.size);
+  }
+
+  private tell(kept: number): void {
+    const { held, logger } = this.deps;
+    const owned = held.begun.size;
+    if (`${owned} ${kept}` === this.told) return;
+    this.told = `${owned} ${kept}`;
+    logger.info('slots', { owned, kept, of: held.count });
   }
 
   private awaitCopy(slot: number): void {

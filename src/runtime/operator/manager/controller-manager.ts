@@ -26,6 +26,9 @@ import { ProbeServer } from './probe-server.js';
 /** Upper limit of the watch backoff: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
 
+/** Each slot asks for a kind that is missing, or may not be listed. */
+const REFUSED_BACKOFF_OF_SLOTS_MS = 30_000;
+
 type ControllerManagerParts = ManagerParts & {
   /** Closed at the end by the manager, their only owner. */
   readonly closings: readonly (() => Promise<void>)[];
@@ -76,7 +79,8 @@ export class ControllerManager {
       maxBackoffMs: LONGEST_WATCH_BACKOFF_MS,
     };
     this.whole = new InformerFactory(factory);
-    this.informers = parts.slots === undefined ? this.whole : new InformerFactory({ ...factory, shards: [] });
+    const ofSlots = { ...factory, shards: [], maxRefusedBackoffMs: REFUSED_BACKOFF_OF_SLOTS_MS };
+    this.informers = parts.slots === undefined ? this.whole : new InformerFactory(ofSlots);
   }
 
   /** @throws IllegalStateError after `run`; InvalidOptionError for a second controller of a name */
