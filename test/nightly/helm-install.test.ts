@@ -7,75 +7,74 @@ import { stringify } from 'yaml';
 import type { Values } from '../unit/support/helm.js';
 import { CHART, helm, helmEnv, render, withRedis } from '../unit/support/helm.js';
 import { startApiServer } from '../integration/api-server-harness.js';
-import { ObjectApi } from '../integration/support/object-api.js';
-
-interface Secret {
-  readonly data: Readonly<Record<string, string>>;
-}
+import type { Deployment, Secret } from '../../src/machinery/kubernetes/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 describe.skipIf(!helm)('the chart, installed and upgraded', () => {
-  let api: ObjectApi;
+  let cluster: TestCluster;
   let home: string;
 
   beforeAll(async () => {
     home = mkdtempSync(join(tmpdir(), 'rollkeeper-helm-'));
-    api = await ObjectApi.start();
+    const manifests = ['ops', 'x'].map((name) => ({
+      ...{ apiVersion: 'v1', kind: 'Namespace' },
+      metadata: { name },
+    }));
+    cluster = await startTestCluster({ controllers: [], nodes: 0, manifests });
   });
 
   afterAll(async () => {
-    await api.stop();
+    await cluster.stop();
     rmSync(home, { recursive: true });
   });
 
   /** Answers what helm prints. */
   const run = (command: 'install' | 'upgrade', values: Values = {}): Promise<string> => {
     const args = [command, 'rk', CHART, '--namespace', 'ops', '--values', '-'];
-    const link = ['--kube-apiserver', api.url, '--disable-openapi-validation'];
+    const env = { ...helmEnv(home), KUBECONFIG: cluster.kubeconfig.path };
     return new Promise((resolve, reject) => {
-      const child = execFile(
-        helm ?? 'helm',
-        [...args, ...link],
-        { env: helmEnv(home) },
-        (error, stdout, stderr) => {
-          if (error) reject(new Error(`helm ${command}: ${stderr}`));
-          else resolve(stdout);
-        },
-      );
+      const child = execFile(helm ?? 'helm', args, { env }, (error, stdout, stderr) => {
+        if (error) reject(new Error(`helm ${command}: ${stderr}`));
+        else resolve(stdout);
+      });
       child.stdin?.end(stringify(withRedis(values)));
     });
   };
-  const token = (): string | undefined =>
-    api.object<Secret>('Secret', 'rk-rollkeeper-admin-token')?.data['token'];
+  const deployed = (): Promise<Deployment | undefined> =>
+    cluster.get<Deployment>('ops/deployment/rk-rollkeeper');
+  const token = async (): Promise<string | undefined> =>
+    (await cluster.get<Secret>('ops/secret/rk-rollkeeper-admin-token'))?.data?.['token'];
 
   it('makes a token once, and keeps it from then on', async () => {
     await run('install');
-    const first = token();
+    const first = await token();
     expect(Buffer.from(first ?? '', 'base64').toString()).toMatch(/^[A-Za-z0-9]{43}$/);
     await run('upgrade');
-    expect(token()).toBe(first);
+    expect(await token()).toBe(first);
     await run('upgrade', { replicaCount: 5 });
-    expect(token()).toBe(first);
-    expect(api.object('Deployment', 'rk-rollkeeper')).toHaveProperty('spec.replicas', 5);
+    expect(await token()).toBe(first);
+    expect((await deployed())?.spec.replicas).toBe(5);
   });
 
   it('lets no replicas of two scopes work side by side', async () => {
-    const strategy = (): unknown =>
-      api.object<{ spec: { strategy?: object } }>('Deployment', 'rk-rollkeeper')?.spec.strategy;
+    const strategy = async (): Promise<unknown> => (await deployed())?.spec.strategy;
     const recreate = { type: 'Recreate' };
+    const usual = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } };
     const nobodyLeft = 'run one replica from outside of the cluster';
     expect(await run('upgrade', { selector: 'shard=a' })).toContain(nobodyLeft);
-    expect(strategy()).toEqual(recreate);
+    expect(await strategy()).toEqual(recreate);
     expect(await run('upgrade', { selector: 'shard=a', logLevel: 'debug' })).not.toContain(nobodyLeft);
-    expect(strategy(), 'the scope is the same').toBeUndefined();
+    expect(await strategy(), 'the scope is the same').toEqual(usual);
     await run('upgrade', { namespaces: ['x'] });
-    expect(strategy()).toEqual(recreate);
+    expect(await strategy()).toEqual(recreate);
     await run('upgrade', { namespaces: ['x', 'x'] });
-    expect(strategy()).toBeUndefined();
+    expect(await strategy()).toEqual(usual);
     // Without any value Helm would take those of the last time.
     await run('upgrade', { logLevel: 'info' });
-    expect(strategy()).toEqual(recreate);
+    expect(await strategy()).toEqual(recreate);
     await run('upgrade', { logLevel: 'info' });
-    expect(strategy()).toBeUndefined();
+    expect(await strategy()).toEqual(usual);
   });
 
   it('says how to look, and where the token is', async () => {
@@ -110,8 +109,8 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     for (const warning of warnings) expect(quiet).not.toContain(warning);
   });
 
-  it('lets go of its own token when another Secret is named', () => {
-    expect(token()).toBeUndefined();
+  it('lets go of its own token when another Secret is named', async () => {
+    expect(await token()).toBeUndefined();
   });
 });
 
