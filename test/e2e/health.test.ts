@@ -8,8 +8,8 @@ import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import { ChaosSet } from '../chaos/set/chaos-set.js';
+import type { ReplicaAnswers } from '../chaos/set/replica-answers.js';
 import { aDeployment } from './support/a-deployment.js';
 import type { Replica } from './support/replica-set-up.js';
 import { ReplicaSetUp } from './support/replica-set-up.js';
@@ -79,11 +79,11 @@ const CONTROLLERS = ['deployment', 'experiments', 'garbage-collector', 'namespac
 );
 
 /** Keeps the first creation at such a path from the server, and with it the sync that waits for its answer. */
-function holdUp(proxy: ApiFaultProxy, path: RegExp): { readonly isHeld: boolean; release(this: void): void } {
+function holdUp(answers: ReplicaAnswers, path: RegExp): { readonly isHeld: boolean; release(this: void): void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   const held = { isHeld: false, release };
-  proxy.onWrite = async (write) => {
+  answers.onWrite = async (write) => {
     if (write.when !== 'before' || write.method !== 'POST' || !path.test(write.path)) return;
     held.isHeld = true;
     await released;

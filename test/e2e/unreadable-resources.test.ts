@@ -8,11 +8,12 @@ import { bearerToken, createHttpApiClient, isNotFound } from '../../src/client/a
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { Kind, KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Deployment, Lease, Node, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { GivenAnswer } from '../../src/testing/faults/given-answer.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
-import { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
+import type { WholeRequest } from '../chaos/set/replica-answers.js';
+import { ReplicaAnswers } from '../chaos/set/replica-answers.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import { TOKEN, startApiServer } from '../integration/api-server-harness.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -25,7 +26,7 @@ describe('a replica that may not list everything', () => {
   const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
   let redis: TestRedisServer;
   let server: RunningApiServer;
-  let proxy: ApiFaultProxy;
+  let answers: ReplicaAnswers;
   let client: HttpApiClient;
   let replica: Program;
   let adminUrl: string;
@@ -33,16 +34,16 @@ describe('a replica that may not list everything', () => {
   beforeAll(async () => {
     redis = await startTestRedisServer();
     server = await startApiServer();
-    proxy = new ApiFaultProxy({ port: Number(new URL(server.url).port) }, () => 0);
-    const judge = ({ method, path }: SeenRequest): Refusal | undefined =>
+    answers = new ReplicaAnswers({ port: Number(new URL(server.url).port) }, () => 0);
+    const judge = ({ method, path }: WholeRequest): GivenAnswer | undefined =>
       method === 'GET' && DENIED.test(path)
-        ? { status: 403, reason: 'Forbidden', message: 'you may not list them' }
+        ? { kind: 'status', code: 403, reason: 'Forbidden', message: 'you may not list them' }
         : undefined;
-    proxy.onRequest = judge;
+    answers.onRequest = judge;
     // A list that is streamed is a watch.
-    proxy.onWatch = judge;
+    answers.onWatch = judge;
     const kubeconfig = join(dir, 'kubeconfig');
-    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${await proxy.start()}`));
+    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${await answers.start()}`));
     client = createHttpApiClient({
       connection: { serverUrl: server.url, tls: {}, credentials: bearerToken(TOKEN), source: 'test' },
       userAgent: 'test',
@@ -58,7 +59,7 @@ describe('a replica that may not list everything', () => {
     replica.process.kill('SIGTERM');
     await exited;
     await client.close();
-    proxy.stop();
+    await answers.stop();
     await server.stop();
     await redis.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -135,8 +136,8 @@ describe('a replica that may not list everything', () => {
 
   it('starts what waited as soon as it may', async () => {
     await client.create<Deployment>(Deployment, aDeployment({ name: 'late' }));
-    proxy.onRequest = undefined;
-    proxy.onWatch = undefined;
+    answers.onRequest = undefined;
+    answers.onWatch = undefined;
     await waitFor(
       async () =>
         (await client.list(ReplicaSet, { namespace: 'default' })).items.some(({ metadata }) =>

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Deployment, Namespace, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
+import type { WholeRequest } from '../chaos/set/replica-answers.js';
+import type { GivenAnswer } from '../../src/testing/faults/given-answer.js';
 import type { ChaosSetOptions } from '../chaos/set/chaos-set.js';
 import { ChaosSet } from '../chaos/set/chaos-set.js';
 import type { ChaosReplica } from '../chaos/set/replica.js';
@@ -134,10 +135,10 @@ describe('an installation with rights in some namespaces alone', () => {
 
   it('works there, asks elsewhere only which cluster this is and for what Namespaces say, and leaves the others alone', async () => {
     const refused = new Set<string>();
-    const judge = ({ method, path }: SeenRequest): Refusal | undefined => {
+    const judge = ({ method, path }: WholeRequest): GivenAnswer | undefined => {
       if (NAMESPACED.test(path) || path === '/readyz' || path === '/version') return undefined;
       refused.add(`${method} ${path.replace(/\?.*/, '')}`);
-      return { status: 403, reason: 'Forbidden', message: 'not in this namespace' };
+      return { kind: 'status', code: 403, reason: 'Forbidden', message: 'not in this namespace' };
     };
     await start({
       replicas: 2,
@@ -190,12 +191,12 @@ describe('controllers with service accounts of their own', () => {
             ours = headers.authorization;
             const expirationTimestamp = new Date(Date.now() + 3_600_000).toISOString();
             const status = { token: `${account}.${++issued}`, expirationTimestamp };
-            return { status: 201, json: { kind: 'TokenRequest', metadata: {}, spec: {}, status } };
+            return { kind: 'json', code: 201, json: { kind: 'TokenRequest', metadata: {}, spec: {}, status } };
           }
           const [, name = 'replica', number] =
             /^Bearer (rk-[\w-]+)\.(\d+)$/.exec(headers.authorization ?? '') ?? [];
           if (number !== undefined && Number(number) <= refuseBelow)
-            return { status: 401, reason: 'Unauthorized', message: 'the token has expired' };
+            return { kind: 'status', code: 401, reason: 'Unauthorized', message: 'the token has expired' };
           if (method !== 'GET') {
             const resource = /\/(deployments|replicasets|pods|events|leases)\b/.exec(path)?.[1] ?? path;
             callers.set(resource, (callers.get(resource) ?? new Set()).add(name));

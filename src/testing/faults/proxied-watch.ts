@@ -1,11 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
-import type { FaultLog } from './fault-log.js';
-import type { FaultPlan } from './fault-plan.js';
+import { GONE_EVENT } from './given-answer.js';
 import type { SeenRequest } from './request-match.js';
 import { WatchFrames, endsInitialEvents } from './watch-frames.js';
-import type { WatchGates } from './watch-gates.js';
+
+/** The fate of an event of a watch. */
+export interface EventDecision {
+  /** How late it is after its arrival, milliseconds. @default 0 */
+  readonly delayMs?: number;
+  /** `cut`: the watch breaks after it; `gone`: it ends with 410 in place of the event. @default neither */
+  readonly end?: 'cut' | 'gone';
+}
+
+/** Decides about the events of watches. */
+export interface EventDecisions {
+  /** Called with the watch of an event when it is the event's turn. */
+  decideEvent(watch: SeenRequest): EventDecision;
+  /** Resolves when events of that watch may be sent. Rejects with the signal's reason. */
+  untilOpen(watch: SeenRequest, signal: AbortSignal): Promise<void>;
+}
 
 interface ProxiedWatchParts {
   readonly request: SeenRequest;
@@ -15,30 +29,14 @@ interface ProxiedWatchParts {
   readonly events: IncomingMessage;
   /** The client's side. */
   readonly answer: ServerResponse;
-  readonly plan: Pick<FaultPlan, 'decideEvent'>;
-  readonly gates: WatchGates;
-  readonly log: FaultLog;
+  readonly decisions: EventDecisions;
   readonly clock: Clock;
-  readonly watchDelayMs: number;
 }
 
 interface Arrived {
   readonly frame: Buffer;
   readonly atMs: number;
 }
-
-const GONE = {
-  type: 'ERROR',
-  object: {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message: 'too old resource version (made by the faults of the test)',
-    reason: 'Expired',
-    code: 410,
-  },
-};
 
 /** One watch on its way through: its events in their order, late, or not at all. */
 export class ProxiedWatch {
@@ -89,7 +87,7 @@ export class ProxiedWatch {
 
   /** The server does not know any more what was between: the client has to list. */
   endAsGone(): void {
-    this.parts.answer.end(`${JSON.stringify(GONE)}\n`);
+    this.parts.answer.end(GONE_EVENT);
     this.over.abort(new ShutdownError('the watch has ended with 410'));
     this.wake();
   }
@@ -115,23 +113,21 @@ export class ProxiedWatch {
   }
 
   private async passOne({ atMs, frame }: Arrived): Promise<void> {
-    const { answer, clock, gates, log, plan, request, watchDelayMs } = this.parts;
+    const { answer, clock, decisions, request } = this.parts;
     const { signal } = this.over;
     if (this.isInitial) {
       this.isInitial = !endsInitialEvents(frame);
       answer.write(frame);
       return;
     }
-    const chosen = plan.decideEvent(request);
-    if (chosen) log.note(`watch ${chosen}`, request, true);
-    if (chosen === 'gone') return this.endAsGone();
-    const delayMs = Math.max(gates.delayOf(request), chosen === 'delay' ? watchDelayMs : 0);
+    const { delayMs = 0, end } = decisions.decideEvent(request);
+    if (end === 'gone') return this.endAsGone();
     const leftMs = atMs + delayMs - clock.monotonicNow();
     if (delayMs > 0 && leftMs > 0) await clock.sleep(leftMs, signal);
-    await gates.untilOpen(request, signal);
+    await decisions.untilOpen(request, signal);
     if (this.isSilent || signal.aborted) return;
     answer.write(frame);
-    if (chosen === 'cut') this.cut();
+    if (end === 'cut') this.cut();
   }
 
   private end(): void {

@@ -11,6 +11,7 @@ import type { Faults } from './faults.js';
 import type { CompiledFaultsOptions, FaultRates, FaultsOptions } from './faults.options.js';
 import { compileFaultRates, compileFaultsOptions } from './faults.options.js';
 import { LosableLocks } from './losable-locks.js';
+import { PlannedDecisions } from './planned-decisions.js';
 import { SteppedClock } from './stepped-clock.js';
 import { TakenLeases } from './taken-leases.js';
 import type { Held, WatchMatch } from './watch-gates.js';
@@ -61,7 +62,8 @@ class RunningFaults implements Faults {
     this.notes = new FaultLog(clock, logger);
     const { gates, notes: log, plan } = this;
     const { ca, url } = target;
-    this.proxy = new FaultProxy({ url, ca, port, plan, gates, log, clock, watchDelayMs, logger });
+    const decisions = new PlannedDecisions({ plan, gates, log, watchDelayMs });
+    this.proxy = new FaultProxy({ url, ca, port, tls: true, decisions, clock, logger });
     this.direct = this.connect(target);
     this.leases = new TakenLeases(this.direct, clock);
   }

@@ -1,7 +1,8 @@
 import { isAlreadyExists } from '../../../src/client/api-client/index.js';
 import { ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
-import type { Refusal, SeenRequest, SeenWrite } from '../api-fault-proxy.js';
+import type { GivenAnswer } from '../../../src/testing/faults/given-answer.js';
 import type { ChaosSet } from '../set/chaos-set.js';
+import type { SeenWrite, WholeRequest } from '../set/replica-answers.js';
 import type { Hopeless, HopelessKind } from './hopeless-kinds.js';
 import { HOPELESS_KINDS, hopelessIdIn } from './hopeless-kinds.js';
 
@@ -67,14 +68,14 @@ export class HopelessWorld {
     for (const name of names) await this.set.client.delete(ReplicaSet, { namespace: 'default', name });
   }
 
-  private see({ body, method, path }: SeenRequest): Refusal | undefined {
+  private see({ body, method, path }: WholeRequest): GivenAnswer | undefined {
     const id = hopelessIdIn(path) ?? hopelessIdIn(body.toString());
     if (id === undefined) return undefined;
     this.calls.push({ id, atMs: performance.now() });
     if (method !== 'POST' || !PODS_PATH.test(path) || !id.startsWith('hopeless-quota-')) return undefined;
     const name = nameIn(body);
     const message = `pods "${name}" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0`;
-    return { status: 403, reason: 'Forbidden', message };
+    return { kind: 'status', code: 403, reason: 'Forbidden', message };
   }
 
   private async takeName({ body, method, path, when }: SeenWrite): Promise<void> {

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { askStatus, failingChecks } from '../../../src/rollkeeper/replica/supervisor/replica-probe.js';
-import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpLink } from '../../support/tcp-link.js';
 import type { ManagedProcessOptions } from './managed-process.js';
 import { ManagedProcess } from './managed-process.js';
+import { ReplicaAnswers } from './replica-answers.js';
 
 const instrument = (name: string): string => join(import.meta.dirname, '..', 'instruments', name);
 
@@ -28,7 +28,7 @@ export class ChaosReplica {
   readonly name: string;
   readonly redisLink: TcpLink;
   readonly apiLink: TcpLink;
-  readonly apiAnswers: ApiFaultProxy;
+  readonly apiAnswers: ReplicaAnswers;
   private running: ManagedProcess | undefined;
   /** The address of Redis: direct, or that of its link. */
   private redisUrl: string | undefined;
@@ -39,7 +39,7 @@ export class ChaosReplica {
     this.redisLink = new TcpLink({
       port: isOneServer(place.redisUrl) ? Number(new URL(place.redisUrl).port) : 0,
     });
-    this.apiAnswers = new ApiFaultProxy({ port: place.apiPort }, place.random);
+    this.apiAnswers = new ReplicaAnswers({ port: place.apiPort }, place.random);
     // Its port is known once the proxy behind it listens.
     this.apiLink = new TcpLink({ port: 0 });
   }
@@ -97,7 +97,8 @@ export class ChaosReplica {
 
   async stop(): Promise<void> {
     await this.running?.stop();
-    for (const proxy of [this.redisLink, this.apiLink, this.apiAnswers]) proxy.stop();
+    for (const link of [this.redisLink, this.apiLink]) link.stop();
+    await this.apiAnswers.stop();
   }
 
   async leads(): Promise<boolean> {
