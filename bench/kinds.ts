@@ -10,7 +10,7 @@ import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { number, numbers, readFlags, text } from '../test/support/flags.js';
 import { memoryOf } from './support/process-figures.js';
-import { ManyKindsApi } from './support/many-kinds-api.js';
+import { startManyKinds } from './support/many-kinds.js';
 
 /*
  * Measures the cost of following the metadata of very many kinds: memory of the replica that leads and of one that
@@ -39,7 +39,7 @@ for (const kinds of flags.kinds) await measure(kinds, flags.objects);
 async function measure(kinds: number, objects: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-kinds-'));
   const tls = await ensureTlsFiles({ dir, nowMs: Date.now() });
-  const api = await ManyKindsApi.start({ kinds, objects, tls });
+  const api = await startManyKinds({ kinds, objects, tls });
   const redis = await startTestRedisServer();
   const kubeconfig = join(dir, 'kubeconfig');
   await writeKubeconfig({ path: kubeconfig, server: api.url, caPem: tls.ca, token: 'any' });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '../../src/machinery/clock/index.js';
+import { Deployment, Namespace, Pod, ReplicaSet, ResourceQuota } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { RedisProcess } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import { startRedis } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
@@ -12,6 +13,9 @@ import type { ReplicaUsage } from './usage.js';
 import { usageOf } from './usage.js';
 import type { RolloutWorldOptions } from './rollout-world.js';
 
+/** The kinds that the controllers follow. */
+const KINDS = [Deployment, Namespace, Pod, ReplicaSet, ResourceQuota];
+
 /** Replicas of the controllers on a Redis of their own and a {@link LightApi}: the rest leaves the processors to them. */
 export class LightSet {
   private readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-light-'));
@@ -21,7 +25,7 @@ export class LightSet {
   private constructor(readonly api: LightApi) {}
 
   static async start(options: RolloutWorldOptions): Promise<LightSet> {
-    const set = new LightSet(await LightApi.start());
+    const set = new LightSet(await LightApi.start({ kinds: KINDS }));
     try {
       await set.startAll(options);
       return set;

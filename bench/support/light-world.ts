@@ -1,4 +1,4 @@
-import type { Deployment, UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { LightSet } from './light-set.js';
 import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
 
@@ -7,13 +7,13 @@ export async function startLightWorld(options: RolloutWorldOptions): Promise<Rol
   const set = await LightSet.start(options);
   return {
     create: async (deployment) => {
-      set.api.create('deployments', 'apps/v1', deployment as unknown as UnstructuredObject);
+      set.api.create(Deployment, deployment);
     },
     setImage: async (name, image) =>
-      set.api.change<Deployment & UnstructuredObject>('deployments', name, ({ spec }) => {
+      set.api.change<Deployment>(Deployment, name, ({ spec }) => {
         spec.template.spec = { containers: [{ name: 'web', image }] };
       }),
-    deployments: () => set.api.all<Deployment>('deployments'),
+    deployments: () => set.api.all<Deployment>(Deployment),
     slowDown: (ms) => set.slowDown(ms),
     usage: async () => ({ ...(await set.usage()), servers: 0, writes: set.api.writes }),
     stop: () => set.stop(),
