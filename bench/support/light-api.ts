@@ -3,10 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type {
-  KubernetesObject,
-  ResourceType,
-} from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { apiVersionOf } from '../../src/machinery/kubernetes/index.js';
 import type { Stored } from './light-collection.js';
 import { LightCollection } from './light-collection.js';

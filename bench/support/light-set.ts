@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import { Deployment, Namespace, Pod, ReplicaSet, ResourceQuota } from '../../src/machinery/kubernetes/index.js';
+import {
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
+} from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { RedisProcess } from '../../src/rollkeeper/replica/supervisor/redis-process.js';
 import { startRedis } from '../../src/rollkeeper/replica/supervisor/redis-process.js';

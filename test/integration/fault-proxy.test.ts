@@ -18,7 +18,9 @@ describe('the one proxy before an API server, as its decisions say', () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { headers, method, url } = request;
-      got.push(`${method} ${url} ${Buffer.concat(chunks).toString()} ${String(headers['x-own'] ?? '')}`.trim());
+      got.push(
+        `${method} ${url} ${Buffer.concat(chunks).toString()} ${String(headers['x-own'] ?? '')}`.trim(),
+      );
       response.writeHead(200, { 'content-type': 'application/json' });
       if (url?.includes('watch=')) response.write('{"type":"ADDED","object":{}}\n');
       else response.end('{"kind":"Pod","metadata":{}}');
@@ -70,7 +72,13 @@ describe('the one proxy before an API server, as its decisions say', () => {
     const answer = await post('pod');
     expect([answer.status, await answer.json()]).toEqual([201, { made: 'here' }]);
     decide = () => ({ before: { kind: 'status', code: 403, reason: 'Forbidden', message: 'not here' } });
-    const refusal = { kind: 'Status', status: 'Failure', code: 403, reason: 'Forbidden', message: 'not here' };
+    const refusal = {
+      kind: 'Status',
+      status: 'Failure',
+      code: 403,
+      reason: 'Forbidden',
+      message: 'not here',
+    };
     expect(await (await post('pod')).json()).toMatchObject(refusal);
     expect(got).toEqual([]);
   });

@@ -46,6 +46,7 @@ export interface FaultDecisions extends EventDecisions {
   decide(request: ProxiedRequest): RequestDecision | undefined | Promise<RequestDecision | undefined>;
 }
 
+/** The options of a {@link FaultProxy}. */
 export interface FaultProxyOptions {
   /** The server behind it, `http:` or `https:`. */
   readonly url: string;
@@ -145,7 +146,8 @@ export class FaultProxy {
     }
     const real = await this.send(request);
     const { resource } = request;
-    if (resource?.verb === 'watch' && real.statusCode === 200) return this.watch(request, resource, real, answer);
+    if (resource?.verb === 'watch' && real.statusCode === 200)
+      return this.watch(request, resource, real, answer);
     const given = await after?.(real.statusCode ?? 500);
     if (!given) return relay(real, answer);
     if (given.kind === 'half-sent') return relayHalf(real, answer);
@@ -180,7 +182,8 @@ export class FaultProxy {
       const outgoing = this.ask({ method, path, headers: withoutHop(headers) }, resolve);
       outgoing.on('error', reject);
       incoming.on('error', reject);
-      if (incoming.destroyed && !incoming.complete) return void outgoing.destroy(new Error('the client has left'));
+      if (incoming.destroyed && !incoming.complete)
+        return void outgoing.destroy(new Error('the client has left'));
       if (request.readBody) return void outgoing.end(request.readBody);
       // A client that leaves: the server is to notice it.
       incoming.on('close', () => incoming.complete || outgoing.destroy());

@@ -22,7 +22,10 @@ function aWorld() {
 it('a fault before the effect is the answer, and is noted at once', () => {
   const { decisions, log, plan } = aWorld();
   const planned = plan.failNext({ verb: 'create', code: 500 });
-  expect(decisions.decide({ resource: aRequest('create') })?.before).toMatchObject({ kind: 'status', code: 500 });
+  expect(decisions.decide({ resource: aRequest('create') })?.before).toMatchObject({
+    kind: 'status',
+    code: 500,
+  });
   expect(planned.hits).toBe(1);
   expect(log.records).toMatchObject([{ fault: 'status 500 before', what: 'create pods in shop' }]);
 });

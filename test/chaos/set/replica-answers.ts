@@ -23,7 +23,7 @@ export interface AnswerFault {
   readonly afterwards?: boolean;
 }
 
-export type WatchFault = { readonly kind: 'delay'; readonly delayMs: number } | { readonly kind: 'gone' };
+type WatchFault = { readonly kind: 'delay'; readonly delayMs: number } | { readonly kind: 'gone' };
 
 /** A request with its whole body. */
 export interface WholeRequest {
