@@ -79,7 +79,10 @@ const CONTROLLERS = ['deployment', 'experiments', 'garbage-collector', 'namespac
 );
 
 /** Keeps the first creation at such a path from the server, and with it the sync that waits for its answer. */
-function holdUp(answers: ReplicaAnswers, path: RegExp): { readonly isHeld: boolean; release(this: void): void } {
+function holdUp(
+  answers: ReplicaAnswers,
+  path: RegExp,
+): { readonly isHeld: boolean; release(this: void): void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   const held = { isHeld: false, release };

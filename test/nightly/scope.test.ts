@@ -191,7 +191,11 @@ describe('controllers with service accounts of their own', () => {
             ours = headers.authorization;
             const expirationTimestamp = new Date(Date.now() + 3_600_000).toISOString();
             const status = { token: `${account}.${++issued}`, expirationTimestamp };
-            return { kind: 'json', code: 201, json: { kind: 'TokenRequest', metadata: {}, spec: {}, status } };
+            return {
+              kind: 'json',
+              code: 201,
+              json: { kind: 'TokenRequest', metadata: {}, spec: {}, status },
+            };
           }
           const [, name = 'replica', number] =
             /^Bearer (rk-[\w-]+)\.(\d+)$/.exec(headers.authorization ?? '') ?? [];
