@@ -94,6 +94,28 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
 
   const text = async (selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
 
+  it('shows a release as one row, in the worst state of its Deployments, and a click shows these alone', async () => {
+    const annotations = { 'rollkeeper.dev/release': 'shop-42' };
+    for (const name of ['rel-api', 'rel-web']) await create(aDeployment({ name, replicas: 1, annotations }));
+    await create(aDeployment({ name: 'rel-none', replicas: 1 }));
+    await open();
+    const release = page.locator('.releases button');
+    await page.waitForSelector('.releases .chip.complete');
+    expect(await release.textContent()).toMatch(/default\/shop-42\s+2 of 2 settled\s+Complete/);
+    await client.patch(
+      Deployment,
+      { namespace: 'default', name: 'rel-web' },
+      { type: 'merge', body: { spec: { paused: true } } },
+    );
+    await page.waitForSelector('.releases .chip.paused');
+    await release.click();
+    const rows = async (): Promise<string[]> => await page.locator('.row .name').allTextContents();
+    await waitFor(async () => (await rows()).length === 2, { what: 'the two rows of the release' });
+    expect((await rows()).toSorted()).toEqual(['default/rel-api', 'default/rel-web']);
+    await release.click();
+    await waitFor(async () => (await rows()).includes('default/rel-none'), { what: 'all rows' });
+  });
+
   it('shows a rollout moving, within its limits, until it is complete', async () => {
     const annotations = { 'node.rollkeeper.dev/ready-after': '400ms' };
     await create(aDeployment({ name: 'moving', replicas: 8, annotations }));

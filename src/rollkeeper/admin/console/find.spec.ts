@@ -5,6 +5,7 @@ interface Item {
   readonly labels?: readonly string[];
   readonly owner?: string;
   readonly nodes?: readonly string[];
+  readonly release?: string;
   readonly state: string;
   readonly stateWord: string;
   readonly cause?: string;
@@ -22,6 +23,7 @@ const web: Item = {
   labels: ['app=web', 'tier=front'],
   owner: 'Website/shop',
   nodes: ['worker-1', 'worker-2'],
+  release: 'shop-42',
   state: 'blocked',
   stateWord: 'Stuck',
   cause: 'image-pull',
@@ -47,6 +49,8 @@ describe('the filter over rollouts', () => {
     ['owner:website', true],
     ['node:worker-2', true],
     ['node:worker-3', false],
+    ['release:shop-42', true],
+    ['release:shop-43', false],
     ['state:stuck', true],
     ['is:blocked', true],
     ['state:image-pull', true],
@@ -60,7 +64,7 @@ describe('the filter over rollouts', () => {
   });
 
   it('finds those as well of which an older replica says less', () => {
-    const { labels: _labels, nodes: _nodes, owner: _owner, ...old } = web;
+    const { labels: _labels, nodes: _nodes, owner: _owner, release: _release, ...old } = web;
     expect(fits(old, parseFind('web'))).toBe(true);
     expect(fits(old, parseFind('node:worker-1'))).toBe(false);
   });

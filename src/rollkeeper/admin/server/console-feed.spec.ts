@@ -52,6 +52,21 @@ describe('the live feed of the console', () => {
   const keys = (): string[] =>
     events.flatMap((event) => (event.type === 'deployments' ? event.changed.map(({ key }) => key) : []));
 
+  it('says which release a Deployment belongs to', async () => {
+    const deployment = named('api');
+    deployment.metadata.annotations = { 'rollkeeper.dev/release': 'shop-42' };
+    await cluster.create(Deployment, deployment);
+    void look();
+    await pass(10);
+    const changed = events.flatMap((event) => (event.type === 'deployments' ? event.changed : []));
+    expect(changed.map(({ key, release }) => [key, release])).toEqual(
+      expect.arrayContaining([
+        ['default/web', undefined],
+        ['default/api', 'shop-42'],
+      ]),
+    );
+  });
+
   it('tells all that there is, then that this was all', async () => {
     void look();
     await pass(10);

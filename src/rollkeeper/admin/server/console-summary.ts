@@ -1,5 +1,6 @@
 import type { DeploymentCaches } from './admin-ports.js';
 import type { ExplainSource } from './explain-source.js';
+import { releaseOf } from '@rollkeeper/controllers/deployment';
 import type { PodState } from '@rollkeeper/controllers/shared';
 import { classifyPod } from '@rollkeeper/controllers/shared';
 import type { Explanation } from '../../insight/explain/index.js';
@@ -34,6 +35,8 @@ export interface DeploymentSummary {
   readonly labels: readonly string[];
   /** `Kind/name`. Absent: no object owns it. */
   readonly owner?: string;
+  /** The release that it changes with. @default none */
+  readonly release?: string;
   /** The nodes of its pods. */
   readonly nodes: readonly string[];
   readonly state: Explanation['state'];
@@ -89,11 +92,15 @@ export function summarize(
   return { key, controller, ...belongings(deployment), nodes, ...said };
 }
 
-function belongings({ metadata }: DeepReadonly<Deployment>): Pick<DeploymentSummary, 'labels' | 'owner'> {
+function belongings({
+  metadata,
+}: DeepReadonly<Deployment>): Pick<DeploymentSummary, 'labels' | 'owner' | 'release'> {
+  const release = releaseOf(metadata.annotations);
   const owner = controllerOf({ metadata }) ?? metadata.ownerReferences?.[0];
   return {
     labels: Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),
     ...(owner && { owner: `${owner.kind}/${owner.name}` }),
+    ...(release !== undefined && { release }),
   };
 }
 

@@ -33,6 +33,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'dialogs.js',
     'feed.js',
     'find.js',
+    'releases.js',
     'findings.js',
     'notices.js',
     'object.js',

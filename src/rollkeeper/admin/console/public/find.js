@@ -7,6 +7,7 @@ const FIELDS = {
   label: ({ labels = [] }) => labels,
   owner: ({ owner }) => (owner === undefined ? [] : [owner]),
   node: ({ nodes = [] }) => nodes,
+  release: ({ release }) => (release === undefined ? [] : [release]),
   state: ({ cause, state, stateWord }) => [state, stateWord, cause].filter(Boolean),
 };
 const SHORT = { ns: 'namespace', labels: 'label', nodes: 'node', images: 'image', is: 'state' };

@@ -2,6 +2,7 @@
 import { html, nothing } from '/console/lit-html.js';
 import { repeat } from '/console/directives/repeat.js';
 import { fits, parseFind } from '/console/find.js';
+import { findRelease, releasesOf, shownReleases } from '/console/releases.js';
 import { STATES, chip, empty, isWaitingFor, miniBar, nameOf } from '/console/parts.js';
 
 const ROW = 74;
@@ -69,8 +70,8 @@ export function rolloutList(state, actions) {
         type="search"
         id="find"
         placeholder="Name, image:…, node:…, label:…"
-        title="All words must match, anywhere or as name: ns: image: label: owner: node: state: – a word after a minus must not match"
-        aria-label="Find a Deployment: words anywhere, or name:, ns:, image:, label:, owner:, node:, state:"
+        title="All words must match, anywhere or as name: ns: image: label: owner: node: release: state: – a word after a minus must not match"
+        aria-label="Find a Deployment: words anywhere, or name:, ns:, image:, label:, owner:, node:, release:, state:"
         .value=${state.search}
         @input=${(event) => actions.amend({ search: event.target.value, scrollTop: 0 })}
       />
@@ -87,6 +88,7 @@ export function rolloutList(state, actions) {
         )}
       </div>
     </div>
+    ${releaseRows(state, actions)}
     <div
       class="scroller"
       id="rows"
@@ -120,6 +122,44 @@ export function rolloutList(state, actions) {
       }
     </div>
   </section>`;
+}
+
+const isSettled = (state) => state === 'complete' || state === 'scaled-to-zero';
+
+let grouped;
+/** Worked out once for each change, like the list. */
+function releasesNow({ changes, deployments }) {
+  if (grouped?.changes !== changes) {
+    const releases = releasesOf(deployments.values(), (word) => STATES[word].rank, isSettled);
+    grouped = { changes, ...shownReleases(releases) };
+  }
+  return grouped;
+}
+
+/** A row for each release, which shows its Deployments when it is chosen. */
+function releaseRows(state, actions) {
+  const { more, rows } = releasesNow(state);
+  if (rows.length === 0) return nothing;
+  return html`<div class="releases" role="group" aria-label="Releases">
+    ${repeat(
+      rows,
+      ({ id }) => id,
+      (release) => {
+        const search = findRelease(release);
+        const isChosen = state.search === search;
+        return html`<button
+          aria-pressed=${isChosen}
+          title="Show the Deployments of this release"
+          @click=${() => actions.amend({ search: isChosen ? '' : search, filter: 'all', scrollTop: 0 })}
+        >
+          <span class="name"><span class="ns">${release.namespace}/</span>${release.name}</span>
+          <span class="release-count">${release.settled} of ${release.count} settled</span>
+          ${chip(release.state, release.cause)}
+        </button>`;
+      },
+    )}
+    ${more > 0 ? html`<p>and ${more} more, which <code>release:NAME</code> finds</p>` : nothing}
+  </div>`;
 }
 
 function row(item, index, count, state, actions) {
