@@ -95,8 +95,11 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   const text = async (selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
 
   it('shows a release as one row, in the worst state of its Deployments, and a click shows these alone', async () => {
-    const annotations = { 'rollkeeper.dev/release': 'shop-42' };
-    for (const name of ['rel-api', 'rel-web']) await create(aDeployment({ name, replicas: 1, annotations }));
+    for (const name of ['rel-api', 'rel-web']) {
+      const deployment = aDeployment({ name, replicas: 1 });
+      deployment.metadata.annotations = { 'rollkeeper.dev/release': 'shop-42' };
+      await create(deployment);
+    }
     await create(aDeployment({ name: 'rel-none', replicas: 1 }));
     await open();
     const release = page.locator('.releases button');

@@ -8,7 +8,7 @@ const PLACE = {
   folder: { isShared: false },
 };
 
-const argumentsWith = (gates: Record<string, string>) => {
+const argumentsWith = (gates: { readonly 'feature-gates'?: string }) => {
   const up = compileUpOptions(gates);
   const replica = replicaArguments(up, PLACE);
   return { server: apiServerArguments(up, 6443).join(' '), replica: replica.join(' ') };
