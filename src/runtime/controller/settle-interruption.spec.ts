@@ -72,7 +72,7 @@ describe('the writes of an interrupted sync', () => {
       [SETS]: world.own.metadata.resourceVersion,
     });
     expect(world.cluster.requests.map(({ metadataOnly, verb }) => [verb, metadataOnly])).toEqual([
-      ['get', true],
+      ['list', true],
       ['list', true],
     ]);
   });
@@ -151,7 +151,7 @@ describe('a sync after an interrupted one', () => {
     const { interrupt, run } = aController();
     expect(await run()).toEqual(['patch']);
     await interrupt();
-    expect(await run()).toEqual(['get', 'list', 'patch']);
+    expect(await run()).toEqual(['list', 'list', 'patch']);
     expect(await run()).toEqual(['patch']);
   });
 
@@ -161,14 +161,14 @@ describe('a sync after an interrupted one', () => {
     syncs.write = false;
     expect(await run()).toEqual([]);
     syncs.write = true;
-    expect(await run()).toEqual(['get', 'list', 'patch']);
+    expect(await run()).toEqual(['list', 'list', 'patch']);
   });
 
   it('decides anew, and writes nothing, if its caches did not show what was written', async () => {
     const { caches, interrupt, own, pass, run, syncs } = aController();
     await interrupt();
     caches.shown = Number(own.metadata.resourceVersion) - 1;
-    expect(await run()).toEqual(['get', 'list']);
+    expect(await run()).toEqual(['list', 'list']);
     expect(syncs.count).toBe(1);
     expect(await pass(300)).toEqual(['patch']);
     expect(syncs.count).toBe(2);

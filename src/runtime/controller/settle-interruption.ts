@@ -1,6 +1,6 @@
 import type { Activation } from '../activation/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { WriteInterceptingClient, listAll, unlessGone } from '@rollkeeper/client/api-client';
+import { WriteInterceptingClient, listAll } from '@rollkeeper/client/api-client';
 import type {
   DeepReadonly,
   KubernetesObject,
@@ -39,7 +39,7 @@ export interface WrittenKinds {
 export interface InterruptionParts {
   readonly ref: ObjectRef;
   /** Reads from the server, not a cache. */
-  readonly client: Pick<ApiClient, 'get' | 'list'>;
+  readonly client: Pick<ApiClient, 'list'>;
   readonly informerOf: InformerByResource;
   readonly kinds: WrittenKinds;
   /** The cached object of the key, which controls the owned ones. */
@@ -92,14 +92,21 @@ export function settledBeforeWrites(access: SyncAccess, settle: () => Promise<vo
   };
 }
 
+/** The read is a list: a controller that caches a kind may list it, and not every one may get a single object. */
 async function ownVersion({
   client,
   informerOf,
   kinds: { own },
-  ref,
+  ref: { name, namespace },
 }: InterruptionParts): Promise<ResourceVersions> {
   if (!own || !informerOf(qualifiedResource(own))) return {};
-  const found = await unlessGone(client.get<KubernetesObject>(own, ref, { metadataOnly: true }));
+  const fieldSelector = `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`;
+  const { items } = await client.list<KubernetesObject>(own, {
+    namespace,
+    fieldSelector,
+    metadataOnly: true,
+  });
+  const found = items.find(({ metadata }) => metadata.name === name);
   return found ? versionOf(own, found) : {};
 }
 
