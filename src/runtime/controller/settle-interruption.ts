@@ -96,18 +96,18 @@ export function settledBeforeWrites(access: SyncAccess, settle: () => Promise<vo
 async function ownVersion({
   client,
   informerOf,
-  kinds: { own },
+  kinds: { own: type },
   ref: { name, namespace },
 }: InterruptionParts): Promise<ResourceVersions> {
-  if (!own || !informerOf(qualifiedResource(own))) return {};
+  if (!type || !informerOf(qualifiedResource(type))) return {};
   const fieldSelector = `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`;
-  const { items } = await client.list<KubernetesObject>(own, {
+  const { items } = await client.list<KubernetesObject>(type, {
     namespace,
     fieldSelector,
     metadataOnly: true,
   });
   const found = items.find(({ metadata }) => metadata.name === name);
-  return found ? versionOf(own, found) : {};
+  return found ? versionOf(type, found) : {};
 }
 
 async function ownedVersion(

@@ -167,9 +167,12 @@ describe('the rights that the code needs, as they are found in its sources', () 
         .map(({ name }) => [...folder, name])
         .filter((path) => !lookedAt.includes(path.join('/'))),
     );
-    // A controller whose writes have got no answer may read what it has written.
-    const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *']);
-    expect(text(rightsNeededBy('runtime', 'controller'))).toEqual(['get *']);
+    // A controller whose writes have got no answer may read what it has written, and one that was interrupted lists what it caches.
+    const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *', 'list *']);
+    // It lists what it owns, as its caches do.
+    expect(text(rightsNeededBy('runtime', 'controller'))).toEqual([
+      ...['get *', 'list *', 'list replicasets.apps'],
+    ]);
     expect(rest).toContainEqual(['rollkeeper', 'replica', 'run-replica.ts']);
     expect(
       text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
