@@ -30,7 +30,7 @@ export class Checks {
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
   private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
-  private readonly traffic = new TrafficChecker();
+  private readonly traffic = new TrafficChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
   private readonly fence = new LeaseFenceChecker();
@@ -60,11 +60,14 @@ export class Checks {
   ): Violation[] {
     const found: Violation[] = [];
     for (const event of history) {
-      found.push(...this.traffic.check(event));
-      if (event.kind === 'Service' || event.kind === 'HTTPRoute') continue;
+      if (isOfRequests(event)) {
+        found.push(...this.traffic.check(event));
+        continue;
+      }
       found.push(...this.policies.check(event));
       this.replay.apply(event);
       found.push(
+        ...this.traffic.check(event),
         ...this.limits.check(event),
         ...this.pods.check(event),
         ...this.names.check(event),
@@ -102,6 +105,10 @@ export class Checks {
     };
   }
 }
+
+/** Changes of what decides where requests go, which the replay does not have. */
+const isOfRequests = ({ kind }: HistoryEvent): boolean =>
+  kind === 'Service' || kind === 'HTTPRoute' || kind === 'EndpointSlice';
 
 /** Lines about leaders that can be judged without a queue in Redis. */
 const isOfLeadership = ({ e }: JournalLine): boolean => e === 'lead';

@@ -10,7 +10,7 @@ import {
 } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
-export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod' | 'Service' | 'HTTPRoute';
+export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod' | 'Service' | 'EndpointSlice' | 'HTTPRoute';
 
 /** One change of the store, as the watch log has it. */
 export interface HistoryEvent {

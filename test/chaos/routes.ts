@@ -2,18 +2,18 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
-import { HTTPRoute } from '../../examples/traffic/gateway/gateway-api.ts';
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { isAlreadyExists, isNotFound } from '../../src/client/api-client/index.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Service } from '../../src/machinery/kubernetes/index.js';
-import { typeMeta } from '../../src/runtime/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { DEFINITIONS, Definition } from '../e2e/support/traffic-world.js';
+import { leftInRoute, servicesLedBy } from './checkers/led-route.js';
+import type { LedRoute } from './checkers/led-route.js';
+import { HTTPRoute, aLedRoute, isServed, servedStatus } from './led-routes.js';
 import type { HistoryEvent } from './history.js';
 
 const LOOKS_EVERY_MS = 50;
-const STEERED_BY = 'rollkeeper.dev/steered-by';
 
 /** The server knows the kinds of the Gateway API. */
 export async function defineRoutes(client: ApiClient): Promise<void> {
@@ -21,7 +21,7 @@ export async function defineRoutes(client: ApiClient): Promise<void> {
     const definition = parse(readFileSync(join(DEFINITIONS, file), 'utf8')) as KubernetesObject;
     await client.create(Definition, definition).catch(ignoreExisting);
   }
-  const isServed = async (): Promise<boolean> => {
+  const isKnown = async (): Promise<boolean> => {
     try {
       await client.list(HTTPRoute, { namespace: 'default' });
       return true;
@@ -30,28 +30,13 @@ export async function defineRoutes(client: ApiClient): Promise<void> {
       throw error;
     }
   };
-  await waitFor(isServed, { what: 'HTTPRoutes to be served' });
+  await waitFor(isKnown, { what: 'HTTPRoutes to be served' });
 }
 
 /** A route that names two Services of a Deployment, and these Services. All of them outlive the Deployment. */
 export async function createRoute(client: ApiClient, namespace: string, name: string): Promise<void> {
-  const services = [`${name}-stable`, `${name}-canary`];
-  for (const service of services) {
-    const spec = { selector: { app: name }, ports: [{ port: 80 }] };
-    const metadata = { namespace, name: service };
-    await client
-      .create(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec } as KubernetesObject)
-      .catch(ignoreExisting);
-  }
-  const backendRefs = services.map((service, index) => ({
-    name: service,
-    port: 80,
-    weight: index === 0 ? 100 : 0,
-  }));
-  const route = {
-    ...{ ...typeMeta(HTTPRoute), metadata: { namespace, name } },
-    spec: { parentRefs: [{ name: 'gateway' }], rules: [{ backendRefs }] },
-  };
+  const { route, services } = aLedRoute(namespace, name);
+  for (const service of services) await client.create(Service, service).catch(ignoreExisting);
   await client.create(HTTPRoute, route).catch(ignoreExisting);
 }
 
@@ -61,7 +46,7 @@ function ignoreExisting(error: unknown): void {
 
 /** A gateway that says of every route that it serves it, as soon as the API server lets it. */
 export class RouteKeeper {
-  private readonly pending = new Map<string, HTTPRoute>();
+  private readonly pending = new Map<string, LedRoute>();
   private running: Promise<void> = Promise.resolve();
   private stopping = false;
 
@@ -69,10 +54,9 @@ export class RouteKeeper {
 
   note({ deleted, kind, object }: HistoryEvent): void {
     if (kind !== 'HTTPRoute' || deleted) return;
-    const route = object as HTTPRoute;
-    const { generation, name } = route.metadata;
-    const [condition] = route.status?.parents[0]?.conditions ?? [];
-    if (condition?.observedGeneration === generation) this.pending.delete(name);
+    const route = object as LedRoute;
+    const { name } = route.metadata;
+    if (isServed(route)) this.pending.delete(name);
     else this.pending.set(name, route);
   }
 
@@ -92,15 +76,10 @@ export class RouteKeeper {
     }
   }
 
-  private async serve({ metadata, spec }: HTTPRoute): Promise<void> {
-    const { generation = 0, name, namespace } = metadata;
-    const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
-      ...{ type, status: 'True', reason: type, message: '', observedGeneration: generation },
-      lastTransitionTime: new Date().toISOString(),
-    }));
-    const controllerName = 'example.com/chaos';
-    const parents = (spec.parentRefs ?? []).map((parentRef) => ({ parentRef, controllerName, conditions }));
-    const patch = { type: 'merge', body: { status: { parents } } } as const;
+  private async serve(route: LedRoute): Promise<void> {
+    const { generation, name, namespace } = route.metadata;
+    const body = { status: servedStatus(route, new Date().toISOString()) };
+    const patch = { type: 'merge', body } as const;
     await this.client.patch(HTTPRoute, { namespace, name }, patch, { subresource: 'status' });
     const now = this.pending.get(name);
     if (now?.metadata.generation === generation) this.pending.delete(name);
@@ -109,13 +88,6 @@ export class RouteKeeper {
 
 /** The routes that a rollout still leads, or has left something in, in words. */
 export async function findLedRoutes(client: ApiClient, namespace: string): Promise<string[]> {
-  const { items } = await client.list(HTTPRoute, { namespace });
-  return items.flatMap(({ metadata, spec }) => {
-    const [rule, ...added] = spec.rules ?? [];
-    const weights = (rule?.backendRefs ?? []).map(({ weight }) => weight).join('/');
-    const isNoted = metadata.annotations?.[STEERED_BY] !== undefined;
-    const isAtRest =
-      weights === '100/0' && added.length === 0 && !isNoted && (rule?.filters ?? []).length === 0;
-    return isAtRest ? [] : [`HTTPRoute ${metadata.name} has ${weights}, ${added.length} added rules`];
-  });
+  const { items } = await client.list<LedRoute>(HTTPRoute, { namespace });
+  return items.flatMap((route) => leftInRoute(route, servicesLedBy(route.metadata.name)) ?? []);
 }

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { HTTPRoute } from '../../examples/traffic/gateway/gateway-api.ts';
-import { Node, Service } from '../../src/machinery/kubernetes/index.js';
+import { EndpointSlice, Node, Service } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import type { ConsoleWatch } from './console-watch.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
 import { DeletedPods } from './deleted-pods.js';
+import { HTTPRoute } from './led-routes.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
@@ -63,7 +63,7 @@ export class ChaosRun {
     const { deployments, pauseMs, random, set } = options;
     this.checks = new Checks(set);
     this.deletedPods = new DeletedPods(set.client);
-    this.history = new History(set.client, LOAD_NAMESPACE, [Service, HTTPRoute]);
+    this.history = new History(set.client, LOAD_NAMESPACE, [Service, EndpointSlice, HTTPRoute]);
     this.routes = new RouteKeeper(set.client);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     this.probes = new Probes(set.client);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { earlierRevision, loadableVersion } from '../../scripts/lib/other-version.mjs';
 import { propertyRuns } from '../../src/testing/property-runs.js';
-import { planOf, wayOf, wayOfTwo } from '../simulation/plan.js';
+import { planBesideOf, planOf } from '../simulation/plan.js';
 import { simulate } from '../simulation/simulate.js';
 import { loadOther } from '../simulation/versions/versions.js';
 
@@ -18,7 +18,7 @@ describe('replicas of an earlier version and of this one', async () => {
   console.log(`beside ${commit.slice(0, 12)}: seeds from ${first}`);
 
   it.each(SEEDS)('keep every promise under the faults of seed %i, twice in the same way', async (seed) => {
-    const plan = planOf(seed, TROUBLED_MS, undefined, wayOfTwo(wayOf(seed)));
+    const plan = planBesideOf(seed, TROUBLED_MS);
     const result = await simulate({ seed, plan, beside });
     expect(result.violations).toEqual([]);
     expect(await simulate({ seed, plan, beside })).toEqual(result);
@@ -44,7 +44,7 @@ describe('an earlier version with another format', async () => {
     const under = ['watches are held'] as const;
     let found: string | undefined;
     for (let seed = 1; seed <= 8 && found === undefined; seed++) {
-      const plan = planOf(seed, 20_000, under, 'redis');
+      const plan = planOf(seed, 20_000, { only: under, way: 'redis' });
       const { violations } = await simulate({ seed, plan, beside });
       if (violations.length === 0) continue;
       expect((await simulate({ seed, plan })).violations).toEqual([]);

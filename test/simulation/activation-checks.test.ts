@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import { followedBy } from '../../src/runtime/controller/sync-observer.js';
 import type { RunningReplica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
 
@@ -10,7 +11,8 @@ const KEY = 'default/web';
 /** Replicas whose caches show nothing of a write, and an actor runtime without locks. */
 function staleReplicas() {
   const violations: Violation[] = [];
-  const replica = { manager: { informers: { find: () => ({ hasSeen: () => false }) } } };
+  const pods = { type: Pod, hasSeen: () => false };
+  const replica = { manager: { informers: { all: () => [pods] } } };
   const checks = new ActivationChecks(
     (violation) => void violations.push(violation),
     () => replica as unknown as RunningReplica,

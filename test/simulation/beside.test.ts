@@ -16,7 +16,7 @@ describe('replicas of two versions', async () => {
   const beside = await loadOther(module);
 
   it('keep every promise under the faults of a seed, twice in the same way', async () => {
-    const plan = planOf(SEED, TROUBLED_MS, undefined, wayOfTwo(wayOf(SEED)));
+    const plan = planOf(SEED, TROUBLED_MS, { way: wayOfTwo(wayOf(SEED)) });
     const result = await simulate({ seed: SEED, plan, beside });
     expect(result.violations).toEqual([]);
     expect(await simulate({ seed: SEED, plan, beside })).toEqual(result);

@@ -1,10 +1,16 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import { Node, Service } from '../../src/machinery/kubernetes/index.js';
+import { isNotFound } from '../../src/client/api-client/index.js';
+import { ConfigMap, Node, Service } from '../../src/machinery/kubernetes/index.js';
+import { defineKind } from '../../src/runtime/index.js';
 import type { WorldOptions } from '../../src/testing/simulation/index.js';
 import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
+import { HTTPRoute, aLedRoute } from '../chaos/led-routes.js';
 import type { Plan } from './plan.js';
-import { SERVED_NAMES } from './shapes.js';
+import { WORLD_NAMES } from './plan.js';
+import { CHECKS } from './versions/door.js';
+import { namesThatNeed } from './shapes.js';
 
+const NAMESPACE = 'default';
 /** As many as `SimulatedNodes` binds pods to, each in a zone of its own. */
 const NODES = [0, 1, 2];
 
@@ -17,17 +23,66 @@ export function coordinationOf(
   return (process, network) => new RedisStore(process, network, { scriptText });
 }
 
-/** Creates what policies are about: nodes in zones, and Services. */
-export async function prepareCluster(client: ApiClient): Promise<void> {
+/** Creates what policies are about: nodes in zones, Services, routes and checks. */
+export async function prepareCluster(client: ApiClient, { world = 'plain' }: Plan): Promise<void> {
+  if (world === 'plain') return;
   for (const index of NODES) {
     const labels = { 'topology.kubernetes.io/zone': `zone-${index}` };
     const metadata = { name: `node-${index}`, labels };
     await client.create(Node, { apiVersion: 'v1', kind: 'Node', metadata });
   }
-  for (const name of SERVED_NAMES) {
+  const names = WORLD_NAMES[world];
+  for (const name of namesThatNeed('service', names)) {
     const spec = { selector: { app: name }, ports: [{ port: 80 }] };
     await client.create(Service, {
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' }, spec },
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: NAMESPACE }, spec },
     });
   }
+  if (world === 'requests') await prepareRequests(client, namesThatNeed('route', names));
 }
+
+async function prepareRequests(client: ApiClient, names: readonly string[]): Promise<void> {
+  const metadata = { namespace: NAMESPACE, name: 'rollkeeper-checks' };
+  await client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
+  await client.create(Definition, ROUTE_DEFINITION);
+  while (!(await areRoutesServed(client)));
+  for (const name of names) {
+    const { route, services } = aLedRoute(NAMESPACE, name);
+    for (const service of services) await client.create(Service, service);
+    await client.create(HTTPRoute, route);
+  }
+}
+
+async function areRoutesServed(client: ApiClient): Promise<boolean> {
+  try {
+    await client.list(HTTPRoute, { namespace: NAMESPACE });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+const Definition = defineKind({
+  ...{ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', namespaced: false },
+});
+
+/** The real one has a schema of its own, whose rules say nothing of rollouts, and would be most of the cost of a write. */
+const ROUTE_DEFINITION = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: {
+    name: `${HTTPRoute.resource}.${HTTPRoute.group}`,
+    annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/4530' },
+  },
+  spec: {
+    group: HTTPRoute.group,
+    names: { kind: HTTPRoute.kind, plural: HTTPRoute.resource, singular: 'httproute' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        ...{ name: HTTPRoute.version, served: true, storage: true, subresources: { status: {} } },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};

@@ -6,7 +6,7 @@ import { readNextSeed, writeNextSeed } from './next-seed.js';
 import type { SimulationOptions } from './options.js';
 import { USAGE, simulationOptionsOf } from './options.js';
 import type { Plan } from './plan.js';
-import { densePlanOf, planOf, wayOf, wayOfTwo } from './plan.js';
+import { densePlanOf, planBesideOf, planOf, wayOfTwo } from './plan.js';
 import { WORKER, runMany, work } from './run-many.js';
 import type { FailedSeed } from './seed-pool.js';
 import { SeedPool } from './seed-pool.js';
@@ -62,15 +62,16 @@ async function runSeeds(values: SimulationOptions): Promise<number> {
 
 /** Undefined: the seed's own. */
 function chosenPlan(
-  { beside, dense, redis }: SimulationOptions,
+  { beside, dense, redis, world }: SimulationOptions,
   seed: number,
   troubledMs: number,
 ): Plan | undefined {
-  if (redis) return planOf(seed, troubledMs, undefined, 'redis');
+  const chosen = world && { world };
+  if (redis) return planOf(seed, troubledMs, { way: 'redis', ...chosen });
   const plan = dense ? densePlanOf(seed, troubledMs) : undefined;
-  if (beside === undefined) return plan;
+  if (beside === undefined) return plan ?? (chosen && planOf(seed, troubledMs, chosen));
   if (plan) return { ...plan, coordination: wayOfTwo(plan.coordination) };
-  return planOf(seed, troubledMs, undefined, wayOfTwo(wayOf(seed)));
+  return planBesideOf(seed, troubledMs, world);
 }
 
 /** A failing seed becomes a test beside this file. */

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { WorldKind } from './plan.js';
+import { WORLD_NAMES } from './plan.js';
 
 export const USAGE = `npm run simulate -- [options]
 
@@ -9,6 +11,7 @@ Runs three replicas through the faults of a seed, in one process and on simulate
   --nightly     runs seeds until it is stopped, from where the last such run was
   --seconds N   for how long there are faults, in simulated seconds (default 60, of dense seeds 240)
   --steps N     ends after so many steps
+  --world KIND  has Deployments of one kind: plain, policies or requests (default: by the seed)
   --redis       uses the real ioredis, BullMQ and Lua scripts, on a simulated Redis
   --beside REF  runs one or two of the replicas with the sources of another revision, and restarts change that
   --dense       makes a small world where most messages are late, doubled or lost
@@ -27,7 +30,11 @@ const NUMBERS = ['seed', 'count', 'seconds', 'steps', 'faults', 'workers'] as co
 
 export type SimulationOptions = Readonly<Record<(typeof NUMBERS)[number], number | undefined>> &
   Readonly<Record<'beside' | 'spans', string | undefined>> &
-  Readonly<Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'dense' | 'once' | 'help', boolean>>;
+  Readonly<
+    Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'dense' | 'once' | 'help', boolean>
+  > & {
+    readonly world: WorldKind | undefined;
+  };
 
 /** @throws an Error that names the option */
 export function simulationOptionsOf(args: readonly string[]): SimulationOptions {
@@ -39,7 +46,7 @@ export function simulationOptionsOf(args: readonly string[]): SimulationOptions 
     options: {
       ...{ seed: number, count: number, seconds: number, steps: number, faults: number, workers: number },
       ...{ trace: flag, whole: flag, shrink: flag, nightly: flag, redis: flag, dense: flag, once: flag },
-      ...{ help: flag, beside: text, spans: text },
+      ...{ help: flag, beside: text, spans: text, world: text },
     },
   });
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(name, values[name])]));
@@ -56,6 +63,11 @@ export function simulationOptionsOf(args: readonly string[]): SimulationOptions 
     (values.count !== undefined || values.faults !== undefined || values.nightly)
   )
     throw new Error('--spans is for a single seed');
+  const kinds = Object.keys(WORLD_NAMES);
+  if (values.world !== undefined && !kinds.includes(values.world))
+    throw new Error(`--world must be one of ${kinds.join(', ')}, and is "${values.world}"`);
+  if (values.world !== undefined && (values.dense || values.faults !== undefined))
+    throw new Error('--world is for seeds that are not dense: these have Deployments of their own');
   return { ...values, ...numbers } as SimulationOptions;
 }
 

@@ -7,7 +7,7 @@ import {
   diceOf,
   planFaults,
 } from '../../src/testing/simulation/index.js';
-import { PLAIN_NAMES, POLICY_NAMES } from './shapes.js';
+import { PLAIN_NAMES, POLICY_NAMES, REQUEST_NAMES } from './shapes.js';
 
 export type { FaultKind } from '../../src/testing/simulation/index.js';
 
@@ -21,7 +21,10 @@ export const ACTS = [
   'fail a pod',
 ] as const;
 
-export type Act = (typeof ACTS)[number];
+/** These are done in a world of requests alone. */
+export const REQUEST_ACTS = ['approve', 'edit the route', 'the gateway leaves'] as const;
+
+export type Act = (typeof ACTS)[number] | (typeof REQUEST_ACTS)[number];
 
 export interface PlannedAct {
   readonly atMs: number;
@@ -33,6 +36,15 @@ export interface PlannedAct {
 
 /** How the replicas of a run coordinate. */
 export type Way = 'store' | 'leases' | 'redis';
+
+/** The Deployments of a world, and what is beside them: without policies, under some, or under those about requests and experiments. */
+export const WORLD_NAMES = {
+  plain: PLAIN_NAMES,
+  policies: POLICY_NAMES,
+  requests: REQUEST_NAMES,
+} as const satisfies Record<string, readonly string[]>;
+
+export type WorldKind = keyof typeof WORLD_NAMES;
 
 /** All that will be done to a world, and when. Cut it to find out which of it a failure needs. */
 export interface Plan {
@@ -47,8 +59,8 @@ export interface Plan {
    * is deleted without it. @default true
    */
   readonly collectsGarbage?: boolean;
-  /** Whether there are Deployments under further policies, and what these policies need. @default false */
-  readonly policies?: boolean;
+  /** @default 'plain' */
+  readonly world?: WorldKind;
   readonly faults: readonly PlannedFault[];
   readonly acts: readonly PlannedAct[];
 }
@@ -59,37 +71,62 @@ export interface Plan {
  */
 const USERS_STOP_BEFORE_MS = 6000;
 
+/** The parts of a plan that are not left to the seed. */
+export interface Chosen {
+  /** The kinds of its faults, in a plain world unless another is chosen. @default about half of them, by chance */
+  readonly only?: readonly FaultKind[];
+  /** How its replicas coordinate. @default by chance */
+  readonly way?: Way;
+  /** @default by chance */
+  readonly world?: WorldKind;
+}
+
 /**
  * The plan of a seed.
  * @param troubledMs how long there are faults and users, simulated milliseconds
- * @param only the kinds of its faults. @default about half of them, by chance
- * @param way how its replicas coordinate. @default by chance
  */
-export function planOf(
-  seed: number,
-  troubledMs: number,
-  only?: readonly FaultKind[],
-  way: Way = wayOf(seed),
-): Plan {
+export function planOf(seed: number, troubledMs: number, chosen: Chosen = {}): Plan {
+  const { only, way = wayOf(seed) } = chosen;
   const random = new SeededRandom(seed ^ 0x5eed);
   const chance = (): number => random.next();
-  const ofSeed = FAULT_KINDS.filter(() => chance() < 0.5);
+  const world = chosen.world ?? (only === undefined ? worldOf(seed) : 'plain');
+  const ofSeed = FAULT_KINDS.filter(() => chance() < 0.5).filter(
+    (kind) => world !== 'requests' || kind !== JUMPS,
+  );
   const ofRedis = new SeededRandom(seed ^ 0x4ed15);
   const ofStore = way === 'redis' ? STORE_FAULT_KINDS.filter(() => ofRedis.next() < 0.5) : [];
   const kinds = only ?? [...ofSeed, ...ofStore];
   const everyFaultMs = 300 + 5000 * chance() ** 2;
   const everyActMs = 300 + 3000 * chance();
   const usersStopMs = troubledMs - (new SeededRandom(seed ^ 0xea51).next() < 0.5 ? USERS_STOP_BEFORE_MS : 0);
-  const policies = only === undefined && new SeededRandom(seed ^ 0x9011c).next() < 0.5;
-  const names = policies ? POLICY_NAMES : PLAIN_NAMES;
+  const names: readonly string[] = WORLD_NAMES[world];
   const takeover = chance() < 0.3 ? 'witness' : 'expiry';
   const faults = planFaults(random, kinds, { everyMs: everyFaultMs, untilMs: troubledMs });
   const acts: PlannedAct[] = [];
   for (let atMs = 100; atMs < usersStopMs; atMs += everyActMs * 2 * chance()) {
     const name = names[Math.floor(chance() * names.length)]!;
-    acts.push({ atMs, act: actOf(chance()), name, dice: diceOf(random) });
+    acts.push({ atMs, act: actOf(chance(), world), name, dice: diceOf(random) });
   }
-  return { troubledMs, coordination: way, takeover, policies, faults, acts };
+  return { troubledMs, coordination: way, takeover, world, faults, acts };
+}
+
+/** The API has the times of drains, waits and experiments by wall clocks: one that is far ahead makes them as much longer. */
+const JUMPS: FaultKind = 'a wall clock jumps';
+
+/**
+ * The plan of a seed for replicas of two versions: an earlier one may know nothing of Deployments with requests.
+ * @param world @default by the seed, but for those
+ */
+export function planBesideOf(seed: number, troubledMs: number, world: WorldKind = worldOf(seed)): Plan {
+  const known = world === 'requests' ? 'policies' : world;
+  return planOf(seed, troubledMs, { way: wayOfTwo(wayOf(seed)), world: known });
+}
+
+/** The Deployments of a seed: one of five is about requests, and three of ten about other policies. */
+function worldOf(seed: number): WorldKind {
+  const chance = new SeededRandom(seed ^ 0x9011c).next();
+  if (chance < 0.2) return 'requests';
+  return chance < 0.5 ? 'policies' : 'plain';
 }
 
 /** One seed of four coordinates by a Lease in the API, and one of eight by a simulated Redis. */
@@ -130,7 +167,7 @@ export function densePlanOf(seed: number, troubledMs: number): Plan {
   const acts: PlannedAct[] = [];
   for (let atMs = 100; atMs < troubledMs; atMs += everyActMs * 2 * chance()) {
     const name = names[Math.floor(chance() * names.length)]!;
-    const act = actOf(chance());
+    const act = actOf(chance(), 'plain');
     const dice = diceOf(random);
     if (act !== 'delete' || collectsGarbage) acts.push({ atMs, act, name, dice });
   }
@@ -138,7 +175,12 @@ export function densePlanOf(seed: number, troubledMs: number): Plan {
 }
 
 /** Most acts change a template. */
-function actOf(dice: number): Act {
-  const limits = [0.4, 0.6, 0.7, 0.78, 0.84, 0.94, 1];
-  return ACTS[limits.findIndex((limit) => dice < limit)] ?? ACTS[0];
+const ACT_LIMITS = [0.4, 0.6, 0.7, 0.78, 0.84, 0.94, 1];
+/** A rollout by steps needs more time, and approvals. */
+const REQUEST_ACT_LIMITS = [0.28, 0.38, 0.43, 0.48, 0.52, 0.6, 0.66, 0.86, 0.93, 1];
+
+function actOf(dice: number, world: WorldKind): Act {
+  const [acts, limits]: readonly [readonly Act[], readonly number[]] =
+    world === 'requests' ? [[...ACTS, ...REQUEST_ACTS], REQUEST_ACT_LIMITS] : [ACTS, ACT_LIMITS];
+  return acts[limits.findIndex((limit) => dice < limit)] ?? ACTS[0];
 }

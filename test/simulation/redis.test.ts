@@ -12,7 +12,7 @@ const TROUBLED_MS = 20_000;
 
 describe('three replicas with the real ioredis, BullMQ and Lua scripts on a simulated Redis', () => {
   it.each(SEEDS)('keep every promise under the faults of seed %i, twice in the same way', async (seed) => {
-    const plan = planOf(seed, TROUBLED_MS, undefined, 'redis');
+    const plan = planOf(seed, TROUBLED_MS, { way: 'redis' });
     const result = await simulate({ seed, plan });
     expect(result.violations).toEqual([]);
     expect(await simulate({ seed, plan })).toEqual(result);

@@ -11,8 +11,10 @@ export interface Shape {
   readonly broken?: number;
   /** How many of its images cannot be pulled, from 0 to 1. */
   readonly absent?: number;
-  /** Whether there is a Service with its name. @default false */
-  readonly hasService?: boolean;
+  /** The objects beside it: a Service with its name, or a route with that name and its two Services. @default nothing */
+  readonly need?: 'service' | 'route';
+  /** Whether its steps may wait for a person until they are taken away. @default false */
+  readonly holds?: boolean;
 }
 
 const rolling = (maxSurge: number | string, maxUnavailable: number): Shape['strategy'] => ({
@@ -30,7 +32,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** More policies, which only the seeds with `Plan.policies` have. */
+/** More policies, which only the seeds whose `Plan.world` is `policies` have. */
 const UNDER_POLICIES: readonly Shape[] = [
   {
     ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0, absent: 0.4 },
@@ -50,7 +52,7 @@ const UNDER_POLICIES: readonly Shape[] = [
     policies: { 'rollkeeper.dev/zones': 'one-by-one' },
   },
   {
-    ...{ strategy: rolling('100%', 0), mostReplicas: 4, minReadySeconds: 0, hasService: true },
+    ...{ strategy: rolling('100%', 0), mostReplicas: 4, minReadySeconds: 0, need: 'service' },
     policies: {
       'rollkeeper.dev/strategy': 'blue-green',
       'rollkeeper.dev/auto-promote': 'true',
@@ -67,18 +69,57 @@ const UNDER_POLICIES: readonly Shape[] = [
   },
 ];
 
+/** Longer than wall clocks of replicas differ. */
+const DRAIN = { 'rollkeeper.dev/traffic-drain': '14s' };
+
+/** Policies about requests and experiments, which only the seeds whose `Plan.world` is `requests` have. */
+const OF_REQUESTS: readonly Shape[] = [
+  {
+    ...{ strategy: rolling('100%', 0), mostReplicas: 3, minReadySeconds: 0, need: 'route' },
+    policies: {
+      ...{
+        'rollkeeper.dev/steps': 'header x-canary=a; weight 20%; wait 1s; mirror 10%; weight 60%; wait 1s',
+      },
+      ...{ ...DRAIN, 'rollkeeper.dev/traffic-sticky': '1h' },
+    },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0 },
+    policies: {
+      'rollkeeper.dev/steps': 'experiment 2s: baseline 1, canary 2; 50%; experiment 1s: canary 1',
+    },
+  },
+  {
+    ...{ strategy: rolling('100%', 0), mostReplicas: 3, minReadySeconds: 0, need: 'route' },
+    ...{ absent: 0.4, holds: true },
+    policies: {
+      ...{ 'rollkeeper.dev/steps': '1; weight 10%; approve; 100%; weight 50%', ...DRAIN },
+      ...{ 'rollkeeper.dev/on-failure': 'rollback', 'rollkeeper.dev/fail-after': '2s' },
+      ...{ 'rollkeeper.dev/failure-causes': 'image-pull', 'rollkeeper.dev/traffic-stable': 'dynamic' },
+    },
+  },
+  {
+    ...{ strategy: rolling(2, 1), mostReplicas: 4, minReadySeconds: 0, holds: true },
+    policies: { 'rollkeeper.dev/steps': 'experiment 3s: baseline 1, canary 1, check slo; 50%; check slo' },
+  },
+];
+
 /** The names of Deployments with one of the first shapes. */
 export const PLAIN_NAMES: readonly string[] = ['load-0', 'load-1', 'load-2', 'load-3', 'load-4', 'load-5'];
 /** The names of Deployments with further policies. */
 export const POLICY_NAMES: readonly string[] = UNDER_POLICIES.map((_, index) => `policy-${index}`);
+/** The names of Deployments with policies about requests and experiments. */
+export const REQUEST_NAMES: readonly string[] = OF_REQUESTS.map((_, index) => `request-${index}`);
 
-/** The names of Deployments that have a Service of the same name. */
-export const SERVED_NAMES: readonly string[] = POLICY_NAMES.filter((name) => shapeOf(name).hasService);
+/** The names among these of Deployments that need something beside them. */
+export function namesThatNeed(need: Shape['need'], names: readonly string[]): readonly string[] {
+  return names.filter((name) => shapeOf(name).need === need);
+}
 
 /** The shape of the Deployment with this name. */
 export function shapeOf(name: string): Shape {
   const [kind, number] = name.split('-');
-  const shapes = kind === 'policy' ? UNDER_POLICIES : SHAPES;
+  const shapes = { policy: UNDER_POLICIES, request: OF_REQUESTS }[kind ?? ''] ?? SHAPES;
   return shapes[Number(number) % shapes.length]!;
 }
 

@@ -2,16 +2,17 @@ import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
 import type {
   RunningReplica,
-  SimulatedProcess,
+  StoredChange,
   StoredQueue,
   TraceLine,
 } from '../../src/testing/simulation/index.js';
-import { Faults, World } from '../../src/testing/simulation/index.js';
+import { Faults, SimulatedProcess, World } from '../../src/testing/simulation/index.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
 import { coordinationOf, prepareCluster } from './cluster.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
+import { SimulatedGateway } from './gateway.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
@@ -109,6 +110,7 @@ class Simulation {
   private world!: World;
   private faults!: Faults;
   private users!: Users;
+  private gateway: SimulatedGateway | undefined;
   private readonly onRejection = (error: unknown): void =>
     this.found({ check: 'unhandled rejections', subject: 'a process', problem: errorMessage(error) });
 
@@ -127,12 +129,17 @@ class Simulation {
     process.on('unhandledRejection', simulation.onRejection);
     const { activations, others, store } = simulation;
     const { keepTrace, logger, seed } = options;
-    const { policies = false } = simulation.plan;
+    const { plan } = simulation;
+    const early: StoredChange[] = [];
     simulation.world = await World.create({
-      ...{ seed, keepTrace, logger, coordination: coordinationOf(simulation.plan, options.scriptText) },
-      controllers: () => controllersOf(simulation.plan),
-      ...(policies && { before: prepareCluster }),
-      onChange: (change) => store.see(change, simulation.world?.kernel.nowMs ?? 0),
+      ...{ seed, keepTrace, logger, coordination: coordinationOf(plan, options.scriptText) },
+      controllers: (ofReplica) => controllersOf(plan, ofReplica),
+      ...((plan.world ?? 'plain') !== 'plain' && { before: (client) => prepareCluster(client, plan) }),
+      onChange: (change) => {
+        store.see(change, simulation.world?.kernel.nowMs ?? 0);
+        if (simulation.gateway) simulation.gateway.see(change);
+        else early.push(change);
+      },
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
       manager: (process) => {
         const { observers, takeover, tracing } = simulation.portsOf(process);
@@ -143,10 +150,15 @@ class Simulation {
         return others?.start(process, world);
       },
     });
-    simulation.faults = new Faults(simulation.world);
-    const { nodes } = simulation.world;
-    const user = simulation.world.process('user');
-    simulation.users = new Users(simulation.world.client(user), (pod) => nodes.fail(pod));
+    const { world } = simulation;
+    simulation.faults = new Faults(world);
+    const gateway = new SimulatedGateway(new SimulatedProcess(world.kernel, 'gateway'), world.api);
+    simulation.gateway = gateway;
+    for (const change of early) gateway.see(change);
+    simulation.users = new Users(world.client(world.process('user')), {
+      failPod: (pod) => world.nodes.fail(pod),
+      takeGateway: (ms) => gateway.leave(ms),
+    });
     return simulation;
   }
 
@@ -192,10 +204,10 @@ class Simulation {
 
   private portsOf(process: SimulatedProcess): Omit<ReplicaPorts, 'process' | 'connections' | 'coordination'> {
     const { activations, options, plan } = this;
-    const { collectsGarbage, policies, takeover } = plan;
+    const { collectsGarbage, takeover, world } = plan;
     return {
       takeover,
-      plan: { collectsGarbage, policies },
+      plan: { collectsGarbage, world, policies: world === 'policies' },
       actorsView: (actors) => activations.watch(process, actors),
       observers: [activations.observer(process)],
       ...(options.logger && { logger: options.logger(process.name) }),

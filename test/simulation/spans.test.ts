@@ -15,7 +15,7 @@ const OF_2026 = /^1767\d{15}$/;
 
 it('the spans of a seed are the same again, and lead from a request to what replicas did for it', async () => {
   const act = { atMs: 100, act: 'create or update', name: 'load-0', dice: [0.5, 0.5, 0.5, 0.5] } as const;
-  const plan = { ...planOf(7, 2000, [], 'store'), acts: [act] };
+  const plan = { ...planOf(7, 2000, { only: [], way: 'store' }), acts: [act] };
   const { spans, violations } = await simulate({ seed: 7, plan, spans: true });
   expect(violations).toEqual([]);
   expect((await simulate({ seed: 7, plan, spans: true })).spans).toBe(spans);

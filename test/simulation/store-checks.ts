@@ -2,20 +2,28 @@ import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { StoredChange } from '../../src/testing/simulation/index.js';
 import type { HistoryEvent, RecordedKind } from '../chaos/history.js';
 import { DecisionJudge } from '../chaos/checkers/decided-sizes.js';
+import { ExperimentsChecker } from '../chaos/checkers/experiments.js';
+import { leftInRoute, servicesLedBy } from '../chaos/checkers/led-route.js';
 import { PodNamesChecker } from '../chaos/checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from '../chaos/checkers/pods-of-replicaset.js';
 import { PoliciesChecker } from '../chaos/checkers/policies.js';
 import { unrestOf } from '../chaos/checkers/rest.js';
 import { StoreReplay } from '../chaos/checkers/store-replay.js';
+import { TrafficChecker } from '../chaos/checkers/traffic.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 
 const KINDS: Readonly<Record<string, RecordedKind>> = {
   'deployments.apps': 'Deployment',
   'replicasets.apps': 'ReplicaSet',
   pods: 'Pod',
+  services: 'Service',
+  'endpointslices.discovery.k8s.io': 'EndpointSlice',
+  'httproutes.gateway.networking.k8s.io': 'HTTPRoute',
 };
 /** A watch may be held for so long, and a replica paused. */
 const KNOWLEDGE_MS = 120_000;
+/** Wall clocks are wrong by up to five seconds, milliseconds. */
+const CLOCKS_DIFFER_MS = 11_000;
 
 /** Judges every change of the store, at its revision, by the rules that the chaos run has as well. */
 export class StoreChecks {
@@ -24,6 +32,10 @@ export class StoreChecks {
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
   private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
+  private readonly experiments = new ExperimentsChecker(this.replay);
+  private readonly traffic = new TrafficChecker(this.replay, {
+    ...{ lagMs: KNOWLEDGE_MS, clocksDifferMs: CLOCKS_DIFFER_MS },
+  });
   private readonly judges = new Map<string, DecisionJudge>();
 
   constructor(private readonly found: (violation: Violation) => void) {}
@@ -32,8 +44,9 @@ export class StoreChecks {
     const kind = KINDS[resource];
     if (!kind) return;
     const event: HistoryEvent = { kind, deleted, resourceVersion: String(revision), seenAtMs: nowMs, object };
-    const found = this.policies.check(event);
+    const found = [...this.policies.check(event), ...this.experiments.check(event)];
     this.replay.apply(event);
+    found.push(...this.traffic.check(event));
     found.push(...this.pods.check(event), ...this.names.check(event), ...this.sizes(event));
     this.checks += 4;
     for (const each of found) this.found(each);
@@ -42,12 +55,16 @@ export class StoreChecks {
   /** The signs in the store of work that is still to be done. */
   unrest(): string[] {
     const { deployments, pods, replicaSets } = this.replay;
-    return unrestOf({
+    const left = [...this.traffic.routes].flatMap(
+      ([name, route]) => leftInRoute(route, servicesLedBy(name)) ?? [],
+    );
+    const unrest = unrestOf({
       deployments: [...deployments.values()],
       replicaSets: [...replicaSets.values()],
       // One that has failed stays until it is collected.
       pods: [...pods.values()].filter(({ status }) => status?.phase !== 'Failed'),
     });
+    return [...unrest, ...left];
   }
 
   /** Whether the key of a controller names an object that no longer exists. */

@@ -1,13 +1,27 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
 import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { hostOfEdit } from '../chaos/checkers/led-route.js';
+import { HTTPRoute } from '../chaos/led-routes.js';
 import type { AcknowledgedChange, Wish } from '../chaos/load.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PlannedAct } from './plan.js';
 import { cannotBecomeReady, imageWith, shapeOf } from './shapes.js';
 
 const NAMESPACE = 'default';
+const P = 'rollkeeper.dev/';
 const REVISION = 'deployment.kubernetes.io/revision';
+
+/** The parts of a world that act by themselves. */
+interface Surroundings {
+  /** Ends a pod's containers. */
+  readonly failPod: (pod: Pod) => void;
+  /** No gateway serves changes of routes for so long, milliseconds. */
+  readonly takeGateway: (ms: number) => void;
+}
+
+/** The longest time without a gateway, milliseconds. */
+const GATEWAY_AWAY_MS = 20_000;
 
 /** The users of a world: they change Deployments as planned, one change of a name at a time, and know what was confirmed. */
 export class Users {
@@ -15,11 +29,13 @@ export class Users {
   private readonly changes = new Map<string, AcknowledgedChange>();
   private readonly busy = new Set<string>();
   private serial = 0;
+  private edits = 0;
+  /** The names whose rollouts nothing holds any more. */
+  private readonly released = new Set<string>();
 
-  /** @param failPod ends a pod's containers */
   constructor(
     private readonly client: ApiClient,
-    private readonly failPod: (pod: Pod) => void,
+    private readonly surroundings: Surroundings,
   ) {}
 
   /** The last confirmed change of each name. */
@@ -49,14 +65,20 @@ export class Users {
       if (known.isUncertain) await this.lookAgain(name).catch(() => undefined);
       const { isUncertain, wish } = this.changes.get(name)!;
       if (isUncertain) isSettled = false;
-      else if (wish && (wish.paused || cannotBecomeReady(imageOf(wish)))) {
+      else if (wish && (wish.paused || cannotBecomeReady(imageOf(wish)) || this.isHeld(name))) {
         isSettled = false;
         await this.patch(name, 'settle', {
+          ...(shapeOf(name).holds === true && { metadata: { annotations: { [`${P}steps`]: null } } }),
           spec: { paused: false, template: templateWith(this.nextImage()) },
         });
+        if (this.changes.get(name)?.isUncertain === false) this.released.add(name);
       }
     }
     return isSettled;
+  }
+
+  private isHeld(name: string): boolean {
+    return shapeOf(name).holds === true && !this.released.has(name);
   }
 
   private async change({ act, dice: [first, second], name }: PlannedAct): Promise<void> {
@@ -64,6 +86,8 @@ export class Users {
     const known = this.changes.get(name);
     const shape = shapeOf(name);
     const { mostReplicas } = shape;
+    if (act === 'the gateway leaves') return this.surroundings.takeGateway(GATEWAY_AWAY_MS * first ** 2);
+    if (act === 'edit the route') return this.editRoute(name);
     if (!known?.wish) return act === 'create or update' ? this.create(name, first) : undefined;
     switch (act) {
       case 'create or update': {
@@ -74,6 +98,8 @@ export class Users {
         return this.patch(name, act, { spec: { replicas: Math.floor(first * (mostReplicas + 1)) } });
       case 'pause or resume':
         return this.patch(name, act, { spec: { paused: !known.wish.paused } });
+      case 'approve':
+        return this.patch(name, act, { metadata: { annotations: { [`${P}approve`]: 'a user' } } });
       case 'undo':
         return this.undo(name);
       case 'delete':
@@ -84,21 +110,30 @@ export class Users {
       case 'delete a pod':
       case 'fail a pod': {
         const pod = await this.aPodOf(name, first);
-        if (pod && act === 'fail a pod') this.failPod(pod);
+        if (pod && act === 'fail a pod') this.surroundings.failPod(pod);
         else if (pod) await this.client.delete(Pod, { namespace: NAMESPACE, name: pod.metadata.name });
       }
     }
   }
 
   private create(name: string, chance: number): Promise<void> {
-    const { hasService, minReadySeconds, mostReplicas, policies, strategy } = shapeOf(name);
+    const { minReadySeconds, mostReplicas, need, policies, strategy } = shapeOf(name);
     const replicas = 1 + Math.floor(chance * mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
     object.metadata.annotations = {
       ...policies,
-      ...(hasService && { 'rollkeeper.dev/active-service': name }),
+      ...(need === 'service' && { [`${P}active-service`]: name }),
+      ...(need === 'route' && { [`${P}traffic`]: `httproute/${name}` }),
     };
     return this.send(name, 'create', () => this.client.create(Deployment, object));
+  }
+
+  /** Changes a part of the route that no rollout may change. */
+  private async editRoute(name: string): Promise<void> {
+    if (shapeOf(name).need !== 'route') return;
+    this.edits += 1;
+    const body = { spec: { hostnames: [hostOfEdit(this.edits)] } };
+    await this.client.patch(HTTPRoute, { namespace: NAMESPACE, name }, { type: 'merge', body });
   }
 
   private patch(name: string, operation: string, body: unknown): Promise<void> {

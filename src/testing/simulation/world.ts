@@ -21,8 +21,8 @@ export interface WorldOptions {
   readonly seed: number;
   /** @default 3 */
   readonly replicas?: number;
-  /** The controllers of each replica. */
-  readonly controllers: () => readonly ControllerDefinition[];
+  /** The controllers of each replica, which runs in this process. */
+  readonly controllers: (process: SimulatedProcess) => readonly ControllerDefinition[];
   /** How many of the last lines of the trace are kept. @default 0 */
   readonly keepTrace?: number;
   /** Prepares the API server, before the first replica starts. @default nothing */
@@ -152,7 +152,12 @@ export class World {
     const { controllers, coordination: way, logger, manager, views } = this.options;
     const coordination = way === 'leases' ? way : this.store.coordinationOf(process, views?.(process));
     return Replica.start(process, {
-      ...{ controllers: controllers(), coordination, api: this.apiNetwork, manager: manager?.(process) },
+      ...{
+        controllers: controllers(process),
+        coordination,
+        api: this.apiNetwork,
+        manager: manager?.(process),
+      },
       ownSteps,
       logger: logger?.(process.name),
     });

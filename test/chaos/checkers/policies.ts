@@ -166,11 +166,18 @@ function hasPolicies({ metadata }: Deployment): boolean {
   return ['steps', 'on-failure', 'resize'].some((name) => metadata.annotations?.[P + name] !== undefined);
 }
 
-/** The size of the step that it is at, or of the last one before. */
+/**
+ * The size of the step that it is at, or of the last one before; where none has a size, its greatest share of the requests in pods, and
+ * one for a header or a cookie alone.
+ */
 function capAt(steps: readonly string[], done: number, replicas: number): number {
-  const size = steps.slice(0, done + 1).findLast((step) => /^\d+%?$/.test(step));
-  if (size === undefined) return 0;
-  return size.endsWith('%')
-    ? Math.ceil((Number.parseInt(size, 10) * replicas) / 100)
-    : Math.min(Number(size), replicas);
+  const until = steps.slice(0, done + 1);
+  const size = until.findLast((step) => /^\d+%?$/.test(step));
+  if (size?.endsWith('%')) return Math.ceil((Number.parseInt(size, 10) * replicas) / 100);
+  if (size !== undefined) return Math.min(Number(size), replicas);
+  const percents = ['weight', 'mirror'].map((word) =>
+    Number.parseInt(until.findLast((step) => step.startsWith(`${word} `))?.slice(word.length) ?? '0', 10),
+  );
+  const isMatched = until.some((step) => /^(?:header|cookie) /.test(step));
+  return Math.max(Math.ceil((Math.max(...percents) * replicas) / 100), isMatched ? Math.min(1, replicas) : 0);
 }

@@ -30,7 +30,8 @@ export function unrestOf({ deployments, pods, replicaSets }: Snapshot): string[]
       .map(({ metadata, spec, status }) => {
         const { availableReplicas, observedGeneration, replicas, updatedReplicas } = status ?? {};
         const counts = JSON.stringify({ observedGeneration, replicas, updatedReplicas, availableReplicas });
-        return `Deployment ${metadata.name} (generation ${metadata.generation}, ${spec.replicas} wanted): ${counts}`;
+        const progress = status?.conditions?.find(({ type }) => type === 'Progressing')?.message ?? '';
+        return `Deployment ${metadata.name} (generation ${metadata.generation}, ${spec.replicas} wanted): ${counts} ${progress}`;
       }),
     ...replicaSets
       .filter(

@@ -15,7 +15,7 @@ export class StoreReplay {
 
   apply({ deleted, kind, object }: HistoryEvent): void {
     const { uid = '' } = object.metadata;
-    if (kind === 'Service' || kind === 'HTTPRoute') return;
+    if (kind !== 'Deployment' && kind !== 'ReplicaSet' && kind !== 'Pod') return;
     const objects = { Deployment: this.deployments, ReplicaSet: this.replicaSets, Pod: this.pods }[
       kind
     ] as Map<string, KubernetesObject>;

@@ -1,9 +1,9 @@
 import type { Logger } from '../../../src/machinery/logging/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
-import type { FaultKind } from '../plan.js';
 import type { Way } from '../plan.js';
 import { planOf, wayOf } from '../plan.js';
 import { simulate } from '../simulate.js';
+import type { WorldBug } from './planted-bug.js';
 
 /** How long there are faults and users, simulated milliseconds. */
 const TROUBLED_MS = 20_000;
@@ -16,7 +16,7 @@ const SWEPT = 'a key had to be queued and was not; it is added';
  */
 export async function problemOf(
   seed: number,
-  under: readonly FaultKind[],
+  { under, world }: Pick<WorldBug, 'under' | 'world'>,
   scriptText?: (text: string) => string,
 ): Promise<string | undefined> {
   let swept: string | undefined;
@@ -29,7 +29,10 @@ export async function problemOf(
   };
   const { violations } = await simulate({
     seed,
-    plan: planOf(seed, TROUBLED_MS, under, scriptText ? 'redis' : withoutRedis(wayOf(seed))),
+    plan: planOf(seed, TROUBLED_MS, {
+      ...{ only: under, way: scriptText ? 'redis' : withoutRedis(wayOf(seed)) },
+      ...(world && { world }),
+    }),
     ...(scriptText && { scriptText }),
     logger: () => logger,
   });

@@ -1,4 +1,4 @@
-import type { FaultKind } from '../plan.js';
+import type { FaultKind, WorldKind } from '../plan.js';
 
 /** A small patch of the product that breaks a promise, to prove that the simulation would find such a bug. */
 export interface PlantedBug {
@@ -24,6 +24,8 @@ export interface ModelBug extends PlantedBug {
 export interface WorldBug extends PlantedBug {
   /** The kinds of faults under which it is sought, beside users and the exams after the last fault. */
   readonly under: readonly FaultKind[];
+  /** @default 'plain' */
+  readonly world?: WorldKind;
   /** The number of seeds within which it must be found, from the first on. */
   readonly withinSeeds: number;
 }

@@ -14,9 +14,9 @@ describe('the world on a simulated Redis finds a bug that is planted in a Lua sc
     const planted = (text: string): string => text.replaceAll(bug.from, bug.to);
     let found: number | undefined;
     for (let seed = 1; seed <= bug.withinSeeds && found === undefined; seed++) {
-      const problem = await problemOf(seed, bug.under, planted);
+      const problem = await problemOf(seed, bug, planted);
       // A seed that fails anyway shows nothing of the bug.
-      if (problem === undefined || (await problemOf(seed, bug.under, (text) => text)) !== undefined) continue;
+      if (problem === undefined || (await problemOf(seed, bug, (text) => text)) !== undefined) continue;
       console.log(`${bug.name}: found with seed ${seed}: ${problem}`);
       found = seed;
     }

@@ -10,9 +10,9 @@ describe('the simulated world finds a planted bug', () => {
     const { problemOf } = (await importWithSwitches('./judge-seed.js')) as typeof JudgeSeed;
     let found: number | undefined;
     for (let seed = 1; seed <= bug.withinSeeds && found === undefined; seed++) {
-      const problem = await withChosen(bug, () => problemOf(seed, bug.under));
+      const problem = await withChosen(bug, () => problemOf(seed, bug));
       // A seed that fails anyway shows nothing of the bug.
-      if (problem === undefined || (await problemOf(seed, bug.under)) !== undefined) continue;
+      if (problem === undefined || (await problemOf(seed, bug)) !== undefined) continue;
       console.log(`${bug.name}: found with seed ${seed}: ${problem}`);
       found = seed;
     }

@@ -1,12 +1,17 @@
 import type { ApiConnections, RequestDispatcher } from '../../../src/client/api-client/index.js';
 import { NotStartedError } from '../../../src/client/api-client/index.js';
+import type { HttpSender } from '../../../src/controllers/deployment/index.js';
 import {
+  NoAnswerError,
   createDeploymentController,
   deploymentController,
+  parseHostRules,
 } from '../../../src/controllers/deployment/index.js';
 import { createGarbageCollectorController } from '../../../src/controllers/garbage-collector/garbage-collector-definition.js';
 import { replicaSetController } from '../../../src/controllers/replicaset/index.js';
-import { replaceTurns } from '../../../src/machinery/clock/index.js';
+import { endpointSliceController } from '../../../src/controllers/service-endpoints/endpoint-slice-controller.js';
+import { pause, replaceTurns } from '../../../src/machinery/clock/index.js';
+import { stringifyJson } from '../../../src/machinery/kubernetes/index.js';
 import type { Logger } from '../../../src/machinery/logging/index.js';
 import { reachHost } from '../../../src/redis/connection/index.js';
 import { redisCoordination } from '../../../src/redis/index.js';
@@ -15,13 +20,16 @@ import type { ControllerDefinition, SyncObserver } from '../../../src/runtime/in
 import type { Tracing } from '../../../src/runtime/telemetry/index.js';
 import type { ApiNetwork, RunningReplica, SimulatedProcess } from '../../../src/testing/simulation/index.js';
 import { Replica } from '../../../src/testing/simulation/replica.js';
+import type { WorldKind } from '../plan.js';
 
 /** The parts of a plan that decide what a replica does. */
 export interface ReplicaPlan {
   /** @default true */
   readonly collectsGarbage?: boolean;
-  /** @default false */
+  /** Whether the world is that of `policies`, for a version that knows no other. @default false */
   readonly policies?: boolean;
+  /** The Deployments of the world. @default by `policies` */
+  readonly world?: WorldKind;
 }
 
 /** The parts of a world that all replicas of a version share. */
@@ -55,13 +63,49 @@ export interface ReplicaPorts {
 const garbageCollector = createGarbageCollectorController({ discoveryIntervalMs: 600_000 });
 const underPolicies = createDeploymentController({ blueGreen: true, zones: true });
 
+/** The host of the queries. */
+const PROMETHEUS_HOST = 'prometheus.test';
+/** The check of all steps, which fails from 1 on. */
+export const CHECKS = {
+  slo: stringifyJson({
+    prometheus: { address: `http://${PROMETHEUS_HOST}`, query: 'slo', condition: '< 1' },
+    interval: '10s',
+  }),
+};
+/** The slowest answer, milliseconds. */
+const MOST_MS = 2000;
+/** How many of the answers are bad, and how many requests get none, from 0 to 1. */
+const CHANCES = { bad: 0.1, none: 0.2 };
+
+/** The way of a replica to a Prometheus whose answers are drawn by the seed. */
+function simulatedPrometheus(process: SimulatedProcess): HttpSender {
+  return {
+    async send(_request, signal) {
+      const [takes, answer] = [process.random.next(), process.random.next()];
+      await pause(process.clock, MOST_MS * takes ** 2, signal);
+      signal.throwIfAborted();
+      if (answer < CHANCES.none) throw new NoAnswerError('away');
+      const value = answer < CHANCES.none + CHANCES.bad ? '1' : '0';
+      const data = { resultType: 'scalar', result: [1, value] };
+      return { status: 200, body: stringifyJson({ status: 'success', data }) };
+    },
+  };
+}
+
 /** The controllers of each replica. */
-export function controllersOf({
-  collectsGarbage = true,
-  policies = false,
-}: ReplicaPlan): readonly ControllerDefinition[] {
-  const deployments = policies ? underPolicies : deploymentController;
-  return [deployments, replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
+export function controllersOf(
+  { collectsGarbage = true, policies = false, world = policies ? 'policies' : 'plain' }: ReplicaPlan,
+  process: SimulatedProcess,
+): readonly ControllerDefinition[] {
+  const ofDeployments = { plain: [deploymentController], policies: [underPolicies] };
+  const deployments = world === 'requests' ? ofRequests(process) : ofDeployments[world];
+  return [...deployments, replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
+}
+
+function ofRequests(process: SimulatedProcess): readonly ControllerDefinition[] {
+  const hosts = parseHostRules(PROMETHEUS_HOST, 'check-hosts');
+  const checks = { hosts, sender: simulatedPrometheus(process) };
+  return [createDeploymentController({ traffic: true, checks }), endpointSliceController];
 }
 
 /**
@@ -85,7 +129,7 @@ export function startReplica(ports: ReplicaPorts): Promise<RunningReplica> {
   const isOnRedis = coordination !== 'leases';
   const factory = isOnRedis ? redisCoordination(coordination.redisUrl) : undefined;
   return Replica.start(process, {
-    controllers: controllersOf(plan),
+    controllers: controllersOf(plan, process),
     coordination: factory ? (parts) => factory({ ...parts, actorsView }) : 'leases',
     api: { connectionsOf: () => askedHere(connections) } as unknown as ApiNetwork,
     ownSteps: isOnRedis,

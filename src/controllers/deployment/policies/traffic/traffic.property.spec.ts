@@ -6,19 +6,14 @@ import { setImage } from '../../../../testing/deployment-builder.js';
 import { P, imageOf } from '../../../../testing/policy-lab.js';
 import { propertyRuns } from '../../../../testing/property-runs.js';
 import { BROKEN_IMAGE, refusal } from '../../../../testing/rollout-world.js';
+import { brokenTrafficRules } from '../../../../testing/traffic-rules.js';
+import type { LedVersions } from '../../../../testing/traffic-rules.js';
 import { TrafficLab, bothServices } from './traffic-lab.fixture.js';
 
 /*
- * Invariants of every single write, for any changes of a person, losses of pods, refusals and deaths in between:
- *
- * 1. No version gets a greater share of the requests while it has no ready pod and another has one.
- * 2. No version that has a share, or had one within the drain time, becomes smaller, other than by a change of `replicas`: an abort takes
- *    the share first.
- * 3. The version behind the stable Service stays whole until that Service has left it; where it may shrink, it keeps what its share
- *    needs, and gets no greater share than it has ready pods for while the other version serves.
- * 4. A version that a person wants, and that works, has all requests and all pods in the end, and the route is as it was before.
- *
- * A rule that sends requests with a header or a cookie to a version counts as a share of it.
+ * Invariants of every single write, for any changes of a person, losses of pods, refusals and deaths in between: those of
+ * `brokenTrafficRules`, and a version that a person wants, and that works, has all requests and all pods in the end, and the route is
+ * as it was before.
  */
 const runs = propertyRuns({ gate: 25 });
 
@@ -36,17 +31,8 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-interface Moment {
-  readonly size: number;
-  readonly ready: number;
-  readonly share: number;
-  /** By weight alone. */
-  readonly weight: number;
-  readonly isStable: boolean;
-}
-
 /** Each version at one moment, by the name of its ReplicaSet. */
-function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
+function look(traffic: TrafficLab): LedVersions {
   const { world } = traffic.lab;
   const [stable = 0, canary = 0] = traffic.weights();
   const added = (traffic.routes[0]?.spec.rules?.length ?? 1) - 1;
@@ -68,38 +54,8 @@ function look(traffic: TrafficLab): ReadonlyMap<string, Moment> {
 
 const DRAIN_MS = 3000;
 
-interface Times {
-  readonly isDynamic: boolean;
-  readonly replicas: number;
-  readonly nowMs: number;
-  /** When each version had a share last. */
-  readonly sharedAtMs: Map<string, number>;
-}
-
-function expectAllowed(
-  before: ReadonlyMap<string, Moment>,
-  after: ReadonlyMap<string, Moment>,
-  { isDynamic, nowMs, replicas, sharedAtMs }: Times,
-): void {
-  const serving = [...before.values()].some(({ ready }) => ready > 0);
-  for (const [name, now] of after) {
-    const was = before.get(name);
-    if (!was) continue;
-    if (was.share > 0) sharedAtMs.set(name, nowMs);
-    if (serving && was.share < now.share && now.share > 0)
-      expect(now.ready, `rule 1, ${name}`).toBeGreaterThan(0);
-    if (isDynamic && was.isStable && now.isStable) {
-      const needed = Math.min(was.size, Math.ceil((replicas * was.weight) / 100));
-      if (now.size < was.size) expect(now.size, `rule 3, ${name}`).toBeGreaterThanOrEqual(needed);
-    } else if (now.size < was.size && now.size < replicas) {
-      expect(nowMs - (sharedAtMs.get(name) ?? 0), `rule 2, ${name}`).toBeGreaterThanOrEqual(DRAIN_MS);
-      expect(was.isStable, `rule 3, ${name}`).toBe(false);
-    }
-  }
-}
-
 class Judge {
-  private last: ReadonlyMap<string, Moment>;
+  private last: LedVersions;
   private readonly sharedAtMs = new Map<string, number>();
   /** Writes until the process dies. */
   private left = Infinity;
@@ -156,8 +112,9 @@ class Judge {
     const now = look(this.traffic);
     const { clock, deployment } = this.traffic.lab;
     const replicas = deployment.spec.replicas ?? 1;
-    const { isDynamic } = this;
-    expectAllowed(this.last, now, { isDynamic, replicas, nowMs: clock.now(), sharedAtMs: this.sharedAtMs });
+    const { isDynamic, sharedAtMs } = this;
+    const times = { isDynamic, replicas, nowMs: clock.now(), drainMs: DRAIN_MS, sharedAtMs };
+    expect(brokenTrafficRules(this.last, now, times)).toEqual([]);
     this.last = now;
   }
 }
