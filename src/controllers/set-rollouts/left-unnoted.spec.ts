@@ -46,4 +46,20 @@ describe('a StatefulSet that loses its policies and the note of its partition in
       expect(reads.count).toBe(first);
     },
   );
+
+  it('is looked at again after it asked for policies, although its strategy has stayed the same', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    const { annotations = {} } = lab.set.metadata;
+    forget(lab, ['argocd']);
+    await lab.syncOurs();
+    lab.change(({ metadata }) => {
+      metadata.annotations = { ...annotations };
+      metadata.managedFields = [appliedBy(HERE)];
+    });
+    await lab.syncOurs();
+    expect(lab.partition).toBe(HELD);
+    forget(lab, [HERE]);
+    await lab.rest();
+    expect(lab.partition).toBe(0);
+  });
 });

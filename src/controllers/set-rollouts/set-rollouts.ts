@@ -145,6 +145,7 @@ async function observe(
     return annotations?.[SET_ROLLOUT] === undefined
       ? observeUnnoted(set, context, dependencies)
       : observeLeft(set, of, context);
+  ofOthers.forget(key);
   const nowMs = dependencies.clock.now();
   const parts = { set, revisions: owned(ControllerRevision), pods: owned(Pod) };
   if (!of.isObserved(parts)) return undefined;

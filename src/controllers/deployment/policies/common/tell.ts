@@ -52,7 +52,7 @@ export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
 export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
 /**
  * A reason of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be
- * moved.
+ * moved; or a Service of an experiment cannot be made.
  */
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
 /** A reason of the same condition, and an Event: the controller does not see Services. */
@@ -185,8 +185,8 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
   if (reason === SERVICE_NOT_USABLE || reason === SERVICES_NOT_WATCHED)
     outcome.standing ??= {
       code: 'invalid-policy',
-      sentence: `its rollouts cannot move a Service: ${message}`,
-      unblockedBy: ['a Service that can be moved (docs/ROLLOUTS.md)'],
+      sentence: `its rollouts cannot use a Service: ${message}`,
+      unblockedBy: ['a Service that can be used (docs/ROLLOUTS.md)'],
       endsByItself: false,
     };
   if (reason === ROUTE_NOT_USABLE || reason === ROUTES_NOT_WATCHED)
