@@ -229,7 +229,12 @@ export class Controller {
     logger.info('asked what an interrupted sync has written', { controller: name, key });
     const parts = { ref: parseKey(key), client, informerOf, kinds, object: objectOf?.(key) };
     try {
-      await settleInterruption(activation, parts);
+      const isKnown = await settleInterruption(activation, parts);
+      if (!isKnown)
+        logger.warn('the server does not list all that an interrupted sync may have written', {
+          controller: name,
+          key,
+        });
     } catch (error) {
       if (hasCode(error, 'STALE_CACHE')) this.metrics.staleReadAvoided(name);
       throw error;

@@ -95,6 +95,21 @@ describe('the writes of an interrupted sync', () => {
     expect(isSettled).toBe(false);
   });
 
+  it.each([
+    [400, 'BadRequest'],
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+  ])('stay unknown, and hold nothing up, where the server refuses a list for good with %i', async (code, reason) => {
+    const world = aCluster();
+    world.cluster.intercept = ({ type, verb }) =>
+      verb === 'list' && type === ReplicaSet ? refusal(code, reason, 'no') : undefined;
+    const { error, isSettled, written } = await settled(world);
+    expect([error, isSettled]).toEqual([undefined, false]);
+    expect(written).toEqual({
+      [qualifiedResource(Deployment)]: world.deployment.metadata.resourceVersion,
+    });
+  });
+
   it('are none of an object that is gone', async () => {
     const world = aCluster();
     world.cluster.vanish(Deployment, KEY);
@@ -162,6 +177,16 @@ describe('a sync after an interrupted one', () => {
     expect(await run()).toEqual([]);
     syncs.write = true;
     expect(await run()).toEqual(['list', 'list', 'patch']);
+  });
+
+  it('writes also if the server refuses to list what was written, and asks again before its next write', async () => {
+    const { cluster, interrupt, run } = aController();
+    cluster.intercept = ({ verb }) => (verb === 'list' ? refusal(403, 'Forbidden', 'no') : undefined);
+    await interrupt();
+    expect(await run()).toEqual(['list', 'list', 'patch']);
+    cluster.intercept = () => undefined;
+    expect(await run()).toEqual(['list', 'list', 'patch']);
+    expect(await run()).toEqual(['patch']);
   });
 
   it('decides anew, and writes nothing, if its caches did not show what was written', async () => {

@@ -1,6 +1,6 @@
 import type { Activation } from '../activation/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { WriteInterceptingClient, listAll } from '@rollkeeper/client/api-client';
+import { WriteInterceptingClient, isNotFound, listAll } from '@rollkeeper/client/api-client';
 import type {
   DeepReadonly,
   KubernetesObject,
@@ -17,6 +17,7 @@ import {
   qualifiedResource,
   selectorText,
 } from '@rollkeeper/machinery/kubernetes';
+import { classifyFailure } from './classify-failure.js';
 import type { InformerByResource } from './caught-up.js';
 import { assertCaughtUp } from './caught-up.js';
 import type { SyncAccess } from './reconciler.js';
@@ -49,22 +50,35 @@ export interface InterruptionParts {
 /**
  * Finds out what an interrupted activation has written, which no process may know: reads the object and those that it controls once
  * from the server, without their contents. The versions become own writes, so that this activation and every later one, on
- * whichever replica, must have seen them.
- * @throws StaleCacheError if the caches here do not show them yet; errors of the reads: no write is allowed then
+ * whichever replica, must have seen them. A list that the server refuses for good keeps nothing from being written: the right may never
+ * come, such as that to list an owned kind in all namespaces for an owner that is in none.
+ * @returns whether everything is known; otherwise the next activation follows the interruption as well
+ * @throws StaleCacheError if the caches here do not show them yet; other errors of the reads: no write is allowed then
  */
 export async function settleInterruption(
   activation: Pick<Activation, 'recordOwnWrite' | 'settleInterruption'>,
   parts: InterruptionParts,
-): Promise<void> {
+): Promise<boolean> {
   const { informerOf, ref } = parts;
-  const found = await Promise.all([
-    ownVersion(parts),
-    ...parts.kinds.owned.map((each) => ownedVersion(parts, each)),
-  ]);
+  const reads = [ownVersion(parts), ...parts.kinds.owned.map((each) => ownedVersion(parts, each))];
+  const answers = await Promise.all(reads.map(unlessRefused));
+  const found = answers.filter((each) => each !== undefined);
   const versions = found.reduce<ResourceVersions>((all, each) => newestOfEach(all, each), {});
   for (const [resource, version] of Object.entries(versions)) activation.recordOwnWrite(resource, version);
-  activation.settleInterruption();
+  const isKnown = found.length === answers.length;
+  if (isKnown) activation.settleInterruption();
   assertCaughtUp(versions, informerOf, { namespace: ref.namespace });
+  return isKnown;
+}
+
+/** The versions that were read; undefined if a retry would be refused as well: a right is missing, or the kind is not served so. */
+async function unlessRefused(read: Promise<ResourceVersions>): Promise<ResourceVersions | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isNotFound(error) || classifyFailure(error) !== 'transient') return undefined;
+    throw error;
+  }
 }
 
 /**
