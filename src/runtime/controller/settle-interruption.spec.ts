@@ -99,16 +99,19 @@ describe('the writes of an interrupted sync', () => {
     [400, 'BadRequest'],
     [403, 'Forbidden'],
     [404, 'NotFound'],
-  ])('stay unknown, and hold nothing up, where the server refuses a list for good with %i', async (code, reason) => {
-    const world = aCluster();
-    world.cluster.intercept = ({ type, verb }) =>
-      verb === 'list' && type === ReplicaSet ? refusal(code, reason, 'no') : undefined;
-    const { error, isSettled, written } = await settled(world);
-    expect([error, isSettled]).toEqual([undefined, false]);
-    expect(written).toEqual({
-      [qualifiedResource(Deployment)]: world.deployment.metadata.resourceVersion,
-    });
-  });
+  ])(
+    'stay unknown, and hold nothing up, where the server refuses a list for good with %i',
+    async (code, reason) => {
+      const world = aCluster();
+      world.cluster.intercept = ({ type, verb }) =>
+        verb === 'list' && type === ReplicaSet ? refusal(code, reason, 'no') : undefined;
+      const { error, isSettled, written } = await settled(world);
+      expect([error, isSettled]).toEqual([undefined, false]);
+      expect(written).toEqual({
+        [qualifiedResource(Deployment)]: world.deployment.metadata.resourceVersion,
+      });
+    },
+  );
 
   it('are none of an object that is gone', async () => {
     const world = aCluster();
