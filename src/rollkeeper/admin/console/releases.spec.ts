@@ -28,6 +28,12 @@ const { findRelease, releasesOf, shownReleases } = (await import(PAGE_SCRIPT)) a
   };
 };
 
+const FIND_SCRIPT = new URL('public/find.js', import.meta.url).href;
+const { fits, parseFind } = (await import(FIND_SCRIPT)) as {
+  readonly parseFind: (text: string) => readonly object[];
+  readonly fits: (item: object, terms: readonly object[]) => boolean;
+};
+
 const RANKS = ['blocked', 'progressing', 'complete'];
 const rowsOf = (...items: readonly Item[]): readonly Release[] =>
   releasesOf(
@@ -69,7 +75,13 @@ describe('the releases of a list', () => {
     expect([rows, more]).toEqual([[0, 1, 2, 3, 4], 2]);
   });
 
-  it('are found by the filter', () => {
-    expect(findRelease({ namespace: 'shop', name: 'shop-42' })).toBe('ns:shop release:shop-42');
+  it.each([
+    ['shop', 'shop-4', true],
+    ['shop', 'shop-42', false],
+    ['shop', 'my-shop-4', false],
+    ['shop-2', 'shop-4', false],
+  ])('are found by the filter, and no others: %s, %s', (namespace, release, isFound) => {
+    const terms = parseFind(findRelease({ namespace: 'shop', name: 'shop-4' }));
+    expect(fits({ key: `${namespace}/web`, sets: [], state: 'complete', release }, terms)).toBe(isFound);
   });
 });

@@ -73,4 +73,50 @@ describe('the spans of a file', () => {
   it.each(['', 'a log', '{}', '[1]', 'null', '{"resourceSpans":[]}\nno more'])('are not in %j', (given) => {
     expect(() => tracesIn(given)).toThrow('This file has no spans');
   });
+
+  it('are strings and finite numbers, whatever the file has in their place', () => {
+    const evil = { _$litType$: 1, strings: ['<script>'], toString: 1 };
+    const attributes = [
+      { key: 'rollkeeper.took_ms', value: text('5') },
+      { key: 'k8s.object.key', value: { stringValue: evil } },
+      { key: 'deep', value: nestedLists(500) },
+      { key: 'many', value: { intValue: '9'.repeat(400) } },
+    ];
+    const more = {
+      attributes,
+      events: [{ name: evil }],
+      parentSpanId: evil,
+      status: { code: 2, message: evil },
+    };
+    const [trace] = tracesIn(JSON.stringify(aDocument(aSpan('t', 'a', 1, { name: evil, ...more }))));
+    expect(trace).toMatchObject({
+      ...{ name: '', object: '' },
+      spans: [
+        {
+          parentId: '',
+          error: '',
+          attributes: { 'k8s.object.key': '', many: undefined },
+          events: [{ name: '' }],
+        },
+      ],
+    });
+    expect(trace).not.toHaveProperty(['spans', 0, 'attributes', 'rollkeeper.took_ms']);
+    expect(JSON.stringify(trace).length).toBeLessThan(1000);
+  });
+
+  it.each(['9'.repeat(21), '-1', '1.5', 'soon', {}, []])('are not in a file with the time %j', (time) => {
+    const document = aDocument(aSpan('t', 'a', 1, { startTimeUnixNano: time }));
+    expect(() => tracesIn(JSON.stringify(document))).toThrow('This file has no spans');
+  });
+
+  it('have texts of bounded length', () => {
+    const [trace] = tracesIn(JSON.stringify(aDocument(aSpan('t', 'a', 1, { name: 'x'.repeat(5000) }))));
+    expect(trace?.name).toHaveLength(1000);
+  });
 });
+
+function nestedLists(depth: number): object {
+  let value: object = { stringValue: 'inside' };
+  for (let at = 0; at < depth; at++) value = { arrayValue: { values: [value] } };
+  return value;
+}

@@ -36,6 +36,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'releases.js',
     'findings.js',
     'notices.js',
+    'nested-spans.js',
     'object.js',
     'objectives.js',
     'objects.js',

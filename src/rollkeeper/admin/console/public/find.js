@@ -1,4 +1,4 @@
-// One filter over rollouts: words anywhere, or FIELD:word; all of them have to fit, those after a minus must not.
+// One filter over rollouts: words anywhere, FIELD:word, or FIELD:=WHOLE; all of them have to fit, those after a minus must not.
 
 const FIELDS = {
   name: ({ key }) => [key.split('?')[0].split('/')[1]],
@@ -26,17 +26,19 @@ export function parseFind(text) {
       const named = colon > 0 ? rest.slice(0, colon) : '';
       const field = SHORT[named] ?? named;
       // `nginx:1.27` is no field.
-      return Object.hasOwn(FIELDS, field)
-        ? { field, text: rest.slice(colon + 1), isNot }
-        : { field: undefined, text: rest, isNot };
+      if (!Object.hasOwn(FIELDS, field)) return { field: undefined, text: rest, isNot, isWhole: false };
+      const asked = rest.slice(colon + 1);
+      const isWhole = asked.startsWith('=') && asked.length > 1;
+      return { field, text: isWhole ? asked.slice(1) : asked, isNot, isWhole };
     });
 }
 
 /** Whether a rollout fits. @param item with the word of its state as `stateWord` */
 export function fits(item, terms) {
-  return terms.every(({ field, isNot, text }) => {
+  return terms.every(({ field, isNot, isWhole, text }) => {
     const values = field === undefined ? everythingOf(item) : FIELDS[field](item);
-    return values.some((value) => value.toLowerCase().includes(text)) !== isNot;
+    const has = (value) => (isWhole ? value === text : value.includes(text));
+    return values.some((value) => has(value.toLowerCase())) !== isNot;
   });
 }
 

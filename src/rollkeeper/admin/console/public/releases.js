@@ -31,7 +31,7 @@ export function shownReleases(releases) {
   return { rows: releases.slice(0, MOST_SHOWN), more: Math.max(0, releases.length - MOST_SHOWN) };
 }
 
-/** The filter that finds the Deployments of a release. */
+/** The filter that finds the Deployments of a release, and of no other whose name begins alike. */
 export function findRelease({ name, namespace }) {
-  return `ns:${namespace} release:${name}`;
+  return `ns:=${namespace} release:=${name}`;
 }

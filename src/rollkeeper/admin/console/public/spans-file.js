@@ -4,41 +4,51 @@
 export const LARGEST_FILE = 64 * 1024 * 1024;
 
 const FAILED = 2;
+/** Longer texts are cut, characters. */
+const LONGEST_TEXT = 1000;
+/** Lists of values may be this deep in one another. */
+const DEEPEST_LIST = 3;
+/** Nanoseconds since 1970, as OTLP/JSON has them: an unsigned number of 64 bits. */
+const NANOSECONDS = /^\d{1,20}$/;
+const NO_SPANS = 'This file has no spans. It must be OTLP/JSON, with the field resourceSpans.';
 
 /**
- * The traces of a file, the earliest first, each with its spans as the console shows them.
+ * The traces of a file, the earliest first, each with its spans as the console shows them. All texts in them are strings, and
+ * all numbers finite, also where the file has something else.
  * @param text of the file
  * @throws Error if it is no OTLP/JSON
  */
 export function tracesIn(text) {
+  try {
+    return tracesOf(documentsIn(text));
+  } catch {
+    throw new Error(NO_SPANS);
+  }
+}
+
+function tracesOf(documents) {
+  if (!documents.some(({ resourceSpans }) => Array.isArray(resourceSpans))) throw new Error(NO_SPANS);
   const byTrace = new Map();
-  for (const document of documentsIn(text))
-    for (const { resource, scopeSpans = [] } of document.resourceSpans ?? [])
+  for (const document of documents)
+    for (const { resource, scopeSpans = [] } of document.resourceSpans ?? []) {
+      const replica = replicaOf(resource);
       for (const { spans = [] } of scopeSpans)
         for (const span of spans) {
-          const known = byTrace.get(span.traceId) ?? [];
-          byTrace.set(span.traceId, known);
-          known.push(shownSpan(span, replicaOf(resource)));
+          const id = textOf(span.traceId);
+          const known = byTrace.get(id) ?? [];
+          byTrace.set(id, known);
+          known.push(shownSpan(span, replica));
         }
+    }
   const traces = [...byTrace].map(([id, spans]) => traceOf(id, spans));
   return traces.toSorted((a, b) => a.startMs - b.startMs);
 }
 
 function documentsIn(text) {
-  try {
-    const whole = tryParse(text);
-    const documents =
-      whole === undefined
-        ? text
-            .split('\n')
-            .filter((line) => line.trim() !== '')
-            .map((line) => JSON.parse(line))
-        : [whole];
-    if (documents.some(({ resourceSpans }) => Array.isArray(resourceSpans))) return documents;
-  } catch {
-    // The same as one without spans.
-  }
-  throw new Error('This file has no spans. It must be OTLP/JSON, with the field resourceSpans.');
+  const whole = tryParse(text);
+  if (whole !== undefined) return [whole];
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => JSON.parse(line));
 }
 
 function tryParse(text) {
@@ -55,31 +65,34 @@ function traceOf(id, unordered) {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const first = spans.find(({ parentId }) => !ids.has(parentId)) ?? spans[0];
   const { startMs } = spans[0];
+  const object = objectOf(first) ?? spans.map(objectOf).find((each) => each !== undefined) ?? '';
   const endMs = spans.reduce((last, span) => Math.max(last, span.startMs + span.durationMs), startMs);
   return {
     ...{ id, spans, startMs, durationMs: endMs - startMs },
     name: first.name,
-    object: objectOf(first) ?? spans.map(objectOf).find((object) => object !== undefined) ?? '',
+    object,
+    said: [first.name, object, ...new Set(spans.map(({ name }) => name))].join(' ').toLowerCase(),
     failed: spans.some(({ failed }) => failed),
   };
 }
 
 function objectOf({ attributes }) {
-  return attributes['k8s.object.key'] ?? attributes['rollkeeper.key'];
+  const object = attributes['k8s.object.key'] ?? attributes['rollkeeper.key'];
+  return object === undefined ? undefined : textOf(object);
 }
 
 function shownSpan(span, replica) {
-  const { endTimeUnixNano, events = [], name, parentSpanId, spanId, startTimeUnixNano, status = {} } = span;
+  const { endTimeUnixNano, events = [], parentSpanId, startTimeUnixNano, status = {} } = span;
   const startMs = millisecondsOf(startTimeUnixNano);
   return {
-    ...{ spanId, name, replica, startMs },
-    ...(parentSpanId ? { parentId: parentSpanId } : {}),
+    ...{ spanId: textOf(span.spanId), name: textOf(span.name), replica, startMs },
+    ...(parentSpanId ? { parentId: textOf(parentSpanId) } : {}),
     durationMs: Math.max(millisecondsOf(endTimeUnixNano) - startMs, 0),
     failed: status.code === FAILED,
-    ...(status.message ? { error: status.message } : {}),
+    ...(status.message ? { error: textOf(status.message) } : {}),
     attributes: attributesOf(span.attributes),
     events: events.map((event) => ({
-      name: event.name,
+      name: textOf(event.name),
       atMs: millisecondsOf(event.timeUnixNano),
       attributes: attributesOf(event.attributes),
     })),
@@ -88,21 +101,40 @@ function shownSpan(span, replica) {
 
 /** A double has too few digits for nanoseconds since 1970. */
 function millisecondsOf(nanoseconds = '0') {
-  const whole = BigInt(nanoseconds);
+  const digits = textOf(nanoseconds);
+  if (!NANOSECONDS.test(digits)) throw new Error(NO_SPANS);
+  const whole = BigInt(digits);
   return Number(whole / 1_000_000n) + Number(whole % 1_000_000n) / 1e6;
 }
 
 function replicaOf({ attributes } = {}) {
   const known = attributesOf(attributes);
-  return known['service.instance.id'] ?? known['service.name'] ?? '';
+  return textOf(known['service.instance.id'] ?? known['service.name']);
 }
 
+/** Attributes whose name says that they are in milliseconds are numbers or left out. */
 function attributesOf(attributes = []) {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+  const known = attributes
+    .map(({ key, value }) => [textOf(key), valueOf(value, DEEPEST_LIST)])
+    .filter(([key, value]) => !key.endsWith('_ms') || typeof value === 'number');
+  return Object.fromEntries(known);
 }
 
-function valueOf(value = {}) {
-  if (value.arrayValue) return (value.arrayValue.values ?? []).map(valueOf);
-  if (value.intValue !== undefined) return Number(value.intValue);
-  return value.stringValue ?? value.doubleValue ?? value.boolValue;
+function valueOf(value, deepest) {
+  const { arrayValue, boolValue, doubleValue, intValue, stringValue } = value ?? {};
+  if (arrayValue)
+    return deepest > 0 ? (arrayValue.values ?? []).map((each) => valueOf(each, deepest - 1)) : undefined;
+  if (intValue !== undefined || doubleValue !== undefined) return numberOf(intValue ?? doubleValue);
+  if (stringValue !== undefined) return textOf(stringValue);
+  return boolValue === undefined ? undefined : boolValue === true;
+}
+
+function numberOf(value) {
+  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** Objects are no texts: a page that shows one may fail. */
+function textOf(value) {
+  return typeof value === 'string' || typeof value === 'number' ? `${value}`.slice(0, LONGEST_TEXT) : '';
 }

@@ -9,7 +9,7 @@ export function traceFileDialog({ shownTrace, traceFile }, actions) {
   if (!traceFile || shownTrace) return nothing;
   const { find, name, problem, traces } = traceFile;
   const close = () => actions.closeTraceFile();
-  const found = traces.filter((each) => fits(each, find));
+  const found = foundIn(traceFile);
   const [first] = traces;
   return html`<div class="veil" @click=${(event) => event.target === event.currentTarget && close()}>
     <div
@@ -59,10 +59,15 @@ export function traceFileDialog({ shownTrace, traceFile }, actions) {
   </div>`;
 }
 
-function fits({ name, object, spans }, find) {
-  const words = find.toLowerCase().split(/\s+/);
-  const said = `${name} ${object} ${spans.map((span) => span.name).join(' ')}`.toLowerCase();
-  return words.every((word) => said.includes(word));
+let lastFound;
+/** Worked out once for each file and search: the page is drawn again with each change in the cluster. */
+function foundIn({ find, traces }) {
+  if (lastFound?.traces !== traces || lastFound.find !== find) {
+    const words = find.toLowerCase().split(/\s+/);
+    const found = traces.filter(({ said }) => words.every((word) => said.includes(word)));
+    lastFound = { find, found, traces };
+  }
+  return lastFound.found;
 }
 
 function row({ durationMs, failed, id, name, object, spans, startMs }, firstMs, actions) {
@@ -78,6 +83,7 @@ function row({ durationMs, failed, id, name, object, spans, startMs }, firstMs, 
 
 /** @param page see `page` in console.js */
 export function traceFileActions({ focusSoon, set, state }) {
+  let latest;
   return {
     /** Asks for a file. */
     askTraceFile() {
@@ -88,12 +94,15 @@ export function traceFileActions({ focusSoon, set, state }) {
     async openTraceFile(file) {
       const { name, size } = file;
       const opened = { name, traces: [], find: '', problem: undefined };
+      latest = opened;
       try {
         if (size > LARGEST_FILE) throw new Error('This file is larger than 64 MiB.');
         opened.traces = tracesIn(await file.text());
       } catch (error) {
         opened.problem = error.message;
       }
+      // Another file that was opened later is shown, however long each takes.
+      if (latest !== opened) return;
       set({ traceFile: opened, shownTrace: undefined });
       focusSoon(opened.problem ? '#trace-file' : '#find-trace');
     },
@@ -107,6 +116,7 @@ export function traceFileActions({ focusSoon, set, state }) {
       focusSoon('#close-trace');
     },
     closeTraceFile() {
+      lastFound = undefined;
       set({ traceFile: undefined });
     },
   };

@@ -1,6 +1,12 @@
 // A trace as a waterfall, from the change to the pods.
 import { html, nothing } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
+import { nested } from '/console/nested-spans.js';
+
+/** More spans of one trace are not drawn. */
+const MOST_DRAWN = 2000;
+/** So many events of one span are marks and words. */
+const MOST_EVENTS = 200;
 
 const TOLD = [
   'rollkeeper.controller',
@@ -17,8 +23,8 @@ const TOLD = [
 export function traceDialog({ shownTrace }, actions) {
   if (!shownTrace) return nothing;
   const { id, spans } = shownTrace;
-  const startMs = Math.min(...spans.map((span) => span.startMs));
-  const endMs = Math.max(...spans.map((span) => span.startMs + span.durationMs));
+  const startMs = spans.reduce((first, span) => Math.min(first, span.startMs), Infinity);
+  const endMs = spans.reduce((last, span) => Math.max(last, span.startMs + span.durationMs), -Infinity);
   const whole = Math.max(endMs - startMs, 1);
   return html`<div
     class="veil"
@@ -43,8 +49,13 @@ export function traceDialog({ shownTrace }, actions) {
         spans.length === 0
           ? html`<p>No replica has its spans. The last 1000 traces are kept.</p>`
           : html`<ol class="waterfall">
-              ${nested(spans).map(({ depth, span }) => row(span, depth, startMs, whole))}
-            </ol>`
+                ${nested(spans, MOST_DRAWN).map(({ depth, span }) => row(span, depth, startMs, whole))}
+              </ol>
+              ${
+                spans.length > MOST_DRAWN
+                  ? html`<p class="quiet">The first ${MOST_DRAWN} spans are shown.</p>`
+                  : nothing
+              }`
       }
     </div>
   </div>`;
@@ -53,7 +64,7 @@ export function traceDialog({ shownTrace }, actions) {
 function row(span, depth, startMs, whole) {
   const left = (100 * (span.startMs - startMs)) / whole;
   const width = Math.max(0.4, (100 * span.durationMs) / whole);
-  const events = span.events ?? [];
+  const events = (span.events ?? []).slice(0, MOST_EVENTS);
   const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
   const happened = [span.error, changeText(span.attributes), ...eventTexts(events)]
     .filter(Boolean)
@@ -127,15 +138,6 @@ function eventText({ attributes, name }) {
   if (name === 'decided') return attributes['rollkeeper.decision.summary'];
   const tookMs = attributes['rollkeeper.took_ms'];
   return tookMs === undefined ? name : `${name} (${duration(tookMs)})`;
-}
-
-/** Children under their parents; a span with an unknown parent is at the left. */
-function nested(spans) {
-  const ids = new Set(spans.map(({ spanId }) => spanId));
-  const children = Map.groupBy(spans, ({ parentId }) => (ids.has(parentId) ? parentId : ''));
-  const walk = (parent, depth) =>
-    (children.get(parent) ?? []).flatMap((span) => [{ depth, span }, ...walk(span.spanId, depth + 1)]);
-  return walk('', 0);
 }
 
 /** A length of time for people. */
