@@ -117,6 +117,11 @@ export class FakeInformers implements InformerSource {
     for (const apply of this.held.splice(0)) apply();
   }
 
+  /** The caches never learn what they have missed since they were paused, as if it was still on its way. */
+  dropHeld(): void {
+    this.held.length = 0;
+  }
+
   private fill(informer: FakeInformer): void {
     const trouble = this.refused.get(qualifiedResource(informer.type));
     if (trouble) informer.fail(trouble);

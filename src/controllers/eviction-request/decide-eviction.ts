@@ -166,9 +166,10 @@ export function decideMetadata(
   const labels = [...new Set([...requesters, ...responders, ...own])]
     .filter((name) => (current[name] ?? null) !== wanted(name))
     .map((name) => [name, wanted(name)] as const);
+  const known = new Set(owners.map(({ uid }) => uid));
   const added = requests
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter(({ metadata }) => !owners.some(({ uid }) => uid === metadata.uid))
+    .filter(({ metadata: { uid } }) => uid === undefined || !known.has(uid))
     .map(ownerReferenceTo);
   if (labels.length === 0 && added.length === 0) return undefined;
   return { labels: Object.fromEntries(labels), ownerReferences: [...owners, ...added] };

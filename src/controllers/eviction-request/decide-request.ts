@@ -21,8 +21,8 @@ interface Seen {
   readonly evictions: readonly ReadableEviction[];
   /** The UID of the pod with the target's name; undefined if there is none. */
   readonly podUid: string | undefined;
-  /** The names of all evictions of the namespace. */
-  readonly taken: ReadonlySet<string>;
+  /** Whether an eviction of the namespace has this name. */
+  readonly isTaken: (name: string) => boolean;
   readonly nowMs: number;
 }
 
@@ -64,7 +64,7 @@ export function decideRequest(seen: Seen): Decision | undefined {
 }
 
 /** Gone, or invalid from the beginning. A request that was canceled may ask again. */
-function isOver({ status }: ReadableRequest): boolean {
+export function isOver({ status }: ReadableRequest): boolean {
   if (isConditionTrue(status?.conditions, TARGET_EVICTED)) return true;
   const failed = findCondition(status?.conditions, EVICTION_FAILED);
   return failed?.status === 'True' && failed.reason === 'EvictionInvalid';
@@ -116,13 +116,13 @@ function statusOf(
 }
 
 function newEviction(
-  { request, taken }: Seen,
+  { isTaken, request }: Seen,
   pod: DeepReadonly<NonNullable<EvictionRequest['spec']['target']['pod']>>,
 ): Eviction {
   return {
     ...{ apiVersion: 'lifecycle.k8s.io/v1alpha1', kind: 'Eviction' },
     metadata: {
-      name: freeName(pod.name, taken),
+      name: freeName(pod.name, isTaken),
       namespace: request.metadata.namespace,
       labels: { [request.spec.requester]: 'requester' },
       ownerReferences: [ownerReferenceTo(request)],
@@ -132,9 +132,9 @@ function newEviction(
 }
 
 /** `pod-1-web`, or the next number that is free. */
-function freeName(podName: string, taken: ReadonlySet<string>): string {
+function freeName(podName: string, isTaken: Seen['isTaken']): string {
   for (let number = 1; ; number++) {
     const name = `pod-${number}-${podName}`.slice(0, LONGEST_NAME).replace(/[-.]$/, '');
-    if (!taken.has(name)) return name;
+    if (!isTaken(name)) return name;
   }
 }

@@ -3,7 +3,13 @@ import type {
   Eviction as EvictionObject,
   WithEvictionResponders,
 } from '@rollkeeper/machinery/kubernetes';
-import { Eviction, EvictionRequest, Pod, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import {
+  Eviction,
+  EvictionRequest,
+  Pod,
+  hasEvictionEnded,
+  isPodFinished,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ReconcileContext } from '@rollkeeper/runtime';
 import { unlessGone, updateStatus, watch } from '@rollkeeper/runtime';
 import {
@@ -15,7 +21,7 @@ import {
 } from '../shared/index.js';
 import type { SeenTarget } from './decide-eviction.js';
 import { decideEviction, decideMetadata } from './decide-eviction.js';
-import { decideRequest, oldestActive } from './decide-request.js';
+import { decideRequest, isOver, oldestActive } from './decide-request.js';
 
 /** A responder has this time to report that its pod is gone, before that is taken for its failure. */
 const REPORT_WITHIN_MS = 5000;
@@ -34,20 +40,18 @@ export const evictionRequestController = clusterController<EvictionRequest>({
       requestsFor(eviction, listerOf).map(({ metadata }) => metadata),
     ),
   ],
-  async reconcile({ namespace }, { client, clock, lister, object: request, signal }) {
+  async reconcile({ namespace }, context) {
+    const { client, clock, lister, object: request, signal } = context;
     const { pod } = request?.spec.target ?? {};
-    if (!request || !pod) return {};
+    if (!request || !pod || isOver(request)) return {};
+    const evictions = evictionsFor(request, lister);
+    const cachedUid = lister<Pod>(Pod).get(`${namespace}/${pod.name}`)?.metadata.uid;
+    const isUnknown = evictions.length === 0 && cachedUid !== pod.uid;
     const decision = decideRequest({
-      request,
+      ...{ request, evictions },
       requests: requestsFor(request, lister),
-      evictions: evictionsFor(request, lister),
-      podUid: lister<Pod>(Pod).get(`${namespace}/${pod.name}`)?.metadata.uid,
-      taken: new Set(
-        lister<EvictionObject>(Eviction)
-          .list()
-          .filter(({ metadata }) => metadata.namespace === namespace)
-          .map(({ metadata }) => metadata.name),
-      ),
+      podUid: isUnknown ? (await readPod(pod.name, namespace, context))?.metadata.uid : cachedUid,
+      isTaken: (name) => lister<EvictionObject>(Eviction).get(`${namespace}/${name}`) !== undefined,
       nowMs: clock.now(),
     });
     if (!decision) return {};
@@ -94,19 +98,31 @@ export const evictionController = clusterController<EvictionObject>({
   },
 });
 
+/** A pod from the API: results are final, and a cache may not have a new pod yet. */
+async function readPod(
+  name: string,
+  namespace: string | undefined,
+  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
+): Promise<Pod | undefined> {
+  return unlessGone(client.get<Pod>(Pod, { namespace, name }, { signal }));
+}
+
 /** Caches keep no responders of pods: they are read once, before the first turn. */
 async function targetOf(
-  { metadata: { namespace }, spec, status }: DeepReadonly<EvictionObject>,
-  { client, lister, signal }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
+  eviction: DeepReadonly<EvictionObject>,
+  context: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
 ): Promise<SeenTarget> {
+  const { metadata, spec, status } = eviction;
+  const { namespace } = metadata;
   const { name = '', uid } = spec.target.pod ?? {};
-  const cached = lister<Pod>(Pod).get(`${namespace}/${name}`);
+  const cached = context.lister<Pod>(Pod).get(`${namespace}/${name}`);
   const isThere = cached !== undefined && cached.metadata.uid === uid;
-  if (!isThere) return { state: 'gone', responders: [] };
-  const state = isPodFinished(cached) ? 'ended' : 'there';
-  if (status?.targetResponders?.length) return { state, responders: [] };
-  const pod = await unlessGone(client.get<Pod>(Pod, { namespace, name }, { signal }));
+  if (!isThere && hasEvictionEnded(eviction)) return { state: 'gone', responders: [] };
+  if (isThere && status?.targetResponders?.length)
+    return { state: isPodFinished(cached) ? 'ended' : 'there', responders: [] };
+  const pod = await readPod(name, namespace, context);
   if (!pod || pod.metadata.uid !== uid) return { state: 'gone', responders: [] };
+  const state = isPodFinished(pod) ? 'ended' : 'there';
   const { evictionResponders: responders = [] }: typeof pod.spec & WithEvictionResponders = pod.spec;
   return { state, responders };
 }

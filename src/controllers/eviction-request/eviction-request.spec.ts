@@ -27,7 +27,7 @@ function aLab() {
     runController(each, cluster, { clock, informers }),
   );
   const lab = {
-    ...{ clock, cluster },
+    ...{ clock, cluster, informers },
     /** Until no controller has anything to do. */
     async rest(): Promise<void> {
       for (let before = -1; before !== cluster.requests.length;) {
@@ -189,6 +189,20 @@ describe('the request of an eviction', () => {
       ...{ status: 'True', reason: 'EvictionInvalid' },
     });
     expect(mine?.status?.targetResponders).toBeUndefined();
+  });
+});
+
+describe('caches that do not have a new pod yet', () => {
+  it('fail no request, and take no pod for gone', async () => {
+    lab.informers.pause();
+    lab.pod();
+    lab.informers.dropHeld();
+    lab.informers.resume();
+    lab.request();
+    await lab.rest();
+    expect(lab.result()).toEqual(['TargetEvicted=False AwaitingEviction', 'Failed=False AwaitingEviction']);
+    expect(lab.states()).toEqual([`${EVICTOR} Active`]);
+    expect(lab.evictions()[0]?.status?.responders?.[0]?.message).toContain('cannot be evicted');
   });
 });
 

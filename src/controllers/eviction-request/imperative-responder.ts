@@ -1,6 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Pod as PodObject, ResponderStatus } from '@rollkeeper/machinery/kubernetes';
-import { Eviction, IMPERATIVE_EVICTOR, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod, ResponderStatus } from '@rollkeeper/machinery/kubernetes';
+import { Eviction, IMPERATIVE_EVICTOR } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { apiStatusOf, evict, updateStatus } from '@rollkeeper/runtime';
 import type { Progress } from '../shared/index.js';
@@ -39,12 +39,12 @@ export const imperativeEvictionResponder = clusterController<Eviction>({
   for: Eviction,
   indexes: [EVICTION_INDEX],
   watches: [watchEndingPods()],
-  async reconcile(_request, { client, clock, lister, object: eviction, signal }) {
+  async reconcile(_request, context) {
+    const { client, clock, object: eviction, signal } = context;
     const report = eviction && openTurnOf(eviction, IMPERATIVE_EVICTOR.name);
     if (!report) return {};
     const { name = '' } = eviction.spec.target.pod ?? {};
-    const { namespace } = eviction.metadata;
-    const pod = podOf(eviction, lister<PodObject>(Pod).get(`${namespace}/${name}`));
+    const pod = await podOf(eviction, context);
     const end = endOf(name, pod);
     const dueMs = end || !pod ? 0 : dueOf(report) - clock.now();
     if (dueMs > 0) return { requeueAfterMs: dueMs };
@@ -65,7 +65,7 @@ function dueOf({ heartbeatTime, message }: DeepReadonly<ResponderStatus>): numbe
 
 async function attempt(
   client: ApiClient,
-  { metadata: { name, namespace, uid } }: DeepReadonly<PodObject>,
+  { metadata: { name, namespace, uid } }: DeepReadonly<Pod>,
   { message }: DeepReadonly<ResponderStatus>,
   signal: AbortSignal,
 ): Promise<Progress> {

@@ -4,6 +4,7 @@ import type {
   Deployment,
   Eviction as EvictionObject,
   Pod as PodObject,
+  ResponderStatus,
 } from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENT_RESPONDER,
@@ -62,12 +63,12 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
         if (!eviction) return {};
         const { name = '' } = eviction.spec.target.pod ?? {};
         const { namespace = '' } = eviction.metadata;
-        const pod = podOf(eviction, lister<PodObject>(Pod).get(`${namespace}/${name}`));
         const report = openTurnOf(eviction, DEPLOYMENT_RESPONDER.name);
         if (!report) {
-          if (pod) await takeBack(eviction, pod, context);
+          if (isCanceled(eviction)) await takeBack(eviction, context);
           return {};
         }
+        const pod = await podOf(eviction, context);
         const nowMs = clock.now();
         const deployment = pod && deploymentOf(pod, lister, kinds);
         const namespaceAnnotations = defaultsOf(namespace);
@@ -75,8 +76,10 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
         const response = end || !pod ? undefined : decideResponse({ pod, deployment, namespaceAnnotations });
         const progress = end ?? response;
         if (!progress) return {};
-        if (pod && response?.asks) await ask(pod, nowMs, context);
-        const status = reported(eviction, report, progress, nowMs);
+        const asked = pod && response?.asks ? await ask(pod, nowMs, context) : undefined;
+        // Each request on the pod is reported, so that it is known as one's own when it is to be taken back.
+        const isDue = asked !== undefined && isUnreported(asked, report, nowMs);
+        const status = reported(eviction, report, { ...progress, isDue }, nowMs);
         if (status) await updateStatus<EvictionObject>(client, Eviction, eviction, status);
         if (progress.isDone) return {};
         return { requeueAfterMs: response?.asks ? ASKED_AGAIN_MS : HEARTBEAT_EVERY_MS };
@@ -87,9 +90,22 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
 
 type Access = Pick<ReconcileContext, 'client' | 'signal'>;
 
-/** Marks the pod for the policy of its Deployment, as an eviction by the subresource does. */
-async function ask(pod: DeepReadonly<PodObject>, nowMs: number, access: Access): Promise<void> {
-  if (isEvictionToBeNoted(pod, nowMs)) await note(pod, toRfc3339(nowMs), access);
+/** Marks the pod for the policy of its Deployment, as an eviction by the subresource does. @returns the mark that it has then */
+async function ask(pod: DeepReadonly<PodObject>, nowMs: number, access: Access): Promise<string | undefined> {
+  if (!isEvictionToBeNoted(pod, nowMs)) return pod.metadata.annotations?.[EVICTION_ASKED];
+  const asked = toRfc3339(nowMs);
+  await note(pod, asked, access);
+  return asked;
+}
+
+/** Whether a mark is newer than the last report. A mark of the future, or one that is no time, is not from here. */
+function isUnreported(
+  asked: string,
+  { heartbeatTime }: DeepReadonly<ResponderStatus>,
+  nowMs: number,
+): boolean {
+  const askedMs = Date.parse(asked);
+  return askedMs <= nowMs && (heartbeatTime === undefined || askedMs > Date.parse(heartbeatTime));
 }
 
 /**
@@ -98,14 +114,19 @@ async function ask(pod: DeepReadonly<PodObject>, nowMs: number, access: Access):
  */
 async function takeBack(
   eviction: DeepReadonly<EvictionObject>,
-  pod: DeepReadonly<PodObject>,
-  access: Access,
+  { lister, ...access }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
 ): Promise<void> {
-  const asked = pod.metadata.annotations?.[EVICTION_ASKED];
+  const { name = '', uid } = eviction.spec.target.pod ?? {};
+  const pod = lister<PodObject>(Pod).get(`${eviction.metadata.namespace}/${name}`);
+  const asked = pod?.metadata.uid === uid ? pod?.metadata.annotations?.[EVICTION_ASKED] : undefined;
   const { heartbeatTime } = responderStatusOf(eviction, DEPLOYMENT_RESPONDER.name) ?? {};
-  const turn = eviction.status?.targetResponders?.find(({ name }) => name === DEPLOYMENT_RESPONDER.name);
-  if (turn?.state !== 'Canceled' || asked === undefined || heartbeatTime === undefined) return;
+  if (!pod || asked === undefined || heartbeatTime === undefined) return;
   if (Date.parse(asked) <= Date.parse(heartbeatTime)) await note(pod, null, access);
+}
+
+function isCanceled({ status }: DeepReadonly<EvictionObject>): boolean {
+  const turn = status?.targetResponders?.find(({ name }) => name === DEPLOYMENT_RESPONDER.name);
+  return turn?.state === 'Canceled';
 }
 
 async function note(

@@ -1,6 +1,13 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Eviction, Pod, ResponderStatus } from '@rollkeeper/machinery/kubernetes';
-import { hasEvictionEnded, isPodFinished, responderStatusOf } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  Eviction,
+  Pod as PodObject,
+  ResponderStatus,
+} from '@rollkeeper/machinery/kubernetes';
+import { Pod, hasEvictionEnded, isPodFinished, responderStatusOf } from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext } from '@rollkeeper/runtime';
+import { unlessGone } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../pods/pod-readiness.js';
 
 type ReadableEviction = DeepReadonly<Eviction>;
@@ -18,12 +25,19 @@ export function openTurnOf(eviction: ReadableEviction, responder: string): Reada
   return report.completionTime === undefined ? report : undefined;
 }
 
-/** The pod of an eviction: the one of its UID, or none. */
-export function podOf(
-  { spec }: ReadableEviction,
-  cached: DeepReadonly<Pod> | undefined,
-): DeepReadonly<Pod> | undefined {
-  return cached?.metadata.uid === spec.target.pod?.uid ? cached : undefined;
+/**
+ * The pod of an eviction: the one of its UID, or none. A cache that does not have it may be behind, and reports are final: then
+ * the API is asked.
+ */
+export async function podOf(
+  { metadata: { namespace }, spec }: ReadableEviction,
+  { client, lister, signal }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
+): Promise<DeepReadonly<PodObject> | undefined> {
+  const { name = '', uid } = spec.target.pod ?? {};
+  const cached = lister<PodObject>(Pod).get(`${namespace}/${name}`);
+  if (cached && cached.metadata.uid === uid) return cached;
+  const pod = await unlessGone(client.get<PodObject>(Pod, { namespace, name }, { signal }));
+  return pod?.metadata.uid === uid ? pod : undefined;
 }
 
 /** The progress that a responder reports. */
@@ -31,12 +45,14 @@ export interface Progress {
   readonly message: string;
   /** It stops: the pod is gone, or another responder is to try. */
   readonly isDone?: boolean;
+  /** A sign of life is due now, also with the same message. @default false */
+  readonly isDue?: boolean;
   /** When the pod is expected to be gone, epoch milliseconds. */
   readonly expectedMs?: number;
 }
 
 /** The progress of a pod that goes by itself from now on; undefined for one that does not. */
-export function endOf(podName: string, pod: DeepReadonly<Pod> | undefined): Progress | undefined {
+export function endOf(podName: string, pod: DeepReadonly<PodObject> | undefined): Progress | undefined {
   if (!pod) return { message: `Pod ${podName} is gone`, isDone: true };
   if (isPodFinished(pod)) return { message: `Pod ${podName} has ended`, isDone: true };
   const endsMs = parseTimeMs(pod.metadata.deletionTimestamp);
@@ -51,7 +67,7 @@ export function endOf(podName: string, pod: DeepReadonly<Pod> | undefined): Prog
 export function reported(
   { status = {} }: ReadableEviction,
   report: ReadableReport,
-  { expectedMs, isDone = false, message }: Progress,
+  { expectedMs, isDone = false, isDue = false, message }: Progress,
   nowMs: number,
 ): DeepReadonly<NonNullable<Eviction['status']>> | undefined {
   const now = toRfc3339(nowMs);
@@ -59,7 +75,7 @@ export function reported(
   const lastMs = parseTimeMs(report.heartbeatTime) ?? -Infinity;
   // The server refuses an expectation that is in the past.
   const expected = expectedMs === undefined ? undefined : toRfc3339(Math.max(expectedMs, nowMs));
-  const isNews = isDone || text !== report.message;
+  const isNews = isDone || isDue || text !== report.message;
   if (!isNews && nowMs - lastMs < HEARTBEAT_EVERY_MS) return undefined;
   const next: ReadableReport = {
     ...report,
