@@ -42,6 +42,21 @@ describe('a rollout by the weights of a route', () => {
     expect(traffic.lab.condition()).toMatch(/^True NewReplicaSetAvailable/);
   });
 
+  it('serves the version that is ready if another one came before any pod of it was', async () => {
+    const traffic = await TrafficLab.rolledOut({
+      policies: { steps: '1; weight 20%; approve' },
+      replicas: 2,
+      prepare: ({ lab }) => void (lab.world.breaks = () => true),
+    });
+    await traffic.image('app:2');
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 1, 'app:2': 1 });
+    traffic.lab.world.breaks = () => false;
+    await traffic.rest();
+    expect(traffic.lab.sizes).toEqual({ 'app:1': 2, 'app:2': 1 });
+    expect(traffic.weights()).toEqual([80, 20]);
+    expect(traffic.lab.condition()).toMatch(/^Unknown WaitingForApproval Step 3 of 3/);
+  });
+
   it('has as many pods as its share where no size is given before', async () => {
     const traffic = await TrafficLab.rolledOut({ policies: { steps: 'weight 30%; approve' } });
     await traffic.image('app:2');

@@ -1,7 +1,7 @@
 import { isPodServing } from '../../../shared/index.js';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
-import { activeOf, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
+import { activeOf, isObserved, lastingAvailable } from '../../kubernetes/replica-set-draft.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import { OWN_RULES } from '../../kubernetes/rollout-rules.js';
 import { hashOfSet, steadiest } from '../blue-green/blue-green-plan.js';
@@ -81,7 +81,13 @@ function claimedBy(
   const best = steadiest(serving);
   if (!best) return undefined;
   const isWhole = lastingAvailable(best, OWN_RULES) >= draft.replicas;
-  return selected !== undefined || withPods.length === 1 || isWhole || isGood(best) ? best : undefined;
+  if (selected !== undefined || withPods.length === 1 || isWhole || isGood(best)) return best;
+  // The steps wait for a share, and a share for a version: where nothing else is to come, the one that serves is enough.
+  return withPods.every(hasAllItAsksFor) ? best : undefined;
+}
+
+function hasAllItAsksFor(set: ReplicaSetDraft): boolean {
+  return isObserved(set) && lastingAvailable(set, OWN_RULES) >= set.replicas;
 }
 
 /** Whether a Service has endpoints, all of them pods of the version that it selects. */
