@@ -2,6 +2,7 @@ import { ActivationsChecker } from './checkers/activations.js';
 import { findLostChanges } from './checkers/changes.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
+import { ExperimentsChecker } from './checkers/experiments.js';
 import { LeaseFenceChecker, isOfLedger } from './checkers/lease-fence.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PoliciesChecker } from './checkers/policies.js';
@@ -30,6 +31,7 @@ export class Checks {
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
   private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
+  private readonly experiments = new ExperimentsChecker(this.replay);
   private readonly traffic = new TrafficChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
@@ -64,7 +66,7 @@ export class Checks {
         found.push(...this.traffic.check(event));
         continue;
       }
-      found.push(...this.policies.check(event));
+      found.push(...this.policies.check(event), ...this.experiments.check(event));
       this.replay.apply(event);
       found.push(
         ...this.traffic.check(event),
@@ -97,6 +99,7 @@ export class Checks {
       ...ofLeaders,
       limits: this.limits.checks,
       policies: this.policies.checks,
+      experiments: this.experiments.checks,
       'routes of rollouts': this.traffic.checks,
       'pods of a ReplicaSet': this.pods.checks,
       'pod names': this.names.checks,

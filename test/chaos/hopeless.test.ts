@@ -13,11 +13,11 @@ import { ChaosSet } from './set/chaos-set.js';
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 const GOOD = Array.from({ length: 10 }, (_, index) => `good-${index}`);
 const WINDOW_MS = 10_000;
-/** The causes that keep the next try away, as explain names them. */
+/** The causes that keep the next try away, as explain names them. A key is parked after minutes of tries. */
 const CAUSES: Readonly<Record<HopelessKind, string>> = {
-  template: 'parked',
+  template: 'retrying',
   quota: 'retrying',
-  name: 'parked',
+  name: 'retrying',
   collision: 'retrying',
   rejected: 'rejection-backoff',
 };

@@ -62,6 +62,10 @@ const SHAPES: readonly Shape[] = [
     policies: { steps: '1; approve; 50%; wait 1s' },
   },
   {
+    ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0 },
+    policies: { steps: 'experiment 2s: baseline 1, canary 2; 50%; wait 1s' },
+  },
+  {
     ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0, broken: 0.4 },
     // No other cause: the faults of a run make good images late as well.
     policies: { 'on-failure': 'rollback', 'fail-after': '2s', 'failure-causes': 'image-pull' },
