@@ -10,6 +10,8 @@ let cluster: FakeCluster;
 let told: [string, number][];
 let leads: boolean;
 let rollouts: RolloutDurations;
+/** Ends the look at the caches. */
+let stop: () => void;
 
 const ofOutcome = (): [string, number][] =>
   told.filter(([what]) => what !== 'first write' && what !== 'overhead');
@@ -23,7 +25,6 @@ beforeEach(() => {
 
 /** The caches start with the cluster's objects. */
 function watch(): void {
-  const informers = new FakeInformers(cluster);
   rollouts = new RolloutDurations({
     clock,
     metrics: {
@@ -33,7 +34,13 @@ function watch(): void {
     },
     tellsOf: () => leads,
   });
-  rollouts.watch({
+  show();
+}
+
+/** The caches show the objects of the cluster as they are, and their changes. */
+function show(): void {
+  const informers = new FakeInformers(cluster);
+  stop = rollouts.watch({
     deployments: [informers.informerFor<Deployment>(Deployment)],
     replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet),
     pods: informers.informerFor<Pod>(Pod),
@@ -103,6 +110,17 @@ describe('the duration of a rollout', () => {
     done(2);
     expect(ofOutcome()).toEqual([['complete', 2000]]);
     expect(rollouts.size).toBe(0);
+  });
+
+  it('is not reported by a replica that did not see its end, because the slot was away', async () => {
+    done(1);
+    watch();
+    web({ generation: 2, observed: 1, updated: 3 });
+    stop();
+    await clock.advance(60_000);
+    done(2);
+    show();
+    expect([ofOutcome(), rollouts.size]).toEqual([[], 0]);
   });
 
   it('is reported once, even if the status changes later', () => {

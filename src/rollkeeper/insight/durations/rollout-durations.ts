@@ -115,6 +115,8 @@ export class RolloutDurations {
     const { object } = event;
     const uid = object.metadata.uid ?? '';
     if (event.type === 'deleted') return this.end(uid, 'deleted');
+    // Its slot was away, so the end of the rollout that was in progress then was not seen here.
+    if (event.type === 'added' && event.initial) this.rollouts.delete(uid);
     const before = event.type === 'modified' ? event.old : undefined;
     const isNew =
       event.type === 'added' ? !event.initial : before?.metadata.generation !== object.metadata.generation;
