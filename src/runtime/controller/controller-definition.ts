@@ -191,7 +191,8 @@ export interface ControllerDefinition {
   readonly worksOn?: 'all' | 'leader';
   /**
    * Whether a sync reads, of objects in namespaces, those of its key's namespace alone, and its changes wake keys of their own namespace alone.
-   * Then slots may spread its keys: each replica caches the namespaces of its slots, and works on them. @default false
+   * Then slots may spread its keys: each replica caches the namespaces of its slots, and works on them. Refused together with `leading`.
+   * @default false
    */
   readonly perNamespace?: boolean;
   /**

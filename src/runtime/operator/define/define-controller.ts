@@ -122,11 +122,21 @@ function assertWorks(
 }
 
 function build<T extends KubernetesObject>(
-  { for: kind, name, pausable = false }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable'>,
+  {
+    for: kind,
+    name,
+    pausable = false,
+    perNamespace = false,
+  }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable' | 'perNamespace'>,
   behaviour: ControllerBehaviour<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
   const { figures, indexes = [], informerOf, leading, limit, reads = [], unreadable } = behaviour;
+  if (perNamespace && leading)
+    throw new InvalidOptionError(
+      'controller.perNamespace',
+      'cannot be together with leading: with slots, replicas that do not lead turn changes into keys',
+    );
   const caches = new NamedCaches(name, dependencies.informers);
   const own = behaviour.objectOf ? undefined : caches.informerOf(kind);
   const subscribe = subscriptionsOf(pausable ? noticingPauses(behaviour) : behaviour, own, caches);
