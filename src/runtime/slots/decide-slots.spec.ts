@@ -174,4 +174,12 @@ describe('the assignment of slots', () => {
     const before = settle(free(8), replicasOf(2)).slots;
     expect(decideSlots({ slots: before, replicas: [], isCurrent: always, movesAtOnce: 1 })).toEqual(before);
   });
+
+  it('gives slots of which no holder lives to the replicas whose copies are current', () => {
+    const replicas = replicasOf(3);
+    const copyOf = (slot: number): string => replicas[slot % replicas.length]!;
+    const isCurrent = (replica: string, slot: number) => replica === copyOf(slot);
+    const next = decideSlots({ slots: free(30), replicas, isCurrent, movesAtOnce: 1 });
+    expect(next.map(({ owner }) => owner)).toEqual(free(30).map((_, slot) => copyOf(slot)));
+  });
 });

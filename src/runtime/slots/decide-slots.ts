@@ -20,7 +20,8 @@ export interface SlotsSeen {
 /**
  * The next holders of each slot. Repeated until nothing changes, each time from what is seen then:
  *
- * 1. A slot without an owner, or whose owner is dead, goes to its standby, and without one to another replica at once.
+ * 1. A slot without an owner, or whose owner is dead, goes to its standby, and without one to another replica at once, to one whose copy is
+ *    current if there is one.
  * 2. The owners' numbers of slots differ by two at most in the end. A slot moves only to a replica whose copy is current; until then it is that slot's standby. The old owner becomes the standby.
  * 3. Each slot has a standby, if there are two replicas; those of one owner's slots are spread over the others. Once all copies are
  *    current, standbys move one by one until the replicas' numbers of copies differ little.
@@ -31,7 +32,7 @@ export interface SlotsSeen {
 export function decideSlots({ isCurrent, movesAtOnce, replicas, slots }: SlotsSeen): readonly SlotHolders[] {
   const living = [...new Set(replicas)].sort();
   if (living.length === 0) return slots;
-  const taken = takeOver(slots, living);
+  const taken = takeOver(slots, living, isCurrent);
   const moved = move(taken, { living, isCurrent, movesAtOnce });
   const whole = withStandbys(moved, living);
   // Not beside moves, whose targets are standbys for a while, and one at a time: until its copy is there, the slot has none that is warm.
@@ -76,7 +77,11 @@ function loadsOf(holders: readonly SlotHolders[], living: readonly string[]): Ma
   return loads;
 }
 
-function takeOver(slots: readonly SlotHolders[], living: readonly string[]): SlotHolders[] {
+function takeOver(
+  slots: readonly SlotHolders[],
+  living: readonly string[],
+  isCurrent: SlotsSeen['isCurrent'],
+): SlotHolders[] {
   const lives = new Set(living);
   const alive = (replica: string): string => (lives.has(replica) ? replica : NO_REPLICA);
   const taken = slots.map(({ owner, standby }) =>
@@ -89,7 +94,10 @@ function takeOver(slots: readonly SlotHolders[], living: readonly string[]): Slo
   return taken.map((holders, slot) => {
     if (holders.owner !== NO_REPLICA) return holders;
     const withRoom = living.filter((replica) => (loads.get(replica) ?? 0) < most);
-    const owner = preferredOf(withRoom, slot);
+    const current = living.filter((replica) => isCurrent(replica, slot));
+    const currentWithRoom = current.filter((replica) => withRoom.includes(replica));
+    const candidates = [currentWithRoom, current].find(({ length }) => length > 0) ?? withRoom;
+    const owner = preferredOf(candidates, slot);
     loads.set(owner, (loads.get(owner) ?? 0) + 1);
     return { owner, standby: NO_REPLICA };
   });
@@ -104,9 +112,7 @@ function move(
   { isCurrent, living, movesAtOnce }: Movement,
 ): readonly SlotHolders[] {
   const next = [...holders];
-  let left = movesAtOnce;
-  for (const [slot, target] of balance(holders, living)) {
-    if (left-- <= 0) break;
+  for (const [slot, target] of balance(holders, living, movesAtOnce)) {
     const { owner, standby } = holders[slot]!;
     const isReady = standby === target && isCurrent(target, slot);
     next[slot] = isReady ? { owner: target, standby: owner } : { owner, standby: target };
@@ -115,23 +121,28 @@ function move(
 }
 
 /**
- * The moves, by slot, after which the numbers of slots differ little; none while they do. The replica with the fewest comes to have
+ * The first moves, by slot, of those after which the numbers of slots differ little; none while they do. The replica with the fewest comes to have
  * as many as the others, less one, and no slot moves between those that are near each other.
  */
-function balance(holders: readonly SlotHolders[], living: readonly string[]): ReadonlyMap<number, string> {
+function balance(
+  holders: readonly SlotHolders[],
+  living: readonly string[],
+  most: number,
+): ReadonlyMap<number, string> {
   const loads = loadsOf(holders, living);
   const loadOf = (replica: string): number => loads.get(replica) ?? 0;
   const moves = new Map<number, string>();
   let first: string | undefined;
-  for (;;) {
+  while (moves.size < most) {
     const to = living.reduce((least, replica) => (loadOf(replica) < loadOf(least) ? replica : least));
     const from = living.reduce((most, replica) => (loadOf(replica) > loadOf(most) ? replica : most));
     const difference = loadOf(from) - loadOf(to);
-    if (difference <= (to === first ? 1 : TOLERATED)) return moves;
+    if (difference <= (to === first ? 1 : TOLERATED)) break;
     first ??= to;
     moves.set(slotToMove(holders, from, { to, moves }), to);
     loads.set(to, loadOf(to) + 1).set(from, loadOf(from) - 1);
   }
+  return moves;
 }
 
 /** A slot whose standby is the new owner moves first: its copy is there, or on its way. */

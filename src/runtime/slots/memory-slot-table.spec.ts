@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest';
 import { runSlotTableContract } from '../../testing/slot-table-contract.js';
 import type { AssignedSlot } from './index.js';
 import { MemorySlotTable } from './index.js';
@@ -13,4 +14,13 @@ runSlotTableContract('MemorySlotTable', async () => {
     },
     stop: async () => table.close(),
   };
+});
+
+it('a table of slots wakes nobody where nothing is assigned', async () => {
+  const table = new MemorySlotTable();
+  const leader = await table.begin({ epoch: 1, holder: 'a' }, 1);
+  let woken = 0;
+  table.onChanged(() => void woken++);
+  await leader.assign([]);
+  expect(woken).toBe(0);
 });

@@ -76,6 +76,7 @@ export class MemorySlotTable implements SlotTable {
 
   private assign(term: LeaderTerm, changes: readonly SlotChange[]): readonly AssignedSlot[] {
     if (!isCurrent(this.term, term)) throw refusedBy(this.term);
+    if (changes.length === 0) return this.slots;
     const next = [...this.slots];
     for (const { epochAbove = -1, owner, slot, standby } of changes) {
       const before = this.slots[slot];

@@ -76,7 +76,9 @@ export class SlotKeeper {
   private async follow(signal: AbortSignal): Promise<boolean> {
     const { logger, table } = this.deps;
     try {
-      this.apply(await abortable(table.read(), signal));
+      const slots = await abortable(table.read(), signal);
+      // A table that was lost says nothing until the leader has made another one from the reports.
+      if (slots.some(({ epoch }) => epoch > 0)) this.apply(slots);
       await abortable(this.report(), signal);
       this.isTold = false;
       return true;

@@ -6,6 +6,7 @@ import { beginTerm } from '../activation/leader-term.js';
 import { WakeableSleep } from '../leader-election/wakeable-sleep.js';
 import type { LeaderTerm } from '../work-queue/work-queue.js';
 import { decideSlots } from './decide-slots.js';
+import { MEMBER_REPORTS_EVERY_MS } from './slot-table.js';
 import type {
   AssignedSlot,
   SlotAssigner,
@@ -27,6 +28,8 @@ export interface SlotLeaderDependencies {
 
 /** How soon the end of a process is seen, milliseconds: one command each. Everything else is published. */
 const LOOK_EVERY_MS = 250;
+/** How soon it is noticed that the store has lost the table, or has gone back to an older one, milliseconds. */
+const CHECK_EVERY_MS = 2000;
 /** So many slots are on their way to another replica at once, and are read once more by it. */
 const MOVES_AT_ONCE = 4;
 /** At the end of a term, milliseconds. */
@@ -36,6 +39,9 @@ const LAST_ROUND_WITHIN_MS = 500;
 export class SlotLeader {
   private readonly news: WakeableSleep;
   private unownedNow: number | undefined;
+  private beganAtMs = Number.NEGATIVE_INFINITY;
+  /** When the slots were last seen as the store has them. */
+  private seenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly deps: SlotLeaderDependencies) {
     this.news = new WakeableSleep(deps.clock);
@@ -56,6 +62,7 @@ export class SlotLeader {
     const assigner = await beginTerm(target, term, { clock, logger, signal });
     if (!assigner) return;
     const stopListening = table.onMembers(() => this.news.wake());
+    this.beganAtMs = this.seenAtMs = clock.monotonicNow();
     let { slots } = assigner;
     try {
       while (!signal.aborted) {
@@ -77,8 +84,10 @@ export class SlotLeader {
   ): Promise<readonly AssignedSlot[]> {
     try {
       const members = (await abortable(this.deps.table.members(), signal)).filter(isAsked);
-      const changes = changesOf(slots, members);
-      const next = changes.length > 0 ? await abortable(assigner.assign(changes), signal) : slots;
+      const isSeen = this.deps.clock.monotonicNow() - this.seenAtMs < CHECK_EVERY_MS;
+      const known = isSeen ? slots : await this.assign(assigner, [], signal);
+      const changes = this.awaitsReports(known, members) ? [] : changesOf(known, members);
+      const next = changes.length > 0 ? await this.assign(assigner, changes, signal) : known;
       this.unownedNow = countUnowned(next, members);
       return next;
     } catch (error) {
@@ -86,6 +95,23 @@ export class SlotLeader {
       if (!isAborted(signal)) this.deps.logger.warn('slots could not be assigned; trying again', { error });
       return slots;
     }
+  }
+
+  /** Whether the table knows of no copy, and more replicas may report: the first one would have to hold everything. */
+  private awaitsReports(slots: readonly AssignedSlot[], members: readonly SlotMember[]): boolean {
+    if (this.deps.clock.monotonicNow() - this.beganAtMs >= MEMBER_REPORTS_EVERY_MS) return false;
+    const living = new Set(members.map(({ replica }) => replica));
+    return !slots.some(({ owner, standby }) => living.has(owner) || living.has(standby));
+  }
+
+  private async assign(
+    assigner: SlotAssigner,
+    changes: readonly SlotChange[],
+    signal: AbortSignal,
+  ): Promise<readonly AssignedSlot[]> {
+    const slots = await abortable(assigner.assign(changes), signal);
+    this.seenAtMs = this.deps.clock.monotonicNow();
+    return slots;
   }
 
   private async giveAway(assigner: SlotAssigner, slots: readonly AssignedSlot[]): Promise<void> {

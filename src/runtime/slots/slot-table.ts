@@ -43,7 +43,11 @@ export interface SlotMember {
 export interface SlotAssigner {
   /** The slots when the term began, by their number. */
   readonly slots: readonly AssignedSlot[];
-  /** Makes all changes in one step, and wakes those who wait for changes. @returns all slots after it */
+  /**
+   * Makes all changes in one step, and wakes those who wait for changes. Without changes it only shows whether the term still
+   * counts.
+   * @returns all slots after it, as the store has them
+   */
   assign(changes: readonly SlotChange[]): Promise<readonly AssignedSlot[]>;
 }
 

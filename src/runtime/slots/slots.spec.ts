@@ -23,6 +23,8 @@ class Replica {
   copiesAtOnce = true;
   private readonly copying = new Map<number, () => void>();
   private running: Promise<void> | undefined;
+  /** The reason for which its last term ended by itself. */
+  refusal: unknown;
 
   constructor(readonly name: string) {
     const parts = { replica: name, table, clock, logger: silentLogger };
@@ -50,8 +52,9 @@ class Replica {
     return this;
   }
 
-  async lead(): Promise<void> {
-    void this.leader.lead({ epoch: 1, holder: this.name }, this.term.signal).catch(() => undefined);
+  async lead(epoch = 1): Promise<void> {
+    const term = { epoch, holder: this.name };
+    this.leader.lead(term, this.term.signal).catch((error: unknown) => void (this.refusal = error));
     await clock.advance(0);
   }
 
@@ -82,7 +85,7 @@ async function settled(names: readonly string[]): Promise<Replica[]> {
   const made = names.map((name) => new Replica(name).start());
   await clock.advance(0);
   await made[0]!.lead();
-  await clock.advance(5000);
+  await clock.advance(10_000);
   return made;
 }
 
@@ -102,11 +105,23 @@ describe('replicas that share slots', () => {
     alone.start();
     await clock.advance(0);
     await alone.lead();
-    await clock.advance(5000);
+    await clock.advance(6000);
     expect([alone.owned, alone.leader.unowned]).toEqual([0, COUNT]);
     alone.copyAll();
     await clock.advance(500);
     expect([alone.owned, alone.leader.unowned]).toEqual([COUNT, 0]);
+  });
+
+  it('are given nothing before all have had the time to report, so that the first one need not hold everything', async () => {
+    const first = new Replica('a').start();
+    await clock.advance(0);
+    await first.lead();
+    await clock.advance(3000);
+    const others = ['b', 'c', 'd'].map((name) => new Replica(name).start());
+    await clock.advance(10_000);
+    const most = Math.max(...first.kept.map(({ length }) => length));
+    expect(most).toBeLessThan(COUNT);
+    expect([first, ...others].reduce((sum, { owned }) => sum + owned, 0)).toBe(COUNT);
   });
 
   it('take over the slots of one that dies, with copies that they have', async () => {
@@ -188,5 +203,34 @@ describe('replicas that share slots', () => {
     await clock.advance(0);
     expect(seen).toEqual(['a ends 1', 'a begins 1']);
     expect(first!.owned).toBe(COUNT);
+  });
+
+  it('go on with what they had when the store loses the table, and the leader makes it anew in another term', async () => {
+    const all = await settled(['a', 'b', 'c']);
+    const before = all.map(({ held }) => [...held.begun]);
+    for (const each of all) each.copiesAtOnce = false;
+    table.loseData();
+    await clock.advance(6000);
+    expect(all[0]!.refusal).toMatchObject({ code: 'SUPERSEDED' });
+    expect(all.map(({ held }) => [...held.begun])).toEqual(before);
+    await all[0]!.lead(2);
+    await clock.advance(5000);
+    expect(all.reduce((sum, { owned }) => sum + owned, 0)).toBe(COUNT);
+    expect((await table.read()).every(({ owner }) => owner !== '')).toBe(true);
+  });
+
+  it('get the slots of a dead one back from the leader when the store goes back to a table of its life', async () => {
+    const [leader, dead, other] = await settled(['a', 'b', 'c']);
+    const older = await table.read();
+    table.dies(dead!.name);
+    dead!.stopper.abort(new Error('killed'));
+    await clock.advance(5000);
+    const owned = (): number => leader!.owned + other!.owned;
+    expect(owned()).toBe(COUNT);
+    table.loseData(older);
+    await table.begin({ epoch: 1, holder: leader!.name }, COUNT);
+    await clock.advance(10_000);
+    expect(owned()).toBe(COUNT);
+    expect((await table.read()).map(({ owner }) => owner)).not.toContain(dead!.name);
   });
 });

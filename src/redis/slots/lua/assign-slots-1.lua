@@ -1,5 +1,6 @@
 --[[
-  Assigns slots, all or none. The same call once more changes nothing: the command may be sent again.
+  Assigns slots, all or none. The same call once more changes nothing: the command may be sent again. Without changes it only tells whether
+  the term counts, and reads.
 
   KEYS[1] slots  hash: see begin-slots
   ARGV[1] epoch of the term
@@ -30,5 +31,5 @@ for _, change in ipairs(changes) do
   table.insert(assigned, cjson.encode({ slotEpoch, owner, standby }))
 end
 for at = 1, #assigned, 2 do redis.call('HSET', slotsKey, assigned[at], assigned[at + 1]) end
-redis.call('PUBLISH', channel, '')
+if #assigned > 0 then redis.call('PUBLISH', channel, '') end
 return slotsOf(slotsKey, tonumber(current[3]))
