@@ -46,6 +46,24 @@ describe('the activations of the slots of a replica', () => {
     await running;
   });
 
+  it('keep nothing of a key whose run was in progress when its slot ended, and parked it', async () => {
+    held.begin(new Map([[held.slotOf('shop'), 1]]));
+    const stop = new AbortController();
+    const running = activations.run(
+      async (taken) => {
+        held.endOthers(new Map());
+        await taken.complete({ action: 'park', error: new Error('no') });
+      },
+      { concurrency: 1 },
+      stop.signal,
+    );
+    await activations.queue.add('shop/web');
+    await clock.advance(0);
+    expect(await activations.queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
+    stop.abort();
+    await running;
+  });
+
   it('record the causes that the caches do not show yet, and no others', async () => {
     const adds = await activations.beginTerm(TERM);
     await adds.addWithCauses('shop/web', { versions: { pods: '5' } });

@@ -53,12 +53,19 @@ export class SlottedActivations implements Activations {
   }
 
   run(handle: (taken: TakenKey) => Promise<void>, options: TakeOptions, signal: AbortSignal): Promise<void> {
+    return this.parts.local.run((taken) => this.runOne(handle, taken), options, signal);
+  }
+
+  private async runOne(handle: (taken: TakenKey) => Promise<void>, taken: TakenKey): Promise<void> {
     const { held, local } = this.parts;
-    return local.run(
-      (taken) => held.run(parseKey(taken.item.key).namespace, () => handle(taken)),
-      options,
-      signal,
-    );
+    const { key } = taken.item;
+    const { namespace } = parseKey(key);
+    try {
+      await held.run(namespace, () => handle(taken));
+    } finally {
+      // Its retries, its delays and its parked state end with the slot: the owner has its own.
+      if (!held.owns(namespace)) await local.queue.purge(key);
+    }
   }
 
   private unseen(key: string, versions: ResourceVersions): ResourceVersions {
