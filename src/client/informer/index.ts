@@ -10,7 +10,7 @@ export type {
   MetadataInformerOptions,
 } from './informer-factory.js';
 export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
-export { ownedBy } from './owned-by.js';
+export { controlledBy, ownedBy } from './owned-by.js';
 export type {
   IndexFunction,
   Informer,

@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { isInReach } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, isInReach } from '@rollkeeper/machinery/kubernetes';
 import type { Lister } from './informer.js';
 import { OWNER_UID_INDEX } from './informer.js';
 
@@ -13,4 +13,12 @@ export function ownedBy<T extends KubernetesObject>(
 ): readonly DeepReadonly<T>[] {
   const claimed = lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
   return claimed.filter((object) => isInReach(object, owner));
+}
+
+/** The cached objects that an owner controls: a Deployment owns the ReplicaSets of its experiments as well, for example. */
+export function controlledBy<T extends KubernetesObject>(
+  lister: Lister<T>,
+  owner: DeepReadonly<Pick<KubernetesObject, 'metadata'>>,
+): readonly DeepReadonly<T>[] {
+  return ownedBy(lister, owner).filter((object) => controllerOf(object)?.uid === owner.metadata.uid);
 }

@@ -1,5 +1,5 @@
 import type { Informer } from '@rollkeeper/client/informer';
-import { ownedBy } from '@rollkeeper/client/informer';
+import { controlledBy } from '@rollkeeper/client/informer';
 import type { RolloutView } from '@rollkeeper/controllers/deployment';
 import { NAMESPACE_POLICIES, completed } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -42,7 +42,7 @@ export class RolloutFeed {
     const { namespace = '' } = deployment.metadata;
     return {
       deployment,
-      replicaSets: ownedBy(this.replicaSets.lister, deployment),
+      replicaSets: controlledBy(this.replicaSets.lister, deployment),
       pods: [],
       namespaceAnnotations: this.namespaces.lister.get(namespace)?.metadata.annotations,
       nowMs: this.nowMs(),

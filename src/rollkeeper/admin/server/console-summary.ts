@@ -4,7 +4,7 @@ import { releaseOf } from '@rollkeeper/controllers/deployment';
 import type { PodState } from '@rollkeeper/controllers/shared';
 import { classifyPod } from '@rollkeeper/controllers/shared';
 import type { Explanation } from '../../insight/explain/index.js';
-import { ownedBy } from '@rollkeeper/client/informer';
+import { controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Int64, Pod } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 
@@ -72,7 +72,7 @@ export function summarize(
   const { cause, counts, deadline, limits, replicaSets, sentence, state } = source.glance(caches, deployment);
   const seconds = limits?.minReadySeconds ?? 0;
   const owned = new Map(
-    ownedBy(caches.replicaSets.lister, deployment).map((replicaSet) => [
+    controlledBy(caches.replicaSets.lister, deployment).map((replicaSet) => [
       replicaSet.metadata.name,
       ownedBy(caches.pods.lister, replicaSet),
     ]),

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../../insight/explain/index.js';
 import { explainDeployment, notReadyNodes } from '../../insight/explain/index.js';
 import { queuedRollout } from '@rollkeeper/controllers/deployment';
-import { NAMESPACE_INDEX, ownedBy } from '@rollkeeper/client/informer';
+import { NAMESPACE_INDEX, controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { abortable } from '@rollkeeper/machinery/cancellation';
@@ -80,7 +80,7 @@ export class ExplainSource {
   }
 
   private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
-    const replicaSets = ownedBy(caches.replicaSets.lister, deployment);
+    const replicaSets = controlledBy(caches.replicaSets.lister, deployment);
     const pods = replicaSets.flatMap((replicaSet) => ownedBy(caches.pods.lister, replicaSet));
     const draining = ownedBy(caches.pods.lister, deployment);
     const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');

@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { ownedBy } from '@rollkeeper/client/informer';
+import { controlledBy } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { deploymentTypeOf, trustInNames, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import { parseDuration } from '@rollkeeper/machinery/clock';
@@ -80,7 +80,7 @@ export class RolloutsController {
     @Query('api') api: unknown,
   ): Promise<RolloutView> {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
-    const replicaSets = ownedBy(caches.replicaSets.lister, deployment);
+    const replicaSets = controlledBy(caches.replicaSets.lister, deployment);
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
     const { client } = this.ports;
     const names = client ? await answered(trustInNames(client)) : 'claimed';

@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
-import { ownedBy } from '@rollkeeper/client/informer';
+import { controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   controllerOf,
@@ -172,7 +172,7 @@ export class RolloutDurations {
     };
     this.rollouts.set(uid, rollout);
     if (!this.caches) return;
-    for (const replicaSet of ownedBy(this.caches.replicaSets.lister, deployment))
+    for (const replicaSet of controlledBy(this.caches.replicaSets.lister, deployment))
       this.lookAtPods(rollout, replicaSet);
   }
 

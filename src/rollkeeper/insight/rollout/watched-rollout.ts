@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Informer } from '@rollkeeper/client/informer';
-import { SharedInformer, ownedBy } from '@rollkeeper/client/informer';
+import { SharedInformer, controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
@@ -74,7 +74,7 @@ export class WatchedRollout implements RolloutSource {
     if (!cached || cached.metadata.uid !== uid) return undefined;
     if (isSetTarget(this.target)) return this.currentSet(cached as unknown as StatefulSet);
     const deployment = completed(cached);
-    const replicaSets = ownedBy(this.replicaSets.lister, deployment);
+    const replicaSets = controlledBy(this.replicaSets.lister, deployment);
     const pods = replicaSets.flatMap((replicaSet) => ownedBy(this.pods.lister, replicaSet));
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
     return { deployment, replicaSets, pods, namespaceAnnotations: this.namespaceAnnotations, isWhole };
