@@ -4,6 +4,8 @@ import type { PodTemplateSpec } from '../../src/machinery/kubernetes/index.js';
 import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PolicyNeed } from './policy-world.js';
+import type { Shape } from './shapes.js';
+import { SHAPES } from './shapes.js';
 import type { SeededRandom } from './random.js';
 
 /** The part of a Deployment that the user decides. */
@@ -25,80 +27,6 @@ export interface AcknowledgedChange {
 
 export const LOAD_NAMESPACE = 'default';
 const REVISION = 'deployment.kubernetes.io/revision';
-
-/**
- * The shape of the Deployment of one name. If one pod follows the other, waiting for each would make a rollout longer
- * than the checks allow: so there are few pods, and they need no time to be ready.
- */
-interface Shape {
-  readonly strategy: Deployment['spec']['strategy'];
-  readonly mostReplicas: number;
-  readonly minReadySeconds: number;
-  /** Annotations under `rollkeeper.dev/`, which each change of the template sets again. @default none */
-  readonly policies?: Readonly<Record<string, string>>;
-  /** How many of its images cannot be pulled, from 0 to 1. @default 0 */
-  readonly broken?: number;
-  /** The share of its changes that are of cpu alone, from 0 to 1. @default 0 */
-  readonly resized?: number;
-  readonly need?: PolicyNeed;
-}
-
-const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
-  type: 'RollingUpdate',
-  rollingUpdate: { maxSurge, maxUnavailable },
-});
-function twoWhole(): Shape['strategy'] {
-  return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
-}
-
-const SHAPES: readonly Shape[] = [
-  { strategy: undefined, mostReplicas: 8, minReadySeconds: 0 },
-  { strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0 },
-  { strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0 },
-  { strategy: rolling(2, 2), mostReplicas: 8, minReadySeconds: 0 },
-  { strategy: undefined, mostReplicas: 4, minReadySeconds: 1 },
-  {
-    ...{ strategy: undefined, mostReplicas: 6, minReadySeconds: 0 },
-    policies: { steps: '1; approve; 50%; wait 1s' },
-  },
-  {
-    ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0 },
-    policies: { steps: 'experiment 2s: baseline 1, canary 2; 50%; wait 1s' },
-  },
-  {
-    ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0, broken: 0.4 },
-    // No other cause: the faults of a run make good images late as well.
-    policies: { 'on-failure': 'rollback', 'fail-after': '2s', 'failure-causes': 'image-pull' },
-  },
-  {
-    ...{ strategy: undefined, mostReplicas: 6, minReadySeconds: 0, resized: 0.7 },
-    policies: { resize: 'in-place' },
-  },
-  {
-    ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0 },
-    policies: { zones: 'one-by-one' },
-  },
-  {
-    ...{ strategy: rolling(2, 1), mostReplicas: 6, minReadySeconds: 0 },
-    policies: { 'pod-replacement': 'terminated' },
-  },
-  {
-    ...{ strategy: rolling(0, 2), mostReplicas: 6, minReadySeconds: 0, need: 'budget' },
-    policies: { 'disruption-budgets': 'respect' },
-  },
-  {
-    ...{ strategy: twoWhole(), mostReplicas: 4, minReadySeconds: 0, need: 'service' },
-    policies: { strategy: 'blue-green', 'auto-promote': 'true', 'scale-down-delay': '1s' },
-  },
-  {
-    ...{ strategy: twoWhole(), mostReplicas: 4, minReadySeconds: 0, need: 'route' },
-    policies: {
-      steps: '50%; header x-canary=a; weight 20%; approve; 100%; mirror 10%; weight 60%; wait 1s',
-      'traffic-drain': '1s',
-      'traffic-sticky': '1h',
-    },
-  },
-];
 
 export interface LoadOptions {
   readonly client: ApiClient;
