@@ -72,25 +72,12 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
     it('changes nothing when the same changes are made once more', async () => {
       const leader = await table.begin(A1, 2);
       const changes = [
-        { slot: 0, owner: 'x', standby: 'y', epochAbove: 7 },
+        { slot: 0, owner: 'x', standby: 'y' },
         { slot: 1, owner: 'y', standby: 'x' },
       ];
       const once = await leader.assign(changes);
-      expect(once.map(({ epoch }) => epoch)).toEqual([8, 1]);
+      expect(once.map(({ epoch }) => epoch)).toEqual([1, 1]);
       expect(await leader.assign(changes)).toEqual(once);
-    });
-
-    it('makes an epoch beyond the one that a queue knows, also for the owner that there is', async () => {
-      const leader = await table.begin(A1, 1);
-      const epochAfter = async (epochAbove?: number): Promise<number> =>
-        (
-          await leader.assign([
-            { slot: 0, owner: 'x', standby: '', ...(epochAbove !== undefined && { epochAbove }) },
-          ])
-        )[0]!.epoch;
-      expect([await epochAfter(), await epochAfter(0), await epochAfter(1), await epochAfter(6)]).toEqual([
-        1, 1, 2, 7,
-      ]);
     });
 
     it('makes all changes or none', async () => {

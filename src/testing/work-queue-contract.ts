@@ -566,67 +566,6 @@ export function runWorkQueueContract(
       });
     });
 
-    describe('terms of slots', () => {
-      const [a1, b1, b2] = [
-        { epoch: 1, holder: 'a' },
-        { epoch: 1, holder: 'b' },
-        { epoch: 2, holder: 'b' },
-      ];
-      const refused = (epoch: number): object => ({ code: 'SUPERSEDED', epoch });
-      const known = async (queue: WorkQueue, key: string): Promise<boolean> => {
-        const { hasJob, waiting } = await queue.inspectKey(key);
-        return hasJob || waiting !== undefined;
-      };
-
-      it('refuse the adds of an owner once the next one has begun, on any replica, without any trace of them', async () => {
-        const queue = await setUp();
-        const old = await queue.beginSlotTerm(3, a1);
-        await old.add('ns/before');
-        const adds = await harness.queue().beginSlotTerm(3, b2);
-        await expect(old.add('ns/a')).rejects.toMatchObject(refused(2));
-        expect(await known(queue, 'ns/a')).toBe(false);
-        await expect(old.check()).rejects.toMatchObject(refused(2));
-        await adds.add('ns/a');
-        await adds.check();
-        expect([await known(queue, 'ns/before'), await known(queue, 'ns/a')]).toEqual([true, true]);
-      });
-
-      it('are each for itself, and none is that of the leader', async () => {
-        const queue = await setUp();
-        const [three, four] = [await queue.beginSlotTerm(3, a1), await queue.beginSlotTerm(4, a1)];
-        const leader = await queue.beginTerm(a1);
-        await harness.queue().beginSlotTerm(4, b2);
-        await three.add('ns/3');
-        await leader.add('ns/leader');
-        await expect(four.add('ns/4')).rejects.toMatchObject(refused(2));
-        await harness.queue().beginTerm(b2);
-        await three.check();
-        await expect(leader.check()).rejects.toMatchObject(refused(2));
-      });
-
-      it('begin neither after a newer one nor with the epoch of another owner, and again with their own', async () => {
-        const queue = await setUp();
-        await queue.beginSlotTerm(0, a1);
-        await expect(harness.queue().beginSlotTerm(0, b1)).rejects.toMatchObject(refused(1));
-        await queue.beginSlotTerm(0, b2);
-        await expect(harness.queue().beginSlotTerm(0, a1)).rejects.toMatchObject(refused(2));
-        await (await queue.beginSlotTerm(0, b2)).add('ns/a');
-        expect(await known(queue, 'ns/a')).toBe(true);
-      });
-
-      it('refuse an add that meets a running key like any other', async () => {
-        const queue = await setUp();
-        const behind = await consumeBehindGate(queue);
-        const old = await queue.beginSlotTerm(0, a1);
-        await queue.beginSlotTerm(0, b2);
-        await expect(old.add('first', { priority: 'high' })).rejects.toMatchObject(refused(2));
-        behind.release();
-        await harness.until(async () => !(await known(queue, 'first')));
-        await harness.pass(50);
-        expect(behind.items).toHaveLength(1);
-      });
-    });
-
     describe('priorities', () => {
       it('shows what waits, what comes back later and what is parked', async () => {
         const queue = await setUp();

@@ -285,7 +285,7 @@ describe('a command that is sent twice', () => {
     const leader = await table.begin({ epoch: 1, holder: 'a' }, 2);
     const assigned = await leader.assign([{ slot: 1, owner: 'a', standby: 'b' }]);
     expect(assigned[1]).toEqual({ owner: 'a', standby: 'b', epoch: 1 });
-    expect(await leader.assign([{ slot: 1, owner: 'a', standby: 'b', epochAbove: 1 }])).toMatchObject([
+    expect(await leader.assign([{ slot: 1, owner: 'b', standby: 'a' }])).toMatchObject([
       { epoch: 0 },
       { epoch: 2 },
     ]);

@@ -7,11 +7,7 @@ import { compileActorOptions } from '@rollkeeper/runtime/activation/stored-actor
 import type { AcquiredReply } from './redis-actor-calls.js';
 import { RedisActorCalls, parseAcquired } from '../activation/redis-actor-calls.js';
 import type { EndOfRun } from '../work-queue/joined-taking.js';
-import type {
-  BullMqWorkQueueDependencies,
-  JoinableAdds,
-  StepAtStart,
-} from '../work-queue/bullmq-work-queue.js';
+import type { BullMqWorkQueueDependencies, StepAtStart } from '../work-queue/bullmq-work-queue.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { LateRelease } from '@rollkeeper/runtime/activation/activation';
@@ -41,14 +37,7 @@ export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   }
 
   override async beginTerm(term: LeaderTerm): Promise<Required<OneStepAdds>> {
-    return this.withCauses(await super.beginTerm(term));
-  }
-
-  override async beginSlotTerm(slot: number, term: LeaderTerm): Promise<Required<OneStepAdds>> {
-    return this.withCauses(await super.beginSlotTerm(slot, term));
-  }
-
-  private withCauses(begun: JoinableAdds): Required<OneStepAdds> {
+    const begun = await super.beginTerm(term);
     const { add } = begun;
     return {
       check: () => begun.check(),

@@ -105,12 +105,7 @@ export class RedisSlotTable implements SlotTable {
   }
 
   private async assign(term: LeaderTerm, changes: readonly SlotChange[]): Promise<readonly AssignedSlot[]> {
-    const wire = changes.map(({ epochAbove = -1, owner, slot, standby }) => [
-      slot,
-      owner,
-      standby,
-      epochAbove,
-    ]);
+    const wire = changes.map(({ owner, slot, standby }) => [slot, owner, standby]);
     const args = [term.epoch, term.holder, this.channel, JSON.stringify(wire)];
     const slots = await assignScript.run(this.commands, [this.key], args).catch(explain);
     return slots.map(parseSlot);

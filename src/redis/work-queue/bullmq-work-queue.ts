@@ -13,7 +13,7 @@ import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pend
 import type { BegunReply } from './begin-run.js';
 import { KEY_TO_COME } from './begin-run.js';
 import type { EndOfRun } from './joined-taking.js';
-import type { MovedTimer, QueueTerm, TakenAdd } from './redis-queue-state.js';
+import type { MovedTimer, TakenAdd } from './redis-queue-state.js';
 import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
 import type { WorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
@@ -124,7 +124,7 @@ function bullPriorityOf(rank: number): number {
 /** The steps that are sent together with an add. */
 interface AddsWith {
   readonly together?: readonly LuaCall[];
-  readonly term?: QueueTerm;
+  readonly term?: LeaderTerm;
 }
 
 /** Limit of jobs aged and overdue timers found in one round of maintenance; the rest waits for the next round. */
@@ -199,15 +199,7 @@ export class BullMqWorkQueue<Started extends object = object>
     await this.addNow(key, pendingAddOf(options, this.clock.now()));
   }
 
-  beginTerm(term: LeaderTerm): Promise<JoinableAdds> {
-    return this.begin(term);
-  }
-
-  beginSlotTerm(slot: number, term: LeaderTerm): Promise<JoinableAdds> {
-    return this.begin({ ...term, slot });
-  }
-
-  private async begin(term: QueueTerm): Promise<JoinableAdds> {
+  async beginTerm(term: LeaderTerm): Promise<JoinableAdds> {
     const begunOn = await this.state.beginTerm(term);
     return {
       check: () => this.state.checkBegun(term, begunOn),

@@ -58,11 +58,6 @@ export interface TakenAdd<Reply> {
   readonly reply: Reply | undefined;
 }
 
-/** The term of the leader, or with a slot that of its owner. */
-export interface QueueTerm extends LeaderTerm {
-  readonly slot?: number;
-}
-
 /**
  * The state of a queue in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
  * started, consecutive failures, the token bucket, parked keys, timers (the earliest per key), the leader's term, and
@@ -123,17 +118,17 @@ export class RedisQueueState {
     this.view = new RedisQueueView(redis, this.keys, wakeUps);
   }
 
-  /** See `WorkQueue.beginTerm`, and with a slot `beginSlotTerm`. Returns the run of the server. */
-  async beginTerm({ epoch, holder, slot }: QueueTerm): Promise<string> {
-    return this.termBegin.run(this.redis, [this.termKey(slot)], [epoch, holder]).catch(throwSuperseded);
+  /** See `WorkQueue.beginTerm`. Returns the run of the server. */
+  async beginTerm({ epoch, holder }: LeaderTerm): Promise<string> {
+    return this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
   }
 
   /**
    * See `BegunTerm.check`.
    * @param begunOn the run of the server on which the term began
    */
-  async checkBegun({ epoch, holder, slot }: QueueTerm, begunOn: string): Promise<void> {
-    const [counts, text] = await this.steps.run(this.termLook.call([this.termKey(slot)], [epoch, holder]));
+  async checkBegun({ epoch, holder }: LeaderTerm, begunOn: string): Promise<void> {
+    const [counts, text] = await this.steps.run(this.termLook.call([this.keys.term], [epoch, holder]));
     if (counts === 0) throw supersededBy(text);
     if (text === begunOn || text === '' || begunOn === '') return;
     throw new SupersededError(
@@ -143,12 +138,8 @@ export class RedisQueueState {
   }
 
   /** Precedes the work of a term: fails, and with it the whole step, once the term has ended. */
-  checkTerm({ epoch, holder, slot }: QueueTerm): LuaCall {
-    return this.termCheck.call([this.termKey(slot)], [epoch, holder]);
-  }
-
-  private termKey(slot: number | undefined): string {
-    return slot === undefined ? this.keys.term : `${this.keys.term}:${slot}`;
+  checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
+    return this.termCheck.call([this.keys.term], [epoch, holder]);
   }
 
   /** The call that records an add; parse its reply with {@link readMerged}. */

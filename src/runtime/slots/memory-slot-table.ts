@@ -78,11 +78,10 @@ export class MemorySlotTable implements SlotTable {
     if (!isCurrent(this.term, term)) throw refusedBy(this.term);
     if (changes.length === 0) return this.slots;
     const next = [...this.slots];
-    for (const { epochAbove = -1, owner, slot, standby } of changes) {
+    for (const { owner, slot, standby } of changes) {
       const before = this.slots[slot];
       if (!before) throw new RangeError(`there is no slot ${slot}`);
-      const isSame = before.owner === owner && before.epoch > epochAbove;
-      const epoch = isSame ? before.epoch : Math.max(before.epoch, epochAbove) + 1;
+      const epoch = before.owner === owner ? before.epoch : before.epoch + 1;
       next[slot] = { owner, standby, epoch };
     }
     this.slots = next;

@@ -13,18 +13,13 @@ export interface SlotHolders {
 
 /** A slot and its holders. */
 export interface AssignedSlot extends SlotHolders {
-  /** Grows with each change of the owner; 0: the slot never had one. With the owner, a {@link LeaderTerm} of the slot in each queue. */
+  /** Grows with each change of the owner; 0: the slot never had one. */
   readonly epoch: number;
 }
 
 /** A change of the holders of one slot. */
 export interface SlotChange extends SlotHolders {
   readonly slot: number;
-  /**
-   * The epoch has to be greater than this one, also if the owner stays: a queue knows an epoch that the table, which has lost its last
-   * writes, would issue again. @default any
-   */
-  readonly epochAbove?: number;
 }
 
 /** How often a replica reports, also if nothing has changed. */
@@ -57,7 +52,7 @@ export interface SlotAssigner {
  *
  * 1. Only the term that began last assigns. The same checks as those of a queue's terms apply: no older epoch, and no other holder of
  *    the same epoch.
- * 2. The epoch of a slot grows with each change of its owner, up to beyond `epochAbove`, and with nothing else.
+ * 2. The epoch of a slot grows with each change of its owner, and with nothing else.
  * 3. Changes are made all together or not at all; made once more, they change nothing.
  *
  * All methods reject if the store does not answer; callers retry.

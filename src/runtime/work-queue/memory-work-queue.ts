@@ -54,8 +54,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   private readonly parkedKeys = new Map<string, ParkedKey>();
   private readonly listeners = new Set<() => void>();
   private bucket: TokenBucketState | undefined;
-  /** By the slot; that of the leader is under its own name. */
-  private readonly terms = new Map<number | 'leader', LeaderTerm>();
+  private term: LeaderTerm | undefined;
 
   constructor(dependencies: MemoryWorkQueueDependencies) {
     this.name = dependencies.name;
@@ -69,20 +68,10 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   }
 
   async beginTerm(term: LeaderTerm): Promise<BegunTerm> {
-    return this.begin('leader', term);
-  }
-
-  async beginSlotTerm(slot: number, term: LeaderTerm): Promise<BegunTerm> {
-    return this.begin(slot, term);
-  }
-
-  private begin(place: number | 'leader', term: LeaderTerm): BegunTerm {
-    const before = this.terms.get(place);
-    if (!mayBegin(before, term)) throw refusedBy(before);
-    this.terms.set(place, term);
+    if (!mayBegin(this.term, term)) throw refusedBy(this.term);
+    this.term = term;
     const check = async (): Promise<void> => {
-      const now = this.terms.get(place);
-      if (!isCurrent(now, term)) throw refusedBy(now);
+      if (!isCurrent(this.term, term)) throw refusedBy(this.term);
     };
     return {
       check,
@@ -186,7 +175,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   /** Everything is lost, the term included, as in a Redis that restarts empty. A run in progress keeps its key. */
   loseData(): void {
     this.clear();
-    this.terms.clear();
+    this.term = undefined;
     this.bucket = undefined;
   }
 

@@ -92,8 +92,7 @@ export interface BegunTerm extends LeaderAdds {
  * 6. After `maxRetries` consecutive rate-limited adds the key is parked instead; a new `add` unparks it. A key of which a
  *    run waits is never parked, in whichever order the add and the failure come.
  * 7. Namespaces take turns: however many keys of one wait, a key of another waits for no more than its share.
- * 8. An add of a leader is checked against its term in the same step in which it happens, and one of the owner of a slot against the
- *    term of the slot.
+ * 8. An add of a leader is checked against its term in the same step in which it happens.
  *
  * All methods reject if Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
  */
@@ -106,13 +105,6 @@ export interface WorkQueue {
    * @throws SupersededError if a newer term, or the same epoch of another holder, has begun; carries that epoch
    */
   beginTerm(term: LeaderTerm): Promise<BegunTerm>;
-  /**
-   * The same for the owner of one slot: `term` becomes the one whose adds of this slot count. The terms of other slots, and that of the
-   * leader, are not touched by it. The caller adds only keys of the slot.
-   * @param slot its number, from 0 on
-   * @throws SupersededError if a newer term of the slot, or the same epoch of another holder, has begun; carries that epoch
-   */
-  beginSlotTerm(slot: number, term: LeaderTerm): Promise<BegunTerm>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
   /** Returns whether the key was parked instead of delayed. Neither, if it would be parked and a run of it waits. */
   addRateLimited(

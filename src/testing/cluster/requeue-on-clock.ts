@@ -22,7 +22,6 @@ export function requeueOnClock(queue: ControllerQueue, clock: Clock, logger: Log
     name: queue.name,
     add: (key, options) => queue.add(key, options),
     beginTerm: (term) => queue.beginTerm(term),
-    beginSlotTerm: (slot, term) => queue.beginSlotTerm(slot, term),
     addAfter: async (key, delayMs, options = {}) => {
       if (options.reason !== 'requeue' || delayMs <= 0) return queue.addAfter(key, delayMs, options);
       requeues.addLater(key, delayMs, options);

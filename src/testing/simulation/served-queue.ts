@@ -25,11 +25,7 @@ export class ServedQueue {
   stalled = 0;
   private readonly held = new Map<number, Held>();
   private runs = 0;
-  /** By the slot; that of the leader is under its own name. */
-  private readonly begun = new Map<
-    number | 'leader',
-    { readonly term: LeaderTerm; readonly adds: BegunTerm }
-  >();
+  private begun: { readonly term: LeaderTerm; readonly adds: BegunTerm } | undefined;
 
   constructor(
     name: string,
@@ -41,25 +37,23 @@ export class ServedQueue {
 
   /** Whether a leader's term has begun here. */
   get hasTerm(): boolean {
-    return this.begun.has('leader');
+    return this.begun !== undefined;
   }
 
   /**
    * The adds of a term that has begun. Each is refused unless it is still the queue's term.
    * @throws SupersededError
    */
-  inTerm(term: LeaderTerm, slot: number | 'leader' = 'leader'): BegunTerm {
-    const begun = this.begun.get(slot);
+  inTerm(term: LeaderTerm): BegunTerm {
+    const begun = this.begun;
     const isSame = begun?.term.epoch === term.epoch && begun.term.holder === term.holder;
     if (!begun || !isSame) throw supersededBy(begun?.term.epoch);
     return begun.adds;
   }
 
   /** @throws SupersededError */
-  async beginTerm(term: LeaderTerm, slot: number | 'leader' = 'leader'): Promise<void> {
-    const { queue } = this;
-    const adds = await (slot === 'leader' ? queue.beginTerm(term) : queue.beginSlotTerm(slot, term));
-    this.begun.set(slot, { term, adds });
+  async beginTerm(term: LeaderTerm): Promise<void> {
+    this.begun = { term, adds: await this.queue.beginTerm(term) };
   }
 
   /** The next key; waits up to `waitMs` for one, then resolves with undefined. */
@@ -103,7 +97,7 @@ export class ServedQueue {
   drop(): void {
     for (const { expiry } of this.held.values()) expiry.cancel();
     this.held.clear();
-    this.begun.clear();
+    this.begun = undefined;
     this.queue.clear();
   }
 

@@ -9,7 +9,7 @@ import type {
 import { QueuedActivations, StoredActorRuntime } from '@rollkeeper/runtime/activation';
 import type { LeaseRequest, MemoryLease, ResourceLock } from '@rollkeeper/runtime/leader-election';
 import { MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
-import type { BegunTerm, LeaderTerm, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
+import type { LeaderTerm, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { compileWorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
 import type { MemoryClusterClaims } from '@rollkeeper/runtime/operator/memory-coordination';
@@ -196,27 +196,26 @@ class SimulatedCoordination implements Coordination {
       COMMAND_TIMEOUT_MS,
       new Set(['add', 'addAfter', 'forget']),
     );
-    const begin = async (term: LeaderTerm, slot?: number): Promise<BegunTerm> => {
-      const ofTerm = `${slot === undefined ? '' : `slot ${slot} `}term ${term.epoch}`;
-      const begun = () => served().beginTerm(term, slot);
-      await this.ask(`${name} queue begins ${ofTerm}`, begun, { needsMemory: true });
-      // The term is looked up where it is checked, since the queue may have lost it by then.
-      const inTerm = () => served().inTerm(term, slot);
-      return {
-        check: () => this.ask(`${name} queue check ${ofTerm}`, async () => inTerm().check()),
-        add: (key, options) =>
-          this.ask(`${name} queue add ${key} in ${ofTerm}`, async () => inTerm().add(key, options), {
-            mayBeDoubled: true,
-            needsMemory: true,
-          }),
-      };
-    };
     return {
       ...calls,
       name,
       close: () => Promise.resolve(),
-      beginTerm: (term) => begin(term),
-      beginSlotTerm: (slot, term) => begin(term, slot),
+      beginTerm: async (term: LeaderTerm) => {
+        await this.ask(`${name} queue begins term ${term.epoch}`, () => served().beginTerm(term), {
+          needsMemory: true,
+        });
+        // The term is looked up where it is checked, since the queue may have lost it by then.
+        const inTerm = () => served().inTerm(term);
+        return {
+          check: () => this.ask(`${name} queue check term ${term.epoch}`, async () => inTerm().check()),
+          add: (key, options) =>
+            this.ask(
+              `${name} queue add ${key} in term ${term.epoch}`,
+              async () => inTerm().add(key, options),
+              { mayBeDoubled: true, needsMemory: true },
+            ),
+        };
+      },
     };
   }
 

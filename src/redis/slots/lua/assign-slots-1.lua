@@ -6,7 +6,7 @@
   ARGV[1] epoch of the term
   ARGV[2] holder of the term
   ARGV[3] channel on which the change is told
-  ARGV[4] changes, as JSON: a list of [slot, owner, standby, the epoch that the slot's has to exceed or -1]
+  ARGV[4] changes, as JSON: a list of [slot, owner, standby]
 
   Returns the state of each slot, in order
   Error SUPERSEDED <epoch that counts, 0: none>
@@ -21,12 +21,12 @@ if current[1] ~= epoch or current[2] ~= holder then return redis.error_reply('SU
 
 local assigned = {}
 for _, change in ipairs(changes) do
-  local slot, owner, standby, above = change[1], change[2], change[3], change[4]
+  local slot, owner, standby = change[1], change[2], change[3]
   local stored = redis.call('HGET', slotsKey, slot)
   if not stored then return redis.error_reply('NOSLOT ' .. slot) end
   local state = cjson.decode(stored)
   local slotEpoch = state[1]
-  if state[2] ~= owner or slotEpoch <= above then slotEpoch = math.max(slotEpoch, above) + 1 end
+  if state[2] ~= owner then slotEpoch = slotEpoch + 1 end
   table.insert(assigned, slot)
   table.insert(assigned, cjson.encode({ slotEpoch, owner, standby }))
 end
