@@ -18,6 +18,8 @@ export type {
   Lister,
   ResourceEvent,
   ResourceEventHandler,
+  ShardHandler,
+  ShardProgress,
   VersionScope,
 } from './informer.js';
 export type { ListWatcher } from './list-everything.js';

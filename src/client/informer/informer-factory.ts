@@ -9,6 +9,8 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { PartialType, WholeType } from './cached-type.js';
 import { cacheNameOf } from './cached-type.js';
 import type { Informer, VersionScope } from './informer.js';
+import type { JoinedShards } from './join-shards.js';
+import { joinShards } from './join-shards.js';
 import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
@@ -83,6 +85,10 @@ export class InformerFactory {
   private readonly metadataClient: ListWatcher;
   private readonly streamingLists: StreamingLists;
   private readonly patrol = new WatchPatrol();
+  /** Informers of metadata, whose shards change as well while they run. */
+  private readonly ofMetadata = new Set<SharedInformer<KubernetesObject>>();
+  /** Their shards: there may be hundreds of types, so shards are joined. */
+  private joined: readonly JoinedShards[] = [];
   private signal?: AbortSignal;
 
   constructor(private readonly options: InformerFactoryOptions) {
@@ -129,7 +135,7 @@ export class InformerFactory {
   /**
    * An informer that only keeps {@link trimToOwnership ownership data} of each object, without indexes. If all objects
    * of the type are cached anyway, that informer is returned and shared; otherwise the caller owns it, runs it and may
-   * drop it.
+   * drop it. With shards it shows those of the factory while it runs; they are joined to a few that are watched as one.
    */
   metadataInformerFor(
     type: ResourceType,
@@ -141,6 +147,7 @@ export class InformerFactory {
     if (shared) return { informer: shared, isShared: true };
     const informer = new SharedInformer<KubernetesObject>({
       ...options,
+      ...(options.shards && { shards: this.joined.map(({ shard }) => shard) }),
       client: this.metadataClient,
       watchTimeoutSeconds: METADATA_WATCH_TIMEOUT_SECONDS,
       type,
@@ -149,7 +156,14 @@ export class InformerFactory {
       maxRefusedBackoffMs: METADATA_REFUSED_BACKOFF_MS,
       ...others,
     });
+    if (!options.shards || !type.namespaced) return { informer, isShared: false };
+    this.forgetEnded();
+    this.ofMetadata.add(informer);
     return { informer, isShared: false };
+  }
+
+  private forgetEnded(): void {
+    for (const informer of this.ofMetadata) if (informer.hasEnded) this.ofMetadata.delete(informer);
   }
 
   /** All informers. */
@@ -191,16 +205,21 @@ export class InformerFactory {
   }
 
   /**
-   * Makes all informers of namespaced types show the objects of these shards from now on, at the same moment; see
-   * `SharedInformer.setShards`.
+   * Makes all informers of namespaced types show the objects of these shards from now on, at the same moment, those of metadata
+   * included; see `SharedInformer.setShards`.
    * @throws IllegalStateError for a factory that was not made with shards
    */
   setShards(shards: readonly ObjectShard[]): void {
     for (const informer of this.sharded()) informer.setShards(shards);
+    this.joined = joinShards(this.joined, shards);
+    const joined = this.joined.map(({ shard }) => shard);
+    this.forgetEnded();
+    for (const informer of this.ofMetadata) informer.setShards(joined);
   }
 
   /**
-   * Resolves once all informers of namespaced types show a shard as the server has it; rejects with the signal's reason.
+   * Resolves once all informers of namespaced types but those of metadata show a shard as the server has it; rejects with the signal's
+   * reason.
    * @param isOptional whether the server may also have answered that there is no list of a type. @default none may
    */
   async waitUntilCurrentIn(

@@ -55,6 +55,24 @@ export interface InformerTrouble {
   readonly code?: number;
 }
 
+/** How far the first list of a shard has come. */
+export interface ShardProgress {
+  readonly hasSynced: boolean;
+  readonly trouble: InformerTrouble | undefined;
+  /** Time since the shard was taken up, milliseconds. */
+  readonly ageMs: number;
+  /** Whether the objects of a namespace are in the shard. */
+  includes(namespace: string): boolean;
+}
+
+/** Receives what happens to the shards of a cache, synchronously: be quick, never throw. */
+export interface ShardHandler<T> {
+  /** A shard was left, and the cache has forgotten these objects, to which nothing has happened. */
+  left(objects: readonly DeepReadonly<T>[]): void;
+  /** The first list of a shard is complete, and its events were given to all handlers. */
+  listed(): void;
+}
+
 /** A warm cache of one resource type, and the stream of its changes. */
 export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType;
@@ -70,6 +88,10 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly unsyncedNamespaces?: readonly string[];
   /** With shards: whether the objects of a namespace are among those shown. @default all are */
   showsNamespace?(namespace: string): boolean;
+  /** With shards: each of them. @default the cache is not made of shards */
+  readonly shardProgress?: readonly ShardProgress[] | undefined;
+  /** With shards: adds a handler; returns a function that removes it. */
+  addShardHandler?(handler: ShardHandler<T>): () => void;
   /** With shards: whether the server sends the objects of others as well, which are left out here. @default false */
   readonly leavesOutShards?: boolean;
   /**

@@ -124,6 +124,31 @@ describe('an informer of shards', () => {
     expect(harness.server.openWatches).toBe(1);
   });
 
+  it('tells what it has forgotten with a shard that it leaves, and of each shard that is listed for the first time', async () => {
+    const informer = make([LOWER]);
+    harness.server.put('shop', 'x');
+    const told: string[] = [];
+    informer.addShardHandler({
+      listed: () => void told.push(`listed ${Object.keys(harness.cached()).join()}`),
+      left: (objects) => void told.push(`left ${objects.map(({ metadata }) => keyOf(metadata)).join()}`),
+    });
+    const progress = () => informer.shardProgress?.map(({ ageMs, hasSynced }) => ({ ageMs, hasSynced }));
+    expect(progress()).toEqual([{ ageMs: 0, hasSynced: false }]);
+    await harness.start();
+    await harness.clock.advance(5_000);
+    informer.setShards([LOWER, UPPER]);
+    expect(progress()).toEqual([
+      { ageMs: 5_000, hasSynced: true },
+      { ageMs: 0, hasSynced: false },
+    ]);
+    expect(informer.shardProgress?.map((each) => each.includes('bank'))).toEqual([false, true]);
+    informer.setShards([UPPER]);
+    await harness.clock.advance(0);
+    harness.server.breakWatches(new ApiStatusError({ code: 410 }));
+    await harness.clock.advance(10_000);
+    expect(told).toEqual(['listed shop/x', 'left shop/x', 'listed ']);
+  });
+
   it('ends the waits for a shard that it leaves', async () => {
     const informer = make([LOWER, UPPER]);
     await harness.start();

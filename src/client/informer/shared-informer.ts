@@ -17,6 +17,8 @@ import type {
   Lister,
   ResourceEvent,
   ResourceEventHandler,
+  ShardHandler,
+  ShardProgress,
   VersionScope,
 } from './informer.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
@@ -48,6 +50,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   private readonly works = new Set<Promise<void>>();
   private signal: AbortSignal | undefined;
   private readonly indexes = new Map<string, IndexFunction<T>>();
+  private readonly shardHandlers = new Set<ShardHandler<T>>();
   private started = false;
 
   /** @throws InvalidOptionError naming the option */
@@ -65,6 +68,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   get hasSynced(): boolean {
     return this.parts.every((part) => part.hasSynced);
+  }
+
+  /** It has run, and shows no changes any more. */
+  get hasEnded(): boolean {
+    return this.signal?.aborted === true;
   }
 
   get unsyncedNamespaces(): readonly string[] {
@@ -107,6 +115,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   showsNamespace(namespace: string): boolean {
     return !this.config.isSharded || this.parts.some((part) => part.isOnlyOneOf(namespace));
+  }
+
+  get shardProgress(): readonly ShardProgress[] | undefined {
+    return this.config.isSharded ? this.parts.map(({ progressOfShard }) => progressOfShard) : undefined;
+  }
+
+  addShardHandler(handler: ShardHandler<T>): () => void {
+    this.shardHandlers.add(handler);
+    return () => void this.shardHandlers.delete(handler);
   }
 
   get leavesOutShards(): boolean {
@@ -163,7 +180,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const added = [...wanted.values()].map((shard) => this.newPart({ shard }));
     this.parts = [...kept, ...added];
     for (const part of left) part.leave();
-    this.store.forget((object) => left.some((part) => part.isAbout(object)));
+    const forgotten = this.store.forget((object) => left.some((part) => part.isAbout(object)));
+    if (forgotten.length > 0) for (const handler of [...this.shardHandlers]) handler.left(forgotten);
     for (const part of added) this.start(part);
     this.waiters.check();
   }
@@ -217,7 +235,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const dispatch = (events: readonly ResourceEvent<T>[]): void => this.dispatch(events);
     const { logger, options, store } = this;
     const config = { ...reflector, ...scope };
-    return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
+    const listed = (): void => {
+      for (const handler of [...this.shardHandlers]) handler.listed();
+    };
+    return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, listed, doubtAfterMs }, config);
   }
 
   private start(part: WatchedPart<T>): void {

@@ -118,8 +118,10 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   /** Drops objects of which nothing more will be heard. */
-  forget(isForgotten: (object: DeepReadonly<T>) => boolean): void {
-    for (const [key, old] of this.objects) if (isForgotten(old)) this.set(key, old, undefined);
+  forget(isForgotten: (object: DeepReadonly<T>) => boolean): readonly DeepReadonly<T>[] {
+    const forgotten = [...this.objects].filter(([, object]) => isForgotten(object));
+    for (const [key, old] of forgotten) this.set(key, old, undefined);
+    return forgotten.map(([, object]) => object);
   }
 
   private put(

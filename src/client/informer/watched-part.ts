@@ -5,7 +5,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import { compareResourceVersions, isComparableResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { CacheProgress } from './cache-progress.js';
 import { decideDoubt, isUnavailable } from './decide-watch-step.js';
-import type { InformerTrouble, ResourceEvent } from './informer.js';
+import type { InformerTrouble, ResourceEvent, ShardProgress } from './informer.js';
 import type { ReflectorConfig, ReflectorDependencies, ReflectorSink } from './reflector.js';
 import { Reflector } from './reflector.js';
 import type { ObjectStore } from './store.js';
@@ -18,6 +18,8 @@ interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<Refle
   readonly prepare: (item: T) => T;
   /** Called with a change of the store, after it is applied and before waiters resolve. */
   readonly dispatch: (events: readonly ResourceEvent<T>[]) => void;
+  /** Called after the events of the first list. */
+  readonly listed: () => void;
   /** See {@link VersionWaiters}. */
   readonly doubtAfterMs: number;
 }
@@ -39,12 +41,14 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   private lastChange: string | undefined;
   private lastTrouble: InformerTrouble | undefined;
   private signal: AbortSignal | undefined;
+  private readonly madeMs: number;
 
   constructor(
     private readonly deps: WatchedPartDependencies<T>,
     config: ReflectorConfig,
   ) {
     const { clock, doubtAfterMs } = deps;
+    this.madeMs = clock.monotonicNow();
     this.namespace = config.namespace;
     this.shard = config.shard;
     this.reflector = new Reflector<T>({ ...deps, sink: this }, config);
@@ -61,6 +65,13 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   isOnlyOneOf(namespace: string | undefined): boolean {
     if (this.shard) return namespace !== undefined && this.shard.includesValue(namespace);
     return this.namespace === namespace;
+  }
+
+  /** How far its first list is. */
+  get progressOfShard(): ShardProgress {
+    const { hasSynced, lastTrouble: trouble } = this;
+    const ageMs = this.deps.clock.monotonicNow() - this.madeMs;
+    return { hasSynced, trouble, ageMs, includes: (namespace) => this.isOnlyOneOf(namespace) };
   }
 
   /** See {@link Reflector.isShardSelected}. */
@@ -150,6 +161,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     const changes = [...(inOrder ? versions : [resourceVersion]), this.lastDeletion];
     this.lastChange = changes.reduce(newerOf, this.lastChange);
     this.deps.dispatch(events);
+    if (shown === undefined) this.deps.listed();
     this.waiters.learn(reading);
   }
 
