@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONTROLLERS, controllersElsewhere, selectControllers } from './registry.js';
+import { CONTROLLERS, controllersElsewhere, forDeploymentApis, selectControllers } from './registry.js';
 
 const KUBE_CONTROLLER_MANAGER_NAMES = `
   serviceaccount-token-controller serviceaccount-token endpoints-controller endpoint endpointslice-controller endpointslice
@@ -105,5 +105,23 @@ describe('--controllers', () => {
   it('has no name that two controllers go by', () => {
     const names = CONTROLLERS.flatMap(({ aliases = [], name }) => [name, ...aliases]);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('the controllers of Deployments', () => {
+  // One that is not would cache the pods of all namespaces on each replica.
+  it('are all in slots, whatever is turned on, but for the turns of rollouts, which no slot allows', () => {
+    const all = forDeploymentApis(
+      selectControllers('deployment,replicaset'),
+      ['apps/v1', 'rollkeeper.dev/v1'],
+      {
+        ...{ drainSessions: true, evictionRequests: true, experimentServices: true, maxRollouts: 3 },
+        ...{ watchAdmission: true, lastingHistory: true, statefulSets: true, daemonSets: true },
+      },
+    );
+    expect(all.length).toBeGreaterThan(10);
+    expect(all.filter(({ perNamespace }) => !perNamespace).map(({ name }) => name)).toEqual([
+      'rollout-turns',
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../src/machinery/clock/index.js';
+import { SystemClock, toRfc3339 } from '../../src/machinery/clock/index.js';
 import { EVICTION_REQUEST_GATE } from '../../src/machinery/options/feature-gates.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { podBody, startApiServer } from './api-server-harness.js';
@@ -39,6 +39,7 @@ describe('a server without the feature gate', () => {
 });
 
 describe('a server with the feature gate', () => {
+  const clock = new SystemClock();
   let server: RunningApiServer;
   let uid: string;
 
@@ -56,7 +57,7 @@ describe('a server with the feature gate', () => {
 
   beforeAll(async () => {
     server = await startApiServer({
-      ...{ tls: true, gates: [EVICTION_REQUEST_GATE] },
+      ...{ tls: true, clock, gates: [EVICTION_REQUEST_GATE] },
       users: [{ token: 'janes-token', username: 'jane' }],
     });
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
@@ -108,7 +109,7 @@ describe('a server with the feature gate', () => {
         { ...eviction, status },
         { 'content-type': 'application/apply-patch+yaml' },
       );
-    const now = toRfc3339(Date.now());
+    const now = toRfc3339(clock.now());
     const begun = await apply('evictionrequest-controller', {
       targetResponders: [{ ...RESPONDERS[0], state: 'Active' }],
       responders: [{ name: 'acme.io/a', startTime: now }],

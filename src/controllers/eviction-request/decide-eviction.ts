@@ -23,18 +23,18 @@ type EvictionStatus = NonNullable<Eviction['status']>;
 
 /** The target as it is now. */
 export interface SeenTarget {
-  /** `ended`: it is there, and has succeeded or failed. */
+  /** `ended`: the pod still exists, and has succeeded or failed. */
   readonly state: 'there' | 'ended' | 'gone';
-  /** Its own responders; they count until the turns have been written. */
+  /** The responders that the pod names. They count until the turns have been written. */
   readonly responders: readonly DeepReadonly<EvictionResponder>[];
 }
 
 interface Seen {
   readonly eviction: ReadableEviction;
   readonly target: SeenTarget;
-  /** All of this target. */
+  /** All requests for this target. */
   readonly requests: readonly ReadableRequest[];
-  /** Another eviction of the target is older, and has not ended. */
+  /** Whether another eviction of the target is the active one. */
   readonly isDuplicate: boolean;
   readonly nowMs: number;
 }
@@ -44,9 +44,12 @@ interface Decision {
   readonly recheckMs?: number;
 }
 
+/** Limit of the requesters that an eviction names in its status, in its labels and as its owners. */
 const MAX_REQUESTERS = 100;
+/** The reason of a request or an eviction that was refused before any responder had a turn. */
+export const EVICTION_INVALID = 'EvictionInvalid';
 
-/** Whether a request asks for the eviction now; one that is being deleted does not. */
+/** Whether a request asks for the eviction now. A request that is being deleted does not. */
 export function isAsking({ metadata, spec }: ReadableRequest): boolean {
   return metadata.deletionTimestamp === undefined && spec.intent === 'Eviction';
 }
@@ -61,8 +64,8 @@ export function decideEviction(seen: Seen): Decision | undefined {
   const { generation = 1 } = eviction.metadata;
   const base = { ...eviction.status, observedGeneration: generation };
   if (isDuplicate) {
-    const message = 'Another eviction of the same target is under way';
-    return { status: { ...base, conditions: failed(seen, 'EvictionInvalid', message) } };
+    const conditions = failed(seen, EVICTION_INVALID, 'Another eviction of the same target is under way');
+    return { status: { ...base, ...canceledTurns(eviction), conditions } };
   }
   const isCanceled = !requests.some(isAsking);
   const state: TargetState = target.state !== 'there' ? 'gone' : isCanceled ? 'canceled' : 'there';
@@ -84,6 +87,16 @@ export function decideEviction(seen: Seen): Decision | undefined {
       conditions: conditionsOf(seen, state, isThrough),
     },
     ...(recheckMs !== undefined && { recheckMs }),
+  };
+}
+
+/** Two evictions may both have begun before the cache showed them together. The API refuses a turn that outlasts its eviction. */
+function canceledTurns({ status }: ReadableEviction): Pick<DeepReadonly<EvictionStatus>, 'targetResponders'> {
+  if (!status?.targetResponders) return {};
+  return {
+    targetResponders: status.targetResponders.map((turn) =>
+      turn.state === 'Active' ? { ...turn, state: 'Canceled' } : turn,
+    ),
   };
 }
 
@@ -124,8 +137,8 @@ function both({ eviction, nowMs }: Seen, gone: Result, ended: Result): Condition
 }
 
 /**
- * The requesters by name: those that ask first, then the others, those that were there before included. Of more than a
- * hundred, those that have withdrawn are left out first.
+ * The requesters, the known ones first, then the new ones by name. Of more than a hundred, requesters that have withdrawn are left
+ * out first.
  */
 function requestersOf(
   { status }: ReadableEviction,
@@ -133,7 +146,9 @@ function requestersOf(
 ): NonNullable<EvictionStatus['requesters']> {
   const asking = new Set(requests.filter(isAsking).map(({ spec }) => spec.requester));
   const before = (status?.requesters ?? []).map(({ name }) => name);
-  const names = [...new Set([...before, ...requests.map(({ spec }) => spec.requester).toSorted()])];
+  const isFull = before.length >= MAX_REQUESTERS && before.every((name) => asking.has(name));
+  const added = isFull ? [] : requests.map(({ spec }) => spec.requester).toSorted();
+  const names = [...new Set([...before, ...added])];
   const withdrawn = names.filter((name) => !asking.has(name));
   const kept = new Set([...names.filter((name) => asking.has(name)), ...withdrawn].slice(0, MAX_REQUESTERS));
   return names
@@ -150,32 +165,46 @@ export interface EvictionMetadata {
 
 const ROLES: ReadonlySet<string> = new Set(['requester', 'responder', 'requester-responder']);
 
-/** The missing metadata of an eviction; undefined if nothing is missing. Owners are never taken away: that is the collector's. */
+/**
+ * The missing metadata of an eviction; undefined if nothing is missing. Owners are never removed here: that is the task of the garbage
+ * collector. There are at most a hundred that exist, because one tenant may create any number of requests for a pod. When some of
+ * them are deleted, others take their place.
+ */
 export function decideMetadata(
   eviction: ReadableEviction,
   requests: readonly ReadableRequest[],
 ): EvictionMetadata | undefined {
-  const requesters = new Set(requests.map(({ spec }) => spec.requester));
-  const responders = new Set(eviction.status?.targetResponders?.map(({ name }) => name));
   const { labels: current = {}, ownerReferences: owners = [] } = eviction.metadata;
-  const wanted = (name: string): string | null => {
-    if (requesters.has(name)) return responders.has(name) ? 'requester-responder' : 'requester';
-    return responders.has(name) ? 'responder' : null;
-  };
-  const own = Object.keys(current).filter((name) => ROLES.has(current[name] ?? ''));
-  const labels = [...new Set([...requesters, ...responders, ...own])]
-    .filter((name) => (current[name] ?? null) !== wanted(name))
-    .map((name) => [name, wanted(name)] as const);
+  const labels = missingLabels(current, requests, eviction.status?.targetResponders);
   const known = new Set(owners.map(({ uid }) => uid));
-  const added = requests
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter(({ metadata: { uid } }) => uid === undefined || !known.has(uid))
-    .map(ownerReferenceTo);
+  const living = requests.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const others = living.filter(({ metadata: { uid } }) => uid === undefined || !known.has(uid));
+  const room = Math.max(0, MAX_REQUESTERS - (living.length - others.length));
+  const added = others.slice(0, room).map(ownerReferenceTo);
   if (labels.length === 0 && added.length === 0) return undefined;
   return { labels: Object.fromEntries(labels), ownerReferences: [...owners, ...added] };
 }
 
-/** A request owns the evictions that were made for it: they go when all of them have gone. */
+function missingLabels(
+  current: Readonly<Record<string, string>>,
+  requests: readonly ReadableRequest[],
+  turns: DeepReadonly<EvictionStatus>['targetResponders'] = [],
+): readonly (readonly [name: string, value: string | null])[] {
+  const own = Object.keys(current).filter((name) => ROLES.has(current[name] ?? ''));
+  const asked = new Set(requests.map(({ spec }) => spec.requester));
+  const labelled = own.filter((name) => asked.has(name));
+  const requesters = new Set([...new Set([...labelled, ...asked])].slice(0, MAX_REQUESTERS));
+  const responders = new Set(turns.map(({ name }) => name));
+  const wanted = (name: string): string | null => {
+    if (requesters.has(name)) return responders.has(name) ? 'requester-responder' : 'requester';
+    return responders.has(name) ? 'responder' : null;
+  };
+  return [...new Set([...requesters, ...responders, ...own])]
+    .filter((name) => (current[name] ?? null) !== wanted(name))
+    .map((name) => [name, wanted(name)] as const);
+}
+
+/** Requests own the evictions of their target, so an eviction is collected when all of its requests were deleted. */
 export function ownerReferenceTo({ metadata }: ReadableRequest) {
   const { name, uid = '' } = metadata;
   return { apiVersion: 'lifecycle.k8s.io/v1alpha1', kind: 'EvictionRequest', name, uid };

@@ -8,20 +8,20 @@ import {
   setCondition,
 } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
-import { isAsking, ownerReferenceTo } from './decide-eviction.js';
+import { EVICTION_INVALID, isAsking, ownerReferenceTo } from './decide-eviction.js';
 
 type ReadableEviction = DeepReadonly<Eviction>;
 type ReadableRequest = DeepReadonly<EvictionRequest>;
 
 interface Seen {
   readonly request: ReadableRequest;
-  /** All of its target, itself included. */
+  /** All requests for its target, itself included. */
   readonly requests: readonly ReadableRequest[];
-  /** All of its target. */
+  /** The evictions of its target that say something about it, see {@link answering}. */
   readonly evictions: readonly ReadableEviction[];
   /** The UID of the pod with the target's name; undefined if there is none. */
   readonly podUid: string | undefined;
-  /** Whether an eviction of the namespace has this name. */
+  /** Whether another eviction of the namespace has this name. */
   readonly isTaken: (name: string) => boolean;
   readonly nowMs: number;
 }
@@ -48,7 +48,7 @@ export function decideRequest(seen: Seen): Decision | undefined {
     return {
       status: statusOf(seen, [
         [TARGET_EVICTED, 'False', 'EvictionFailed', ''],
-        [EVICTION_FAILED, 'True', 'EvictionInvalid', problem],
+        [EVICTION_FAILED, 'True', EVICTION_INVALID, problem],
       ]),
     };
   }
@@ -63,26 +63,57 @@ export function decideRequest(seen: Seen): Decision | undefined {
   return { status: statusOf(seen, copied), ...(creates && { creates: newEviction(seen, pod) }) };
 }
 
-/** Gone, or invalid from the beginning. A request that was canceled may ask again. */
+/** Whether the result of a request is final: its pod is gone, or it was refused. A request that was canceled may ask again. */
 export function isOver({ status }: ReadableRequest): boolean {
-  if (isConditionTrue(status?.conditions, TARGET_EVICTED)) return true;
-  const failed = findCondition(status?.conditions, EVICTION_FAILED);
-  return failed?.status === 'True' && failed.reason === 'EvictionInvalid';
+  return isConditionTrue(status?.conditions, TARGET_EVICTED) || isRefused(status?.conditions);
+}
+
+function isRefused(conditions: DeepReadonly<Condition[]> | undefined): boolean {
+  const failed = findCondition(conditions, EVICTION_FAILED);
+  return failed?.status === 'True' && failed.reason === EVICTION_INVALID;
 }
 
 function isFailed({ status }: ReadableEviction): boolean {
   return isConditionTrue(status?.conditions, EVICTION_FAILED);
 }
 
-/** The eviction that has succeeded; else the oldest one that goes on; else the one that failed last. */
-export function relevantOf(evictions: readonly ReadableEviction[]): ReadableEviction | undefined {
-  const succeeded = evictions.find(({ status }) => isConditionTrue(status?.conditions, TARGET_EVICTED));
-  return succeeded ?? oldestActive(evictions) ?? evictions.toSorted(byFailure).at(-1);
+/**
+ * The evictions whose results are copied to the requests for their target. An eviction that was refused says nothing about the
+ * target: it is a second one, which a user has created. A request that copied this result would never ask again, because
+ * a refused request is final.
+ */
+export function answering(evictions: readonly ReadableEviction[]): readonly ReadableEviction[] {
+  return evictions.filter(({ status }) => !isRefused(status?.conditions));
 }
 
-/** The oldest eviction that has not ended: the others of its target are duplicates. */
-export function oldestActive(evictions: readonly ReadableEviction[]): ReadableEviction | undefined {
-  return evictions.filter((each) => !hasEvictionEnded(each)).toSorted(byAge)[0];
+/** The eviction that has succeeded; else the active one; else the one that failed last. */
+function relevantOf(evictions: readonly ReadableEviction[]): ReadableEviction | undefined {
+  const succeeded = evictions.find(({ status }) => isConditionTrue(status?.conditions, TARGET_EVICTED));
+  return succeeded ?? activeOf(evictions) ?? first(evictions, (a, b) => byFailure(b, a));
+}
+
+/**
+ * The active eviction of a target. All others that have not ended are duplicates. One whose responders have begun goes before an
+ * older one, so that an eviction made by hand never interrupts a responder.
+ */
+export function activeOf(evictions: readonly ReadableEviction[]): ReadableEviction | undefined {
+  const open = evictions.filter((each) => !hasEvictionEnded(each));
+  return first(open, (a, b) => Number(hasBegun(b)) - Number(hasBegun(a)) || byAge(a, b));
+}
+
+/** Whether its responders have got their turns. */
+function hasBegun({ status }: ReadableEviction): boolean {
+  return (status?.targetResponders ?? []).length > 0;
+}
+
+/** A target may have as many evictions as its requesters have changed their minds, so they are not sorted. */
+function first(
+  evictions: readonly ReadableEviction[],
+  compare: (a: ReadableEviction, b: ReadableEviction) => number,
+): ReadableEviction | undefined {
+  let found: ReadableEviction | undefined;
+  for (const each of evictions) if (!found || compare(each, found) < 0) found = each;
+  return found;
 }
 
 function byAge({ metadata: a }: ReadableEviction, { metadata: b }: ReadableEviction): number {
@@ -131,10 +162,20 @@ function newEviction(
   };
 }
 
-/** `pod-1-web`, or the next number that is free. */
+/**
+ * `pod-1-web`, or the next number that is free. The name of a pod may leave no room for the number. Then its end is cut off, and pods
+ * whose names begin alike share their numbers: the name only informs, and `spec.target` says which pod it is.
+ */
 function freeName(podName: string, isTaken: Seen['isTaken']): string {
   for (let number = 1; ; number++) {
-    const name = `pod-${number}-${podName}`.slice(0, LONGEST_NAME).replace(/[-.]$/, '');
+    const name = withoutEnd(`pod-${number}-${podName}`.slice(0, LONGEST_NAME));
     if (!isTaken(name)) return name;
   }
+}
+
+/** The name of an object ends with a letter or a digit. */
+function withoutEnd(name: string): string {
+  let end = name.length;
+  while ('-.'.includes(name.charAt(end - 1))) end--;
+  return name.slice(0, end);
 }

@@ -17,19 +17,19 @@ import { parseTimeMs } from '../shared/index.js';
 type ReadableEviction = DeepReadonly<Eviction>;
 type Turn = DeepReadonly<TargetResponder>;
 
-/** The situation of an eviction's target. `gone` includes pods that have ended. */
+/** The state of an eviction's target. `gone` includes pods that have ended. `canceled`: no requester asks for the eviction. */
 export type TargetState = 'there' | 'gone' | 'canceled';
 
 /** The turns of the responders. */
 export interface Turns {
   readonly responders: readonly Turn[];
-  /** All have had their turn. */
+  /** Whether all have had their turn. */
   readonly isThrough: boolean;
   /** When the active responder loses its turn unless it gives a sign of life, milliseconds from now. */
   readonly recheckMs?: number;
 }
 
-/** The first turns, before anything was decided: those of the pod, and the responder that every pod has. */
+/** The turns of a new eviction: those of the responders that the pod names, and of the last responder, which every pod has. */
 export function firstTurns(responders: readonly DeepReadonly<EvictionResponder>[]): readonly Turn[] {
   return [...responders, IMPERATIVE_EVICTOR]
     .map(({ name, priority }) => ({ name, priority, state: 'Inactive' as const }))
@@ -37,8 +37,8 @@ export function firstTurns(responders: readonly DeepReadonly<EvictionResponder>[
 }
 
 /**
- * The next turns. They go from the highest priority down: to the next responder when one says that it is done, or gives no
- * sign of life for 20 minutes. Source: computeResponderProgression in k/k pkg/controller/evictionrequest.
+ * The next turns, from the highest priority to the lowest. A responder passes its turn on when it reports its completion, or when it
+ * gives no sign of life for 20 minutes. Source: computeResponderProgression in k/k pkg/controller/evictionrequest.
  * @param turns in the order of their priority
  */
 export function decideTurns(
@@ -60,7 +60,7 @@ export function decideTurns(
   return { responders: withState(turns, at, 'Active'), isThrough, recheckMs: leftMs };
 }
 
-/** Until the heartbeat of a responder is overdue; one that just begins has all of the time. */
+/** The time until the heartbeat of a responder is overdue, milliseconds. A new turn has the whole time. */
 function leftOf(report: DeepReadonly<ResponderStatus> | undefined, nowMs: number): number {
   const aliveMs = parseTimeMs(report?.heartbeatTime ?? report?.startTime) ?? nowMs;
   return aliveMs + HEARTBEAT_DEADLINE_MS - nowMs;

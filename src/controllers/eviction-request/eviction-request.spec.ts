@@ -5,7 +5,14 @@ import type {
   ResponderStatus,
   WithEvictionResponders,
 } from '../../machinery/kubernetes/index.js';
-import { Eviction, EvictionRequest, Pod, findCondition } from '../../machinery/kubernetes/index.js';
+import {
+  Eviction,
+  EvictionRequest,
+  Pod,
+  checkDns1123Subdomain,
+  checkQualifiedName,
+  findCondition,
+} from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
 import { aPod } from '../../testing/pod-builder.js';
@@ -172,23 +179,180 @@ describe('the request of an eviction', () => {
     await lab.rest();
     expect(lab.result()).toEqual(['TargetEvicted=True PodDeleted', 'Failed=False Succeeded']);
   });
+});
 
-  it('does not make an eviction of a second one that a user has created', async () => {
+describe('a second eviction that a user has made by hand', () => {
+  const A = { name: 'acme.io/a', priority: 2000 };
+  const BY_HAND = 'mine';
+  const make = (status?: Eviction['status']): void =>
+    void lab.cluster.seed<Eviction>(Eviction, {
+      ...{ apiVersion: 'lifecycle.k8s.io/v1alpha1', kind: 'Eviction' },
+      metadata: { name: BY_HAND, namespace: 'default' },
+      spec: { target: { pod: { name: 'web-1', uid: UID } } },
+      ...(status && { status }),
+    });
+  const byHand = (): Eviction | undefined =>
+    lab.evictions().find(({ metadata }) => metadata.name === BY_HAND);
+  const isRefused = (): void => {
+    const found = findCondition(byHand()?.status?.conditions, 'Failed');
+    expect(found).toMatchObject({ status: 'True', reason: 'EvictionInvalid' });
+  };
+  const GOES_ON = ['TargetEvicted=False AwaitingEviction', 'Failed=False AwaitingEviction'];
+
+  it('is refused, and no responder gets a turn in it', async () => {
     lab.pod();
     lab.request();
     await lab.rest();
     await lab.clock.advance(1000);
-    lab.cluster.seed<Eviction>(Eviction, {
-      ...{ apiVersion: 'lifecycle.k8s.io/v1alpha1', kind: 'Eviction' },
-      metadata: { name: 'mine', namespace: 'default' },
-      spec: { target: { pod: { name: 'web-1', uid: UID } } },
+    make();
+    await lab.rest();
+    isRefused();
+    expect(byHand()?.status?.targetResponders).toBeUndefined();
+    expect(lab.result()).toEqual(GOES_ON);
+  });
+
+  it('does not interrupt a responder of the first, also of the same second and with an earlier name', async () => {
+    lab.pod([A]);
+    lab.request();
+    await lab.rest();
+    make();
+    await lab.rest();
+    isRefused();
+    expect(lab.states()).toEqual([`${A.name} Active`, `${EVICTOR} Inactive`]);
+  });
+
+  it('does not end the request when the first one is deleted: another one is made', async () => {
+    lab.pod();
+    lab.request();
+    await lab.rest();
+    await lab.clock.advance(1000);
+    make();
+    await lab.rest();
+    lab.cluster.vanish(Eviction, 'default/pod-1-web-1');
+    await lab.rest();
+    expect(lab.result()).toEqual(GOES_ON);
+    lab.cluster.vanish(Pod, 'default/web-1');
+    await lab.rest();
+    expect(lab.result()).toEqual(['TargetEvicted=True PodDeleted', 'Failed=False Succeeded']);
+  });
+
+  it('does not end the request when the first one fails in the same second', async () => {
+    lab.pod([A]);
+    lab.request();
+    await lab.rest();
+    make();
+    await lab.rest();
+    await lab.intend('Withdrawn');
+    await lab.rest();
+    expect(lab.result()[1]).toBe('Failed=True CanceledDueToNoRequesters');
+    await lab.intend('Eviction');
+    await lab.rest();
+    expect(lab.result()).toEqual(GOES_ON);
+  });
+
+  it('loses its turns if both have begun before the cache showed them together', async () => {
+    lab.pod();
+    lab.request();
+    await lab.rest();
+    await lab.clock.advance(1000);
+    make({
+      targetResponders: [{ name: EVICTOR, priority: 100, state: 'Active' }],
+      responders: [{ name: EVICTOR, startTime: toRfc3339(lab.clock.now()) }],
     });
     await lab.rest();
-    const mine = lab.evictions().find(({ metadata }) => metadata.name === 'mine');
-    expect(findCondition(mine?.status?.conditions, 'Failed')).toMatchObject({
-      ...{ status: 'True', reason: 'EvictionInvalid' },
+    isRefused();
+    expect(byHand()?.status?.targetResponders?.map(({ state }) => state)).toEqual(['Canceled']);
+    expect(lab.result()).toEqual(GOES_ON);
+  });
+
+  it('is adopted if there is no first one', async () => {
+    lab.pod();
+    lab.request();
+    make();
+    await lab.rest();
+    expect(lab.evictions().map(({ metadata }) => metadata.name)).toEqual([BY_HAND]);
+    expect(byHand()?.metadata.ownerReferences?.map(({ name }) => name)).toEqual(['r']);
+    expect(lab.result()).toEqual(GOES_ON);
+  });
+});
+
+describe('the name of an eviction', () => {
+  const LONGEST = 253;
+  const named = async (...names: readonly string[]): Promise<string[]> => {
+    names.forEach((name, index) => {
+      const pod = aPod({ name, phase: 'Running' });
+      pod.metadata.uid = UID.replace(/.$/, String(index));
+      lab.cluster.seed(Pod, pod);
+      lab.request(`r-${index}`, { target: { pod: { name, uid: pod.metadata.uid } } });
     });
-    expect(mine?.status?.targetResponders).toBeUndefined();
+    await lab.rest();
+    return lab.evictions().map(({ metadata }) => metadata.name);
+  };
+
+  it('is that of the pod with a number, if both have room', async () => {
+    const name = 'x'.repeat(LONGEST - 'pod-1-'.length);
+    expect(await named(name)).toEqual([`pod-1-${name}`]);
+  });
+
+  it('loses the end of the longest names, and pods that differ there alone share their numbers', async () => {
+    const begin = 'x'.repeat(LONGEST - 2);
+    const names = await named(`${begin}-a`, `${begin}-b`, `${begin}-c`);
+    expect(names.map((each) => each.slice(0, 10))).toEqual(['pod-1-xxxx', 'pod-2-xxxx', 'pod-3-xxxx']);
+    expect(lab.evictions().map(({ spec }) => spec.target.pod?.name)).toEqual(
+      ['a', 'b', 'c'].map((end) => `${begin}-${end}`),
+    );
+  });
+
+  it.each(['--', '---', '.'])('is valid if it is cut within %j', async (middle) => {
+    const cut = LONGEST - 'pod-1-'.length;
+    const begin = 'x'.repeat(cut - middle.length);
+    const [name = ''] = await named(`${begin}${middle}${'y'.repeat(LONGEST - cut)}`);
+    expect(name).toBe(`pod-1-${begin}`);
+    expect(checkDns1123Subdomain(name)).toEqual([]);
+  });
+
+  it('leaves room for names of requesters of any valid length as its labels', async () => {
+    lab.pod();
+    const requester = `${'d'.repeat(63)}.io/${'k'.repeat(63)}`;
+    lab.request('r', { requester });
+    await lab.rest();
+    expect(lab.evictions()[0]?.metadata.labels?.[requester]).toBe('requester');
+    expect(checkQualifiedName(requester)).toEqual([]);
+  });
+});
+
+describe('an eviction that more requests ask for than it can name', () => {
+  const MANY = 250;
+  const add = (from: number, count: number): void => {
+    for (let at = from; at < from + count; at++)
+      lab.request(`r-${at}`, { requester: `example.com/drainer-${at}` });
+  };
+  const sizes = () => {
+    const [{ metadata, status } = {} as Partial<Eviction>] = lab.evictions();
+    const asking = Object.values(metadata?.labels ?? {}).filter((role) => role === 'requester');
+    return [asking.length, metadata?.ownerReferences?.length, status?.requesters?.length];
+  };
+
+  it('names a hundred, and all requests get its result', async () => {
+    lab.pod();
+    add(0, MANY);
+    await lab.rest();
+    expect(sizes()).toEqual([100, 100, 100]);
+    lab.cluster.vanish(Pod, 'default/web-1');
+    await lab.rest();
+    for (let at = 0; at < MANY; at++) expect(lab.result(`r-${at}`)[0]).toBe('TargetEvicted=True PodDeleted');
+  });
+
+  it('is owned by others when its owners are deleted, so it is not collected', async () => {
+    lab.pod();
+    add(0, MANY);
+    await lab.rest();
+    const owners = lab.evictions()[0]?.metadata.ownerReferences ?? [];
+    const deleted = new Set(owners.map(({ uid }) => uid));
+    for (const { name } of owners) lab.cluster.vanish(EvictionRequest, `default/${name}`);
+    await lab.rest();
+    const now = lab.evictions()[0]?.metadata.ownerReferences ?? [];
+    expect(now.filter(({ uid }) => !deleted.has(uid))).toHaveLength(100);
   });
 });
 

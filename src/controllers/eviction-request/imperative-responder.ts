@@ -19,19 +19,19 @@ import {
 const FIRST_RETRY_MS = 5000;
 const ATTEMPTS = / \(attempts=(\d{1,6})\)/;
 
-/** The attempts that a message tells of. */
+/** The number of failed attempts, as the message of an earlier report has it; 0 if it has none. */
 export function attemptsIn(message: string | undefined): number {
   return Number(ATTEMPTS.exec(message ?? '')?.[1] ?? 0);
 }
 
-/** The wait after so many failed attempts: doubling from 5 s, and never longer than a heartbeat may wait. */
+/** The delay after this number of failed attempts: it doubles from 5 s up to the interval between two heartbeats. */
 export function retryAfterMs(attempts: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(Math.max(0, attempts - 1), 20), HEARTBEAT_EVERY_MS);
 }
 
 /**
- * The last responder of every pod: evicts it by the `eviction` subresource, so budgets count, and tries again while that is
- * refused. Each attempt is a sign of life, so after a crash nothing but the time since the last one has to be known.
+ * The last responder of every pod. It evicts the pod by the `eviction` subresource, so budgets count, and retries while the API
+ * refuses. Each attempt is a sign of life, so a replica that takes over needs to know the time of the last attempt only.
  * Source: k/k pkg/controller/imperativeevictionresponder.
  */
 export const imperativeEvictionResponder = clusterController<Eviction>({
@@ -75,7 +75,7 @@ async function attempt(
     return { message: `Pod ${name} was evicted, and ends gracefully` };
   } catch (error) {
     const { code = 500 } = apiStatusOf(error) ?? {};
-    // Without an answer of the server it is not known whether the attempt counts.
+    // Without an answer of the server it is unknown whether the pod was evicted, so the attempt is not counted.
     if (code < 400 || code > 499 || code === 401) throw error;
     const attempts = attemptsIn(message) + 1;
     return { message: `Pod ${name} cannot be evicted (attempts=${attempts}): ${errorMessage(error)}` };

@@ -27,8 +27,9 @@ const MAX_PRIORITY = 100_000;
 const FINAL_STATES: readonly string[] = ['Canceled', 'Completed', 'Interrupted'];
 
 /**
- * The status of an eviction has several writers. What none of them may do is refused here: a second active responder, a turn out
- * of order, a report for another responder, a result that is taken back. Source: ValidateEvictionStatusUpdate.
+ * The status of an eviction has several writers, and this validation protects them from each other. It refuses a second active
+ * responder, a turn that is out of order, a report for another responder, and a change of a final result. Source:
+ * ValidateEvictionStatusUpdate.
  */
 export function validateEvictionStatus(
   status: Status,
@@ -43,7 +44,7 @@ export function validateEvictionStatus(
   validateTurns(status, old, { isFinal, nowMs }, errors);
 }
 
-/** A result stays once it is there. @returns whether there is one */
+/** A result that is set cannot be changed. @returns whether the eviction has a result */
 function validateResults(status: Status, old: Status, errors: FieldError[]): boolean {
   let isFinal = false;
   for (const type of [TARGET_EVICTED, EVICTION_FAILED]) {
@@ -68,7 +69,7 @@ function validateRequesters(
   });
 }
 
-/** @returns whether each has a name of its own */
+/** @returns whether all names are valid, and no two are equal */
 function validateNames(
   entries: readonly { readonly name?: string }[],
   path: string,
@@ -162,7 +163,7 @@ function validatePriority(
     errors.push(invalid(at, priority, 'field cannot be modified once set'));
 }
 
-/** A responder that works and has not said that it is done keeps its turn until its heartbeat is overdue. */
+/** A responder that has not reported its completion keeps its turn until its heartbeat is overdue. */
 function validateEndOfTurn(
   { completionTime, heartbeatTime, startTime }: DecodedResponderStatus,
   { isFinal, nowMs }: Situation,
@@ -180,7 +181,7 @@ function validateEndOfTurn(
     );
 }
 
-/** The states that each responder may have now, by its name. Turns go from the highest priority down, and never back. */
+/** The states that each responder may have now, by its name. Turns go from the highest priority to the lowest, and never back. */
 function expectedStates(
   responders: readonly Responder[],
   before: readonly Responder[],

@@ -4,13 +4,13 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
-/** The target of a request, or of an eviction, as it was decoded. */
+/** The target of a request or of an eviction, as it was decoded. */
 export type DecodedTarget = { readonly pod?: Decoded<EvictionPodReference> } | undefined;
 
 const PATH = 'spec.target';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A target is one pod, by its name and its UID. */
+/** A target is one pod, identified by its name and its UID. */
 export function validateTarget(target: DecodedTarget, errors: FieldError[]): void {
   if (!target?.pod) {
     errors.push(invalid(PATH, '', 'must specify one of: `pod`'));
@@ -30,7 +30,7 @@ export function validateTarget(target: DecodedTarget, errors: FieldError[]): voi
     );
 }
 
-/** An eviction is always about the pod that it was made for. */
+/** The target of a request or of an eviction cannot be changed. */
 export function validateSameTarget(target: DecodedTarget, old: DecodedTarget, errors: FieldError[]): void {
   if (!sameMeaning(target, old)) errors.push(invalid(PATH, target ?? null, FIELD_IMMUTABLE));
 }

@@ -6,7 +6,7 @@ import { invalid, required, tooLong } from '../validation/field-errors.js';
 /** The report of a responder, as it was decoded. */
 export type DecodedResponderStatus = Decoded<ResponderStatus>;
 
-/** Clocks may differ by this much, milliseconds. */
+/** The largest accepted difference between two clocks, milliseconds. */
 export const CLOCK_SKEW_MS = 30_000;
 const LONGEST_MS = 10 * 365 * 24 * 3_600_000;
 const MAX_MESSAGE = 4000;
@@ -14,7 +14,7 @@ const MAX_MESSAGE = 4000;
 interface Reported {
   readonly status: DecodedResponderStatus;
   readonly old: DecodedResponderStatus | undefined;
-  /** The turn of the responder. */
+  /** Whether the responder has its turn. */
   readonly isActive: boolean;
   readonly path: string;
   readonly nowMs: number;
@@ -22,7 +22,7 @@ interface Reported {
 
 type Moment = 'startTime' | 'heartbeatTime' | 'expectedCompletionTime' | 'completionTime';
 
-/** A responder changes its report only while it has its turn, and its times are of the present. */
+/** A responder may change its report only during its turn, and the times that it sets must be of the present. */
 export function validateResponderStatus(report: Reported, errors: FieldError[]): void {
   const { isActive, old, path, status } = report;
   if (old && !isActive && !sameMeaning(status, old)) {
@@ -73,7 +73,7 @@ function validateCompletion(report: Reported, errors: FieldError[]): void {
   if (isAfterStart(report, 'completionTime', errors)) validatePresent(report, 'completionTime', errors);
 }
 
-/** Refuses a change of a time that is there. */
+/** Refuses a change of a time that is set. @returns whether it was set before */
 function isKeptOnceSet(report: Reported, moment: Moment, errors: FieldError[]): boolean {
   const { old, path, status } = report;
   if (old?.[moment] === undefined) return false;
@@ -104,7 +104,7 @@ function isChanged({ old, status }: Reported, moment: Moment): boolean {
   return timeOf(status[moment] ?? '') !== timeOf(old?.[moment] ?? '');
 }
 
-/** Epoch milliseconds; zero for what is no time. */
+/** Epoch milliseconds; 0 for a text that is not a time. */
 function timeOf(text: string): number {
   return Date.parse(text) || 0;
 }

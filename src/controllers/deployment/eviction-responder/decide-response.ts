@@ -2,9 +2,9 @@ import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubern
 import { ON_EVICTION, SURGE, decideReplacement, findCondition } from '@rollkeeper/machinery/kubernetes';
 import type { Progress } from '../../shared/index.js';
 
-/** The response to the eviction of a pod that is there. */
+/** The response to the eviction of a pod that exists. */
 export interface Response extends Progress {
-  /** The pod is to be replaced: its Deployment learns that from an annotation of the pod. */
+  /** Whether the Deployment must replace the pod. It learns that from an annotation of the pod. */
   readonly asks: boolean;
 }
 
@@ -16,8 +16,8 @@ interface Seen {
 }
 
 /**
- * The response to the eviction of a pod: its Deployment starts another pod first, by its policy `on-eviction`. Where it would
- * not, the next responder has its turn at once, so that no drain waits for what never comes.
+ * The response to the eviction of a pod: its Deployment starts another pod first, by its policy `on-eviction`. If it would start
+ * none, the next responder gets its turn at once, so that no drain waits for a pod that never comes.
  */
 export function decideResponse({ deployment, namespaceAnnotations, pod }: Seen): Response {
   const { name } = pod.metadata;

@@ -10,6 +10,7 @@ import {
   ReplicaSet,
 } from '../../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
+import { FakeInformers } from '../../../testing/fake-informers.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { aPod } from '../../../testing/pod-builder.js';
 import { aReplicaSet } from '../../../testing/replicaset-harness.js';
@@ -26,6 +27,8 @@ interface Shape {
   readonly namespaceAnnotations?: Record<string, string>;
   readonly state?: ResponderState;
   readonly edit?: (deployment: Deployment) => void;
+  /** The objects that the caches do not have yet. @default none */
+  readonly unseen?: 'deployment' | 'both owners' | 'the policy';
 }
 
 function aLab({
@@ -33,20 +36,30 @@ function aLab({
   edit,
   namespaceAnnotations,
   state = 'Active',
+  unseen,
 }: Shape = {}) {
   const clock = new FakeClock();
   const cluster = new FakeCluster(clock);
-  const running = runController(createEvictionResponder(['apps/v1']), cluster, { clock });
+  const informers = new FakeInformers(cluster);
+  const running = runController(createEvictionResponder(['apps/v1']), cluster, { clock, informers });
+  const hideIf = (isHidden: boolean, seed: () => void): void => {
+    if (isHidden) informers.pause();
+    seed();
+    informers.dropHeld();
+    informers.resume();
+  };
   const deployment = aDeployment({ annotations });
   deployment.metadata = { ...deployment.metadata, uid: 'd-1', generation: 1 };
   deployment.status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1 };
   edit?.(deployment);
   const { name } = deployment.metadata;
-  cluster.seed(Deployment, deployment);
+  if (unseen === 'the policy')
+    cluster.seed(Deployment, { ...deployment, metadata: { ...deployment.metadata, annotations: {} } });
+  hideIf(unseen !== undefined, () => void cluster.seed(Deployment, deployment));
   const set = aReplicaSet();
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: 'd-1', controller: true };
   set.metadata = { ...set.metadata, uid: 's-1', ownerReferences: [owner] };
-  cluster.seed(ReplicaSet, set);
+  hideIf(unseen === 'both owners', () => void cluster.seed(ReplicaSet, set));
   if (namespaceAnnotations)
     cluster.seed<Namespace>(Namespace, {
       ...{ apiVersion: 'v1', kind: 'Namespace' },
@@ -186,6 +199,68 @@ describe('a Deployment that responds to an eviction', () => {
     expect(lab.report()?.completionTime).toBeDefined();
     expect(lab.report()?.message).toContain('Left to the next responder: ');
     expect(lab.report()?.message).toContain(why);
+  });
+
+  it.each(['deployment', 'both owners', 'the policy'] as const)(
+    'keeps its turn if the caches do not have %s yet',
+    async (unseen) => {
+      const lab = aLab({ unseen });
+      await lab.sync();
+      expect(lab.asked()).toBe(toRfc3339(lab.clock.now()));
+      expect(lab.report()?.completionTime).toBeUndefined();
+      expect(lab.report()?.message).toContain('starts another pod');
+    },
+  );
+
+  it('leaves the turn to the next responder if an owner was deleted and created again', async () => {
+    const lab = aLab();
+    const deployment = lab.cluster.all<Deployment>(Deployment)[0];
+    if (!deployment) throw new Error('there is no Deployment');
+    lab.cluster.vanish(Deployment, `default/${deployment.metadata.name}`);
+    lab.cluster.seed(Deployment, { ...deployment, metadata: { ...deployment.metadata, uid: 'd-2' } });
+    await lab.sync();
+    expect(lab.report()?.message).toContain('no Deployment controls pod web-1');
+    expect(lab.report()?.completionTime).toBeDefined();
+  });
+
+  it('asks the API for owners once, before it declines, and not while it replaces', async () => {
+    const owners = (lab: ReturnType<typeof aLab>): string[] =>
+      lab.cluster.requests
+        .filter(({ type, verb }) => verb === 'get' && type.resource !== 'pods')
+        .map(({ type }) => type.resource);
+    const replacing = aLab();
+    await replacing.sync();
+    expect(owners(replacing)).toEqual([]);
+    const declining = aLab({ annotations: {} });
+    await declining.sync();
+    await declining.sync();
+    expect(owners(declining)).toEqual(['replicasets', 'deployments']);
+  });
+
+  it('leaves the mark on the pod while it has its turn in another eviction of the pod', async () => {
+    const lab = aLab({ state: 'Canceled' });
+    const eviction = lab.cluster.peek<Eviction>(Eviction, KEY);
+    if (!eviction) throw new Error('there is no eviction');
+    const now = toRfc3339(lab.clock.now());
+    lab.cluster.seed<Eviction>(Eviction, {
+      ...eviction,
+      metadata: { name: 'another', namespace: 'default' },
+      status: {
+        targetResponders: [{ name: OWN, priority: 10_000, state: 'Active' }],
+        responders: [{ name: OWN, startTime: now, heartbeatTime: now }],
+      },
+    });
+    await lab.change({ status: { responders: [{ name: OWN, startTime: now, heartbeatTime: now }] } });
+    const body = { metadata: { annotations: { [EVICTION_ASKED]: now } } };
+    await lab.cluster.patch(Pod, { namespace: 'default', name: 'web-1' }, { type: 'merge', body });
+    const patches = lab.cluster.count('patch', Pod);
+    await lab.sync();
+    expect(lab.asked()).toBe(now);
+    expect(lab.cluster.count('patch', Pod), 'neither removed nor written again').toBe(patches);
+  });
+
+  it('is in slots: a replica processes and caches the namespaces of its slots alone', () => {
+    expect(createEvictionResponder(['apps/v1']).perNamespace).toBe(true);
   });
 
   it('goes by the default of its Namespace', async () => {

@@ -3,7 +3,9 @@ import type {
   DeepReadonly,
   Deployment,
   Eviction as EvictionObject,
+  KubernetesObject,
   Pod as PodObject,
+  ReplicaSet as ReplicaSetObject,
   ResponderStatus,
 } from '@rollkeeper/machinery/kubernetes';
 import {
@@ -12,16 +14,18 @@ import {
   Eviction,
   Pod,
   ReplicaSet,
+  apiVersionOf,
   controllerOf,
   isEvictionToBeNoted,
   responderStatusOf,
 } from '@rollkeeper/machinery/kubernetes';
-import type { ControllerDefinition, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
-import { defineController, isConflict, unlessGone, updateStatus } from '@rollkeeper/runtime';
+import type { ControllerDefinition, Kind, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
+import { defineController, findOwner, isConflict, unlessGone, updateStatus } from '@rollkeeper/runtime';
 import {
   EVICTION_INDEX,
   HEARTBEAT_EVERY_MS,
   endOf,
+  evictionsFor,
   openTurnOf,
   podOf,
   reported,
@@ -31,14 +35,15 @@ import { deploymentTypeOf } from '../kubernetes/deployment-api.js';
 import type { DeploymentApi } from '../kubernetes/deployment-api.js';
 import { namespaceDefaults } from '../state/namespace-defaults.js';
 import { decideResponse } from './decide-response.js';
+import type { Response } from './decide-response.js';
 
-/** The request on the pod lapses after five minutes: it is repeated well before that. */
+/** The mark on the pod lapses after five minutes. It is repeated well before that. */
 const ASKED_AGAIN_MS = 120_000;
 
 /**
- * The responder of Deployments with `on-eviction: surge` to evictions by request (docs/ROLLOUTS.md): it marks the pod as the
- * `eviction` subresource does, so that the policy replaces it, and reports until the pod is gone. It keeps nothing: all that it
- * does follows from the Eviction, so that another replica goes on with it.
+ * The responder of Deployments with `on-eviction: surge` to evictions by request (docs/ROLLOUTS.md). It marks the pod as the
+ * `eviction` subresource does, so that the policy replaces the pod, and reports until the pod is gone. It has no state of its own:
+ * all that it does follows from the Eviction, so another replica can continue.
  */
 export function createEvictionResponder(apis: readonly DeploymentApi[]): ControllerDefinition {
   const kinds = apis.map(deploymentTypeOf);
@@ -46,6 +51,7 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
     name: 'eviction-surge',
     for: Eviction,
     queue: 'local',
+    perNamespace: true,
     serviceAccount: 'deployment-controller',
   } as const;
   return defineController<EvictionObject>(traits, ({ informers }) => {
@@ -59,7 +65,7 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
           type !== 'deleted' && responderStatusOf(object, DEPLOYMENT_RESPONDER.name) !== undefined,
       ],
       async reconcile(_request, context) {
-        const { client, clock, lister, object: eviction } = context;
+        const { client, clock, object: eviction } = context;
         if (!eviction) return {};
         const { name = '' } = eviction.spec.target.pod ?? {};
         const { namespace = '' } = eviction.metadata;
@@ -70,14 +76,12 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
         }
         const pod = await podOf(eviction, context);
         const nowMs = clock.now();
-        const deployment = pod && deploymentOf(pod, lister, kinds);
-        const namespaceAnnotations = defaultsOf(namespace);
         const end = endOf(name, pod);
-        const response = end || !pod ? undefined : decideResponse({ pod, deployment, namespaceAnnotations });
+        const response = end || !pod ? undefined : await respond(pod, kinds, defaultsOf(namespace), context);
         const progress = end ?? response;
         if (!progress) return {};
         const asked = pod && response?.asks ? await ask(pod, nowMs, context) : undefined;
-        // Each request on the pod is reported, so that it is known as one's own when it is to be taken back.
+        // Each mark is reported. By that, this responder recognizes its own mark when it has to remove it.
         const isDue = asked !== undefined && isUnreported(asked, report, nowMs);
         const status = reported(eviction, report, { ...progress, isDue }, nowMs);
         if (status) await updateStatus<EvictionObject>(client, Eviction, eviction, status);
@@ -90,7 +94,7 @@ export function createEvictionResponder(apis: readonly DeploymentApi[]): Control
 
 type Access = Pick<ReconcileContext, 'client' | 'signal'>;
 
-/** Marks the pod for the policy of its Deployment, as an eviction by the subresource does. @returns the mark that it has then */
+/** Marks the pod for the policy of its Deployment, as the `eviction` subresource does. @returns the mark on the pod afterwards */
 async function ask(pod: DeepReadonly<PodObject>, nowMs: number, access: Access): Promise<string | undefined> {
   if (!isEvictionToBeNoted(pod, nowMs)) return pod.metadata.annotations?.[EVICTION_ASKED];
   const asked = toRfc3339(nowMs);
@@ -98,7 +102,7 @@ async function ask(pod: DeepReadonly<PodObject>, nowMs: number, access: Access):
   return asked;
 }
 
-/** Whether a mark is newer than the last report. A mark of the future, or one that is no time, is not from here. */
+/** Whether a mark is newer than the last report. This responder has written neither a mark of the future nor one that is no time. */
 function isUnreported(
   asked: string,
   { heartbeatTime }: DeepReadonly<ResponderStatus>,
@@ -109,13 +113,14 @@ function isUnreported(
 }
 
 /**
- * Takes back the mark of an eviction that was canceled, so that no pod is replaced that may stay. One that is newer than the
- * last report is of another request.
+ * Removes the mark of an eviction that was canceled, so that a pod that may stay is not replaced. A mark that is newer than the
+ * last report belongs to another request, and so does any mark while this responder has its turn in another eviction of the pod.
  */
 async function takeBack(
   eviction: DeepReadonly<EvictionObject>,
   { lister, ...access }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
 ): Promise<void> {
+  if (evictionsFor(eviction, lister).some((other) => openTurnOf(other, DEPLOYMENT_RESPONDER.name))) return;
   const { name = '', uid } = eviction.spec.target.pod ?? {};
   const pod = lister<PodObject>(Pod).get(`${eviction.metadata.namespace}/${name}`);
   const asked = pod?.metadata.uid === uid ? pod?.metadata.annotations?.[EVICTION_ASKED] : undefined;
@@ -143,16 +148,55 @@ async function note(
   }
 }
 
+/**
+ * The response by the Deployment in the cache. A refusal passes the turn on for good, and the cache may be behind: it may not have the
+ * owners of a new pod yet, or an older version of them. So a refusal is decided again by the Deployment in the API.
+ */
+async function respond(
+  pod: DeepReadonly<PodObject>,
+  kinds: readonly Kind<Deployment>[],
+  namespaceAnnotations: Readonly<Record<string, string>> | undefined,
+  { lister, ...access }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
+): Promise<Response> {
+  const cached = cachedDeployment(pod, lister, kinds);
+  const response = decideResponse({ pod, deployment: cached, namespaceAnnotations });
+  if (response.asks) return response;
+  const deployment = await readDeployment(pod, kinds, access);
+  return decideResponse({ pod, deployment, namespaceAnnotations });
+}
+
 /** By the UIDs of the owners, so that it is not another one of the name. */
-function deploymentOf(
+function cachedDeployment(
   pod: DeepReadonly<PodObject>,
   lister: ListerOf,
-  kinds: readonly ReturnType<typeof deploymentTypeOf>[],
+  kinds: readonly Kind<Deployment>[],
 ): DeepReadonly<Deployment> | undefined {
-  const { namespace } = pod.metadata;
-  const byPod = controllerOf(pod);
-  const set = byPod && lister(ReplicaSet).get(`${namespace}/${byPod.name}`);
-  const bySet = set && set.metadata.uid === byPod.uid ? controllerOf(set) : undefined;
-  const found = kinds.map((kind) => bySet && lister<Deployment>(kind).get(`${namespace}/${bySet.name}`));
-  return found.find((each) => each !== undefined && each.metadata.uid === bySet?.uid);
+  const set = findOwner(pod, ReplicaSet, lister(ReplicaSet));
+  const found = kinds.map((kind) => set && findOwner(set, kind, lister(kind)));
+  return found.find((each) => each !== undefined);
+}
+
+async function readDeployment(
+  pod: DeepReadonly<PodObject>,
+  kinds: readonly Kind<Deployment>[],
+  access: Access,
+): Promise<Deployment | undefined> {
+  const set = await readOwner<ReplicaSetObject>(pod, ReplicaSet, access);
+  for (const kind of kinds) {
+    const deployment = set && (await readOwner(set, kind, access));
+    if (deployment) return deployment;
+  }
+  return undefined;
+}
+
+async function readOwner<T extends KubernetesObject>(
+  owned: DeepReadonly<KubernetesObject>,
+  kind: Kind<T>,
+  { client, signal }: Access,
+): Promise<T | undefined> {
+  const reference = controllerOf(owned);
+  if (reference?.kind !== kind.kind || reference.apiVersion !== apiVersionOf(kind)) return undefined;
+  const { namespace } = owned.metadata;
+  const owner = await unlessGone(client.get<T>(kind, { namespace, name: reference.name }, { signal }));
+  return owner?.metadata.uid === reference.uid ? owner : undefined;
 }

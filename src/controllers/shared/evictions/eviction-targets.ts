@@ -3,7 +3,7 @@ import { Eviction, EvictionRequest, isPodFinished } from '@rollkeeper/machinery/
 import type { ListerOf, ResourceEvent } from '@rollkeeper/runtime';
 import { Pod, indexBy, watch } from '@rollkeeper/runtime';
 
-/** Requests and evictions by the pod that they are about. */
+/** Name of the index that finds requests and evictions by their pod. */
 const TARGET_INDEX = 'eviction-target';
 
 interface Targeting extends KubernetesObject {
@@ -15,16 +15,16 @@ function targetsOf({ metadata, spec }: DeepReadonly<Targeting>): string[] {
   return uid === undefined ? [] : [`${metadata.namespace}/${uid}`];
 }
 
-/** Both kinds by the pod, as `namespace/UID`. */
+/** The indexes of requests and evictions, by `NAMESPACE/UID` of their pod. */
 export const TARGET_INDEXES = [
   indexBy<EvictionRequest>(EvictionRequest, TARGET_INDEX, targetsOf),
   indexBy<Eviction>(Eviction, TARGET_INDEX, targetsOf),
 ];
 
-/** Evictions alone by the pod. */
+/** The index of evictions by their pod, for responders, which do not read requests. */
 export const EVICTION_INDEX = indexBy<Eviction>(Eviction, TARGET_INDEX, targetsOf);
 
-/** The evictions of the pod that an object is about. */
+/** The evictions of the pod that a request or an eviction is about. */
 export function evictionsFor(
   object: DeepReadonly<Targeting>,
   listerOf: ListerOf,
@@ -34,7 +34,7 @@ export function evictionsFor(
   ]);
 }
 
-/** The requests about the pod that an object is about. */
+/** The requests for the pod that a request or an eviction is about. */
 export function requestsFor(
   object: DeepReadonly<Targeting>,
   listerOf: ListerOf,
@@ -49,7 +49,7 @@ function evictionsOfPod({ metadata }: DeepReadonly<Pod>, listerOf: ListerOf) {
   return [...listerOf<Eviction>(Eviction).byIndex(TARGET_INDEX, target)].map((eviction) => eviction.metadata);
 }
 
-/** A pod that begins to end, has ended, or is gone, concerns its evictions. */
+/** Whether a pod is being deleted, has ended, or was deleted: its evictions depend on that. */
 function isEndOfPod(event: ResourceEvent<Pod>): boolean {
   if (event.type === 'added') return false;
   if (event.type === 'deleted') return true;
@@ -58,7 +58,7 @@ function isEndOfPod(event: ResourceEvent<Pod>): boolean {
   return began || isPodFinished(old) !== isPodFinished(object);
 }
 
-/** Wakes the evictions of pods that end. @param delayMs for a controller that lets others report first. @default 0 */
+/** Wakes the evictions of pods that end. @param delayMs the delay of a controller that lets others report first. @default 0 */
 export function watchEndingPods(delayMs = 0) {
   return { ...watch<Pod>(Pod, evictionsOfPod, isEndOfPod), ...(delayMs > 0 && { urgency: { delayMs } }) };
 }

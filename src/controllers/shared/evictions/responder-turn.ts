@@ -13,11 +13,11 @@ import { parseTimeMs } from '../pods/pod-readiness.js';
 type ReadableEviction = DeepReadonly<Eviction>;
 type ReadableReport = DeepReadonly<ResponderStatus>;
 
-/** A sign of life is due after this time, however little happens. */
+/** The longest interval between two signs of life of a responder, even if nothing happens. */
 export const HEARTBEAT_EVERY_MS = 180_000;
 const LONGEST_MESSAGE = 4000;
 
-/** The report of a responder that has its turn and is not done; undefined for any other. */
+/** The report of a responder that has its turn and has not completed it; undefined for any other responder. */
 export function openTurnOf(eviction: ReadableEviction, responder: string): ReadableReport | undefined {
   const turn = eviction.status?.targetResponders?.find(({ name }) => name === responder);
   const report = responderStatusOf(eviction, responder);
@@ -26,8 +26,8 @@ export function openTurnOf(eviction: ReadableEviction, responder: string): Reada
 }
 
 /**
- * The pod of an eviction: the one of its UID, or none. A cache that does not have it may be behind, and reports are final: then
- * the API is asked.
+ * The pod of an eviction, by its UID; undefined if it does not exist. Reports are final and the cache may be behind, so a pod that
+ * the cache does not have is read from the API.
  */
 export async function podOf(
   { metadata: { namespace }, spec }: ReadableEviction,
@@ -43,15 +43,15 @@ export async function podOf(
 /** The progress that a responder reports. */
 export interface Progress {
   readonly message: string;
-  /** It stops: the pod is gone, or another responder is to try. */
+  /** Whether the turn is over: the pod was deleted, or the next responder must try. */
   readonly isDone?: boolean;
-  /** A sign of life is due now, also with the same message. @default false */
+  /** Whether a sign of life is due now, even with the same message. @default false */
   readonly isDue?: boolean;
-  /** When the pod is expected to be gone, epoch milliseconds. */
+  /** When the deletion of the pod is expected to end, epoch milliseconds. */
   readonly expectedMs?: number;
 }
 
-/** The progress of a pod that goes by itself from now on; undefined for one that does not. */
+/** The progress of a pod that was deleted, has ended, or is being deleted; undefined for any other pod. */
 export function endOf(podName: string, pod: DeepReadonly<PodObject> | undefined): Progress | undefined {
   if (!pod) return { message: `Pod ${podName} is gone`, isDone: true };
   if (isPodFinished(pod)) return { message: `Pod ${podName} has ended`, isDone: true };
@@ -61,8 +61,8 @@ export function endOf(podName: string, pod: DeepReadonly<PodObject> | undefined)
 }
 
 /**
- * The status with the progress of a responder; undefined if it says nothing new and its heartbeat is not due. Every change is a
- * sign of life as well.
+ * The status with the progress of a responder; undefined if the progress is not new and no heartbeat is due. Every change counts as a
+ * sign of life.
  */
 export function reported(
   { status = {} }: ReadableEviction,
