@@ -65,6 +65,7 @@ export type {
   ManagerExtensionFactory,
 } from './operator/manager/manager-extension.js';
 export type { PlannedWrite, SyncPlan } from './operator/manager/plan-sync.js';
+export type { SlotOwners } from './operator/manager/slot-owners.js';
 export type { ProbeServerOptions } from './operator/manager/probe-server.js';
 export { stopSignal } from './operator/manager/stop-signal.js';
 export {

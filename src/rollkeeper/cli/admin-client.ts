@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage, errorCode } from '@rollkeeper/machinery/errors';
 import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { printError } from '@rollkeeper/machinery/process';
 import type { ServerTrust } from '@rollkeeper/tls';
 import type { AliveReplicas, AskedReplica } from './alive-replicas.js';
 import { dataDirOption, readNamed } from './shared-options.js';
@@ -168,7 +169,7 @@ async function send<T>(
   const { request } = await import('undici');
   const dispatcher = trustedAgent(trust);
   try {
-    const { body, statusCode } = await request(url + path, {
+    const { body, headers, statusCode } = await request(url + path, {
       dispatcher,
       method: change ? 'POST' : 'GET',
       headers: {
@@ -179,6 +180,7 @@ async function send<T>(
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     const text = await body.text();
+    warnOf(headers['warning']);
     if (statusCode >= 200 && statusCode < 300) return parseJson(text) as T;
     throw new AdminRefusal(reasonIn(text) ?? `${url}${path} answered ${statusCode}`);
   } finally {
@@ -208,4 +210,23 @@ function reasonIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The warnings that were printed: a command that asks again and again says each once. */
+const warned = new Set<string>();
+
+/** Prints the warnings of an answer, such as that the part of a replica is missing. */
+function warnOf(header: string | readonly string[] | undefined): void {
+  for (const text of warningsIn([header ?? []].flat().join(', '))) {
+    if (warned.has(text)) continue;
+    warned.add(text);
+    printError(`rollkeeper: warning: ${text}`);
+  }
+}
+
+/** The texts of a header `Warning`, of the form `299 - "text", 299 - "another"`. */
+export function warningsIn(header: string): readonly string[] {
+  return [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  );
 }

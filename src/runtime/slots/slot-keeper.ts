@@ -43,6 +43,7 @@ export class SlotKeeper {
   private reported: string | undefined;
   private reportedAtMs = Number.NEGATIVE_INFINITY;
   private standbys = 0;
+  private assigned: readonly AssignedSlot[] = [];
   /** The numbers that the log has. */
   private told = '0 0';
   /** The failure goes on, and the log has it. */
@@ -55,6 +56,11 @@ export class SlotKeeper {
   /** How many slots this replica stands by for. */
   get standbyCount(): number {
     return this.standbys;
+  }
+
+  /** The slots with their holders, as this replica last saw them; none before it has seen any. */
+  get slots(): readonly AssignedSlot[] {
+    return this.assigned;
   }
 
   /** Runs until aborted, then leaves the table: the standbys take over, while the runs in progress here end. Never rejects. */
@@ -95,6 +101,7 @@ export class SlotKeeper {
   /** Everything here happens at one moment: no run sees a part of it. */
   private apply(slots: readonly AssignedSlot[]): void {
     const { copies, held, replica } = this.deps;
+    this.assigned = slots;
     const owned = new Map(
       slots.flatMap(({ epoch, owner }, slot) => (owner === replica ? [[slot, epoch] as const] : [])),
     );

@@ -88,6 +88,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     decisions,
     running,
     traces: parts.traces,
+    slots: () => manager.slotOwners,
     lease: () => readLease(manager.election, clock),
     peers,
     ...(peers.singleUses && { singleUses: peers.singleUses }),

@@ -10,6 +10,7 @@ import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/m
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { ServedCertificate } from '@rollkeeper/tls';
+import type { SlotOwners } from '@rollkeeper/runtime';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
 import type { OidcSignIn } from '../oidc/index.js';
 import type { Samples } from '../../insight/objectives/index.js';
@@ -122,6 +123,8 @@ export abstract class AdminPorts {
   abstract readonly consoleUrl?: string;
   /** The consoles of other clusters, this one perhaps among them. Absent: none is known. */
   abstract readonly clusters?: OtherClusters;
+  /** The replicas that work on the namespaces. Absent, or undefined: keys are not spread by slots. */
+  abstract readonly slots?: () => SlotOwners | undefined;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
   /** Shared by the replicas. Absent: this replica remembers for itself. */

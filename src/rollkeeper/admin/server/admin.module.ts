@@ -24,11 +24,13 @@ import { ObjectsController } from './objects.controller.js';
 import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
 import { OidcSignInController } from './oidc-sign-in.controller.js';
+import { OtherReplicas } from './other-replicas.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
 import { SightInterceptor } from './route-sight.js';
 import { SignInController } from './sign-in.controller.js';
+import { SlotReplicas } from './slot-replicas.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
 import { StatusSource } from './status-source.js';
@@ -86,6 +88,8 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     fromOptions(AdminPorts, 'ports'),
     { provide: EventStreams, useFactory: () => new EventStreams() },
     StoreWatch,
+    OtherReplicas,
+    SlotReplicas,
     ClusterView,
     ExplainSource,
     BrowserSessions,

@@ -1,4 +1,5 @@
 import { ConflictException, HttpException } from '@nestjs/common';
+import type { Response } from 'express';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 
@@ -11,4 +12,10 @@ export async function answered<T>(work: Promise<T>): Promise<T> {
     if (error instanceof ApiStatusError) throw new HttpException({ error: error.message }, error.code);
     throw error;
   }
+}
+
+/** Adds a warning to an answer, in the header in which Kubernetes has its own. */
+export function warn(response: Pick<Response, 'append'>, text: string): void {
+  const plain = text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');
+  response.append('Warning', `299 - "${plain}"`);
 }

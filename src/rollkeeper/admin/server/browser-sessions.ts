@@ -31,6 +31,8 @@ type ShownIdentity =
 
 export interface ShownSession {
   readonly by: 'session';
+  /** As the browser sent it; any replica with the same admin token can open it. */
+  readonly sealed: string;
   /** The user whom a replica has authenticated. Absent: the session is that of a token. */
   readonly user?: UserInfo;
   /** Reading this path is all that it is good for. Absent: it has no such limit. */
@@ -100,10 +102,10 @@ export class BrowserSessions {
     const { endsMs, onlyReads } = who;
     if (who.user) {
       delete request.headers.authorization;
-      return { by: 'session', user: who.user, endsMs, onlyReads };
+      return { by: 'session', sealed: shown, user: who.user, endsMs, onlyReads };
     }
     request.headers.authorization = `Bearer ${who.token}`;
-    return { by: 'session', endsMs, onlyReads };
+    return { by: 'session', sealed: shown, endsMs, onlyReads };
   }
 
   /** A user's session needs a replica that impersonates, and is never one of the cluster's own users, regardless of who sealed it. */

@@ -1,4 +1,3 @@
-import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, RunningSync } from '../../insight/explain/index.js';
 import { isAbout } from '../../insight/explain/index.js';
@@ -7,8 +6,8 @@ import type { LeaseView, Peer } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import type { ObjectiveReport, Samples } from '../../insight/objectives/index.js';
 import { reportObjectives } from '../../insight/objectives/index.js';
+import { OtherReplicas } from './other-replicas.js';
 import type { PeerAnswer } from './peer-client.js';
-import { PeerClient } from './peer-client.js';
 import { hasEnded, silenceOf } from './seen-replicas.js';
 import type { ReplicaStatus, StoreView } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
@@ -67,21 +66,12 @@ export interface ClusterSnapshot {
 
 /** Queries all replicas, so that each of them can show the whole. */
 @Injectable()
-export class ClusterView implements BeforeApplicationShutdown {
-  private readonly client: PeerClient;
-  /** The last known ones: the registry is in the store, which may be down. */
-  private lastPeers: readonly Peer[] = [];
-
+export class ClusterView {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(StoreWatch) private readonly store: StoreWatch,
-  ) {
-    this.client = new PeerClient(ports.token);
-  }
-
-  beforeApplicationShutdown(): void {
-    this.client.close();
-  }
+    @Inject(OtherReplicas) private readonly others: OtherReplicas,
+  ) {}
 
   async local(): Promise<LocalView> {
     const { certificate, clock, config, identity, running, startedAtMs, status } = this.ports;
@@ -98,7 +88,7 @@ export class ClusterView implements BeforeApplicationShutdown {
 
   async snapshot(): Promise<ClusterSnapshot> {
     const reading = this.store.ask(() => this.ports.lease()).catch(() => undefined);
-    const [peers, lease] = await Promise.all([this.peers(), reading]);
+    const [peers, lease] = await Promise.all([this.others.all(), reading]);
     const views = await Promise.all(peers.map((peer) => this.replicaView(peer)));
     const replicas = views.filter((view) => view !== undefined);
     const leads = lease && lease.remainingMs > 0 && lease.holder !== '' ? lease.holder : undefined;
@@ -140,15 +130,6 @@ export class ClusterView implements BeforeApplicationShutdown {
     return reportObjectives([...(objectives ? [objectives.samples()] : []), ...others], clock.now());
   }
 
-  private async peers(): Promise<readonly Peer[]> {
-    const { identity, peers, startedAtMs } = this.ports;
-    const self: Peer = { identity, adminUrl: '', pid: process.pid, startedAtMs };
-    const known = await this.store.ask(() => peers.peers()).catch(() => this.lastPeers);
-    this.lastPeers = known;
-    this.client.keepOnly(known);
-    return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
-  }
-
   /** Undefined: the replica has fallen silent, and its port is closed, so that its process has ended. */
   private async replicaView(peer: Peer): Promise<ReplicaView | undefined> {
     const { clock } = this.ports;
@@ -156,7 +137,7 @@ export class ClusterView implements BeforeApplicationShutdown {
     const beganMs = clock.now();
     const answer: PeerAnswer<LocalView> = isSelf
       ? { answer: await this.local() }
-      : await this.client.ask<LocalView>(peer, '/admin/local');
+      : await this.others.client.ask<LocalView>(peer, '/admin/local');
     if (hasEnded(answer, peer)) return undefined;
     const { answer: local } = answer;
     const problem = silenceOf(answer, peer);
@@ -181,12 +162,9 @@ export class ClusterView implements BeforeApplicationShutdown {
   }
 
   private async askOthers<T>(path: string): Promise<T[]> {
-    const { identity: self } = this.ports;
     // One that hangs would make each of these questions wait.
-    const others = (await this.peers()).filter(
-      ({ identity, silentMs }) => identity !== self && silentMs === undefined,
-    );
-    const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
+    const others = await this.others.that(({ silentMs }) => silentMs === undefined);
+    const answers = await Promise.all(others.map((peer) => this.others.client.ask<T>(peer, path)));
     return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   }
 }

@@ -8,6 +8,7 @@ import { ClusterView } from './cluster-view.js';
 import type { FeedEvent } from './console-feed.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ExplainSource } from './explain-source.js';
+import { OtherReplicas } from './other-replicas.js';
 import { StoreWatch } from './store-watch.js';
 
 describe('the live feed of the console', () => {
@@ -22,7 +23,7 @@ describe('the live feed of the console', () => {
     cluster = new FakeCluster();
     ports = anAdminPorts({ informers: new FakeInformers(cluster) });
     store = new StoreWatch(ports);
-    const view = new ClusterView(ports, store);
+    const view = new ClusterView(ports, store, new OtherReplicas(ports, store));
     feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view, store), store);
     leave = new AbortController();
     events = [];
@@ -78,7 +79,7 @@ describe('the live feed of the console', () => {
   it('says where there are no rollouts to be shown, because no controller watches Deployments', async () => {
     const others = anAdminPorts();
     const silent = new StoreWatch(others);
-    const view = new ClusterView(others, silent);
+    const view = new ClusterView(others, silent, new OtherReplicas(others, silent));
     const source = new ExplainSource(others, view, silent);
     const seen: FeedEvent[] = [];
     const viewer = { send: (event: FeedEvent) => void seen.push(event), drained: async () => undefined };

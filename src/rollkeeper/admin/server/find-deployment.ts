@@ -19,13 +19,15 @@ interface FoundDeployment {
 
 /** @throws NotFoundException; ServiceUnavailableException while it may be one that is not cached yet, or that another replica holds */
 export function findDeployment(
-  ports: Pick<AdminPorts, 'caches'>,
+  ports: Pick<AdminPorts, 'caches' | 'slots'>,
   { api, name, namespace }: DeploymentInPath,
 ): FoundDeployment {
+  // Other slots may be on their way to it; its own are complete.
+  const isWhole = ports.slots?.()?.owns(namespace) ?? false;
   const key = `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}`;
   for (const caches of deploymentCaches(ports)) {
     if (api !== undefined && api !== caches.apiVersion) continue;
-    if (isFilling(caches)) throw stillListing();
+    if (!isWhole && isFilling(caches)) throw stillListing();
     const deployment = caches.deployments.lister.get(key);
     if (deployment) return { caches, key, deployment };
     if (caches.deployments.showsNamespace?.(namespace) === false) throw heldElsewhere(namespace);

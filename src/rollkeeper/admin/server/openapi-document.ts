@@ -83,6 +83,11 @@ const logLevelBody = {
   },
 };
 const limit = inQuery('limit', { type: 'integer', maximum: 1000 }, 'keys of each kind');
+const ofOne = inQuery(
+  'scope',
+  { type: 'string', enum: ['replica'] },
+  'with slots: only what this replica owns; by default it asks the others too, and a header Warning names those that do not answer',
+);
 const onKey = (summary: string) => ({
   post: change(summary, [inPath('controller')], keyBody, NOT_FOUND),
 });
@@ -202,10 +207,10 @@ export const OPENAPI_DOCUMENT = {
       ...read('The log level'),
       put: change('Sets the log level until the process ends', [], logLevelBody),
     },
-    '/admin/queues': read('Each queue with its counts'),
+    '/admin/queues': read('Each queue with its counts', [ofOne]),
     '/admin/queues/{controller}': read(
       'Waiting, running (by whom, since when), delayed (until when), parked (with the last error and the next try)',
-      [inPath('controller'), limit],
+      [inPath('controller'), limit, ofOne],
       NOT_FOUND,
     ),
     '/admin/queues/{controller}/key': read(
@@ -336,7 +341,7 @@ export const OPENAPI_DOCUMENT = {
     ]),
     '/admin/objects/{resource}/{name}/{verb}': onObject([inPath('resource'), inPath('name')]),
     '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
-    '/admin/deployments': read('Each Deployment with its state in one sentence'),
+    '/admin/deployments': read('Each Deployment with its state in one sentence', [ofOne]),
     '/admin/explain/deployments/{namespace}/{name}': read(
       'Why a rollout is where it is',
       [

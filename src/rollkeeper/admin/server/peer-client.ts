@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { request } from 'undici';
-import { errorCode, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import { UnsupportedError, errorCode, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import { trustedAgent } from '@rollkeeper/tls';
 import type { Peer } from './admin-ports.js';
@@ -9,6 +9,8 @@ import { isSameSecret } from './decide-access.js';
 
 /** A replica that takes longer than this to answer is shown as unreachable. */
 const PEER_TIMEOUT_MS = 800;
+/** An answer, or one event of a stream, may have so many characters. */
+const LONGEST_ANSWER = 32 << 20;
 
 /**
  * Proves to holders of the admin token that a peer belongs to them, its address, and its certificate. Peers find each
@@ -29,7 +31,20 @@ export type PeerAnswer<T> =
       readonly isRefused?: boolean;
     };
 
-/** Queries other replicas, with the shared token, if there is one. */
+/** A request to another replica. */
+export interface PeerRequest {
+  readonly path: string;
+  /** @default 'GET' */
+  readonly method?: string;
+  /** JSON. @default none */
+  readonly body?: string;
+  /** The credential of the user in whose name it is sent. @default the token that the replicas share, if they do */
+  readonly credential?: string;
+  /** Milliseconds. For a stream, the longest silence. @default 800 */
+  readonly withinMs?: number;
+}
+
+/** Queries other replicas, with the shared token, if there is one, or with the credential of a user. */
 export class PeerClient {
   /** By the certificates that they trust. */
   private readonly agents = new Map<string, Dispatcher>();
@@ -37,24 +52,51 @@ export class PeerClient {
   constructor(private readonly token: string | undefined) {}
 
   async ask<T>(peer: Peer, path: string): Promise<PeerAnswer<T>> {
-    const { token } = this;
-    if (token !== undefined && !isSameSecret(peer.proof ?? '', proofOf(peer, token)))
-      return { problem: 'it does not have the admin token of this replica' };
+    return this.read<T>(peer, { path });
+  }
+
+  /** The answer to a question; any other status than 200 is a problem. */
+  async read<T>(peer: Peer, asked: PeerRequest): Promise<PeerAnswer<T>> {
     try {
-      const { body, statusCode } = await request(peer.adminUrl + path, {
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        headersTimeout: PEER_TIMEOUT_MS,
-        bodyTimeout: PEER_TIMEOUT_MS,
-        signal: AbortSignal.timeout(PEER_TIMEOUT_MS),
-        dispatcher: this.agentFor(peer),
-      });
-      const text = await body.text();
-      if (statusCode !== 200) return { problem: `it answers ${statusCode}` };
+      const { status, text } = await this.send(peer, asked);
+      if (status !== 200) return { problem: `it answers ${status}` };
       return { answer: parseJson(text) as T };
     } catch (error) {
-      const isOther = hasCode(error, 'WRONG_CERTIFICATE');
-      if (isOther) return { problem: 'another certificate than its own is shown there' };
-      return { problem: errorMessage(error), isRefused: errorCode(error) === 'ECONNREFUSED' };
+      return { problem: peerProblem(error), isRefused: errorCode(error) === 'ECONNREFUSED' };
+    }
+  }
+
+  /** An answer of any status. @throws why there is none, see {@link peerProblem} */
+  async send(peer: Peer, asked: PeerRequest): Promise<{ readonly status: number; readonly text: string }> {
+    const signal = AbortSignal.timeout(asked.withinMs ?? PEER_TIMEOUT_MS);
+    const { body, statusCode: status } = await this.open(peer, asked, signal);
+    let text = '';
+    for await (const part of textOf(body)) {
+      text += part;
+      assertShort(text);
+    }
+    return { status, text };
+  }
+
+  /**
+   * The events of a stream of server-sent events, parsed, until it ends.
+   * @throws why it does not answer or breaks off, see {@link peerProblem}; the signal's reason
+   */
+  async *events(peer: Peer, asked: PeerRequest, signal: AbortSignal): AsyncGenerator<unknown> {
+    const { body, statusCode } = await this.open(peer, asked, signal);
+    if (statusCode !== 200) {
+      body.destroy();
+      throw new UnsupportedError(`it answers ${statusCode}`);
+    }
+    let text = '';
+    for await (const part of textOf(body)) {
+      const messages = (text + part).split('\n\n');
+      text = messages.pop() ?? '';
+      assertShort(text);
+      for (const message of messages) {
+        const data = message.split('\n').find((line) => line.startsWith(DATA));
+        if (data !== undefined) yield parseJson(data.slice(DATA.length));
+      }
     }
   }
 
@@ -72,14 +114,64 @@ export class PeerClient {
     this.keepOnly([]);
   }
 
+  private async open(
+    peer: Peer,
+    { body, credential, method = 'GET', path, withinMs = PEER_TIMEOUT_MS }: PeerRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    this.assertIsOurs(peer, credential);
+    const secret = credential ?? this.token;
+    return request(peer.adminUrl + path, {
+      method,
+      headers: {
+        ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+      headersTimeout: withinMs,
+      bodyTimeout: withinMs,
+      signal,
+      dispatcher: this.agentFor(peer),
+    });
+  }
+
+  /** No credential leaves for an address that a writer to Redis may have made up. */
+  private assertIsOurs({ proof = '', ...peer }: Peer, credential: string | undefined): void {
+    const { token } = this;
+    if (token === undefined && credential !== undefined)
+      throw new UnsupportedError(
+        'without an admin token the replicas do not ask each other in the name of a user',
+      );
+    if (token !== undefined && !isSameSecret(proof, proofOf(peer, token)))
+      throw new UnsupportedError('it does not have the admin token of this replica');
+  }
+
   private agentFor(peer: Peer): Dispatcher {
     const key = certificatesOf(peer);
-    const known = this.agents.get(key);
-    if (known) return known;
-    const agent = trustedAgent({ by: 'fingerprint', sha256: peer.certificates ?? [] });
+    const agent =
+      this.agents.get(key) ?? trustedAgent({ by: 'fingerprint', sha256: peer.certificates ?? [] });
     this.agents.set(key, agent);
     return agent;
   }
+}
+
+const DATA = 'data: ';
+
+/** Why a replica does not answer, for people. */
+export function peerProblem(error: unknown): string {
+  return hasCode(error, 'WRONG_CERTIFICATE')
+    ? 'another certificate than its own is shown there'
+    : errorMessage(error);
+}
+
+function textOf(body: Dispatcher.ResponseData['body']): AsyncIterable<string> {
+  body.setEncoding('utf8');
+  return body as AsyncIterable<string>;
+}
+
+function assertShort(text: string): void {
+  if (text.length > LONGEST_ANSWER)
+    throw new UnsupportedError(`it answers with more than ${LONGEST_ANSWER >> 20} MiB`);
 }
 
 function certificatesOf({ certificates = [] }: Peer): string {

@@ -9,8 +9,9 @@ import {
   Post,
   Query,
   Req,
+  Res,
 } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type {
   KeyView,
   WorkQueueCounts,
@@ -19,9 +20,12 @@ import type {
   WorkQueueView,
 } from '@rollkeeper/runtime/work-queue';
 import { AdminPorts } from './admin-ports.js';
+import { AnsweredByOwner } from './answered-by-owner.js';
+import { isOfOneReplica, passOf } from './caller-pass.js';
 import { ClusterView } from './cluster-view.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
+import { SlotReplicas, warnOfMissing } from './slot-replicas.js';
 
 /** A key being processed by a replica. */
 interface RunningKey {
@@ -38,6 +42,11 @@ export interface QueueAnswer extends WorkQueueView {
   readonly running: readonly RunningKey[];
 }
 
+interface QueueCounts {
+  readonly controller: string;
+  readonly counts: WorkQueueCounts;
+}
+
 type AdminQueue = WorkQueueInspector & WorkQueueTending;
 
 interface KeyBody {
@@ -52,41 +61,70 @@ export class QueuesController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(ClusterView) private readonly cluster: ClusterView,
+    @Inject(SlotReplicas) private readonly replicas: SlotReplicas,
   ) {}
 
   @Get()
   @Shows('cluster')
-  async list(): Promise<{ controller: string; counts: WorkQueueCounts }[]> {
+  async list(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<readonly QueueCounts[]> {
     const queues = [...this.ports.queues()];
-    return Promise.all(
+    const own = await Promise.all(
       queues.map(async ([controller, queue]) => ({ controller, counts: await queue.counts() })),
     );
+    const others = await this.ofOthers<readonly QueueCounts[]>('/admin/queues', request, response);
+    return own.map((queue) => withCountsOf(queue, this.isSpread(queue.controller) ? others.flat() : []));
   }
 
   @Get(':controller')
   @Shows('keys')
-  async show(@Param('controller') name: string, @Query('limit') limit: unknown): Promise<QueueAnswer> {
+  async show(
+    @Param('controller') name: string,
+    @Query('limit') limit: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<QueueAnswer> {
     const { controller, queue } = this.queueOf(name);
-    const [counts, view, { replicas }] = await Promise.all([
+    const most = parseCount(limit, { fallback: 200, max: 1000 });
+    const path = `/admin/queues/${controller}?limit=${most}`;
+    const [counts, view, running, others] = await Promise.all([
       queue.counts(),
-      queue.inspect(parseCount(limit, { fallback: 200, max: 1000 })),
-      this.cluster.snapshot(),
+      queue.inspect(most),
+      isOfOneReplica(request) ? [] : this.running(controller),
+      this.isSpread(controller) ? this.ofOthers<QueueAnswer>(path, request, response) : [],
     ]);
-    const running = replicas.flatMap(({ identity, running: syncs }) =>
-      syncs
-        .filter((sync) => sync.controller === controller)
-        .map(({ controller: _, ...sync }) => ({ ...sync, replica: identity })),
-    );
-    return { controller, counts, running, ...view };
+    const all = [view, ...others];
+    return {
+      ...{ ...withCountsOf({ controller, counts }, others), running },
+      waiting: merged(
+        all.map(({ waiting }) => waiting),
+        ({ sinceMs }) => sinceMs,
+        most,
+      ),
+      delayed: merged(
+        all.map(({ delayed }) => delayed),
+        ({ dueMs }) => dueMs,
+        most,
+      ),
+      parked: merged(
+        all.map(({ parked }) => parked),
+        ({ parkedAtMs }) => parkedAtMs,
+        most,
+      ),
+    };
   }
 
   @Get(':controller/key')
+  @AnsweredByOwner()
   async key(@Param('controller') name: string, @Query('key') key: unknown): Promise<KeyView> {
     return this.queueOf(name).queue.inspectKey(parseKeyText(key));
   }
 
   /** Runs as soon as a worker is free, regardless of delays. */
   @Post(':controller/requeue')
+  @AnsweredByOwner()
   @HttpCode(200)
   requeue(
     @Param('controller') name: string,
@@ -101,6 +139,7 @@ export class QueuesController {
 
   /** Not processed until its object changes or it is unparked. */
   @Post(':controller/park')
+  @AnsweredByOwner()
   @HttpCode(200)
   park(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
     return this.change(name, body, request, 'parked', async (queue, key) => {
@@ -111,6 +150,7 @@ export class QueuesController {
   }
 
   @Post(':controller/unpark')
+  @AnsweredByOwner()
   @HttpCode(200)
   unpark(
     @Param('controller') name: string,
@@ -126,11 +166,33 @@ export class QueuesController {
 
   /** Drops all its state until its object changes. */
   @Post(':controller/purge')
+  @AnsweredByOwner()
   @HttpCode(200)
   purge(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
     return this.change(name, body, request, 'purged', async (queue, key) => {
       if (!(await queue.purge(key))) throw new NotFoundException({ error: `nothing is known of ${key}` });
     });
+  }
+
+  private async running(controller: string): Promise<readonly RunningKey[]> {
+    const { replicas } = await this.cluster.snapshot();
+    return replicas.flatMap(({ identity, running: syncs }) =>
+      syncs
+        .filter((sync) => sync.controller === controller)
+        .map(({ controller: _, ...sync }) => ({ ...sync, replica: identity })),
+    );
+  }
+
+  private isSpread(controller: string): boolean {
+    return this.ports.slots?.()?.spreads(controller) ?? false;
+  }
+
+  /** The parts of an answer that the other owners of slots have; none without slots. */
+  private async ofOthers<T>(path: string, request: Request, response: Response): Promise<readonly T[]> {
+    if (!this.ports.slots?.() || isOfOneReplica(request)) return [];
+    const asked = await this.replicas.askAll<T>(path, passOf(request, response));
+    warnOfMissing(response, asked);
+    return asked.answers.map(({ answer }) => answer);
   }
 
   private async change(
@@ -173,4 +235,28 @@ function reasonOf({ reason }: KeyBody): string {
   return typeof reason === 'string' && reason !== ''
     ? `parked by hand: ${reason.slice(0, 500)}`
     : 'parked by hand';
+}
+
+/** A queue that other replicas have a part of. */
+function withCountsOf({ controller, counts }: QueueCounts, others: readonly QueueCounts[]): QueueCounts {
+  const all = [counts, ...others.flatMap((other) => (other.controller === controller ? [other.counts] : []))];
+  const sum = (field: keyof WorkQueueCounts): number => all.reduce((total, each) => total + each[field], 0);
+  return {
+    controller,
+    counts: {
+      ...{ waiting: sum('waiting'), active: sum('active') },
+      ...{ delayed: sum('delayed'), parked: sum('parked') },
+    },
+  };
+}
+
+/** The first keys of several lists, by their times. A single list keeps its order. */
+function merged<T>(lists: readonly (readonly T[])[], timeOf: (key: T) => number, most: number): readonly T[] {
+  const [only = []] = lists;
+  return lists.length < 2
+    ? only
+    : lists
+        .flat()
+        .sort((a, b) => timeOf(a) - timeOf(b))
+        .slice(0, most);
 }

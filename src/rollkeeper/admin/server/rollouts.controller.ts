@@ -5,6 +5,7 @@ import {
   Get,
   HttpCode,
   Inject,
+  NotFoundException,
   Param,
   Post,
   Query,
@@ -34,14 +35,17 @@ import {
   rolloutHistory,
   rolloutTrack,
 } from '../../insight/rollout/index.js';
+import { unlessGone } from '@rollkeeper/client/api-client';
 import { AdminPorts } from './admin-ports.js';
+import { AnsweredByOwner } from './answered-by-owner.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
-import { findDeployment } from './find-deployment.js';
-import { parseBody } from './request-parsing.js';
+import { deploymentCaches, findDeployment } from './find-deployment.js';
+import { parseBody, parseName } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/act.js';
 import { Shows } from './route-sight.js';
+import { showsNamespace } from './slot-replicas.js';
 
 /** The part of a rollout that the console shows beside its explanation. */
 interface RolloutView {
@@ -74,6 +78,7 @@ export class RolloutsController {
   ) {}
 
   @Get()
+  @AnsweredByOwner()
   async show(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
@@ -206,9 +211,20 @@ export class RolloutsController {
     api: unknown,
     { client }: CallerApi,
   ): Promise<RolloutTarget> {
-    const { caches } = findDeployment(this.ports, { namespace, name, api });
-    const type = deploymentTypeOf(caches.apiVersion);
-    return { client, type, deployment: await answered(client.get<Deployment>(type, { namespace, name })) };
+    const ref = { namespace: parseName(namespace, 'namespace'), name: parseName(name, 'name') };
+    for (const type of this.typesOf({ ...ref, api })) {
+      const deployment = await answered(unlessGone(client.get<Deployment>(type, ref)));
+      if (deployment) return { client, type, deployment };
+    }
+    throw new NotFoundException({ error: `no Deployment ${namespace}/${name}` });
+  }
+
+  /** The types that a Deployment of this name may have: where another replica keeps it, the caches do not say which. */
+  private typesOf(named: { readonly namespace: string; readonly name: string; readonly api: unknown }) {
+    if (showsNamespace(this.ports, named.namespace))
+      return [deploymentTypeOf(findDeployment(this.ports, named).caches.apiVersion)];
+    const known = deploymentCaches(this.ports).map(({ apiVersion }) => apiVersion);
+    return known.filter((each) => named.api === undefined || named.api === each).map(deploymentTypeOf);
   }
 }
 

@@ -19,6 +19,8 @@ import type { Coordination } from '../coordination/coordination.js';
 import type { Election } from './election.js';
 import type { SlotCounts } from './manager-extension.js';
 import { replicaOf } from './election.js';
+import type { SlotOwners } from './slot-owners.js';
+import { slotOwnersOf } from './slot-owners.js';
 import type { SyncPlan } from './plan-sync.js';
 import { planSync } from './plan-sync.js';
 import { ProbeServer } from './probe-server.js';
@@ -160,6 +162,12 @@ export class ControllerManager {
       ...{ count: held.count, owned: held.begun.size, standby: keeper.standbyCount },
       ...(unowned !== undefined && { unowned }),
     };
+  }
+
+  /** The replicas that work on the namespaces; undefined where keys are not spread by slots. */
+  get slotOwners(): SlotOwners | undefined {
+    const { controllers, slots } = this.assembly ?? {};
+    return slots && slotOwnersOf(slots, controllers ?? []);
   }
 
   /** The leading replica, as far as this one has seen; empty: none. */

@@ -10,6 +10,7 @@ import type { ManagedController, Runnable } from '../../manager/index.js';
 import type { Metrics } from '../../telemetry/index.js';
 import type { Coordination } from '../coordination/coordination.js';
 import type { Election } from './election.js';
+import type { SlotOwners } from './slot-owners.js';
 
 /** The facts that an extension may know of its manager before there is one. */
 export interface ManagerExtensionContext {
@@ -52,6 +53,8 @@ export interface ExtendedManager {
   readonly reconcileOn: 'all' | 'leader';
   /** How many slots there are, and this replica holds, as of now. @default keys are not spread by slots */
   readonly slots?: SlotCounts | undefined;
+  /** The replicas that work on the namespaces. @default keys are not spread by slots */
+  readonly slotOwners?: SlotOwners | undefined;
   /** The leading replica, as far as this one has seen; empty: none. */
   readonly leader: string;
 }

@@ -1,0 +1,50 @@
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { Inject, Injectable, UseInterceptors, applyDecorators } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
+import { of } from 'rxjs';
+import { parseKey } from '@rollkeeper/machinery/kubernetes';
+import { AdminPorts } from './admin-ports.js';
+import { isOfOneReplica, passOf } from './caller-pass.js';
+import { parseKeyText } from './request-parsing.js';
+import { SlotReplicas } from './slot-replicas.js';
+
+/** With slots, routes with this are answered by the replica that works on the namespace in their path, or on the key in their query or body. */
+export function AnsweredByOwner(): MethodDecorator {
+  return applyDecorators(UseInterceptors(OwnerInterceptor));
+}
+
+/** Runs after the check that the caller may see the namespace; the owner checks it once more. */
+@Injectable()
+class OwnerInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(SlotReplicas) private readonly replicas: SlotReplicas,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request: Request = http.getRequest();
+    const namespace = isOfOneReplica(request) ? undefined : this.namespaceOf(request);
+    if (namespace === undefined) return next.handle();
+    const response: Response = http.getResponse();
+    const { method, originalUrl: url } = request;
+    const body: unknown = request.body;
+    const passed = {
+      ...{ method, namespace, url, pass: passOf(request, response) },
+      ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+    };
+    const answered = await this.replicas.answerOfOwner(passed, response);
+    return answered ? of(answered.answer) : next.handle();
+  }
+
+  /** Undefined: the request is about nothing that slots spread. */
+  private namespaceOf({ body, params, query }: Request): string | undefined {
+    const slots = this.ports.slots?.();
+    const { controller, namespace } = params;
+    if (!slots || typeof namespace === 'string') return slots && String(namespace);
+    if (!slots.spreads(String(controller))) return undefined;
+    const { key }: { readonly key?: unknown } = (body as object | undefined) ?? {};
+    return parseKey(parseKeyText(query['key'] ?? key)).namespace ?? '';
+  }
+}

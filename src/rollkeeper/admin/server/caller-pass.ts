@@ -1,0 +1,38 @@
+import { ServiceUnavailableException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { sessionOf, userOf } from './access.middleware.js';
+import { bearerOf } from './browser-sessions.js';
+
+/** The rights with which another replica is asked for a caller. */
+export interface CallerPass {
+  /** The user's own. @default those of this replica, for callers that see and do everything here */
+  readonly credential?: string;
+}
+
+/**
+ * A user of the cluster is passed on by the same credential, so that the other replica asks the cluster about it by itself: never with
+ * more rights than this replica has found.
+ * @throws ServiceUnavailableException if a user came without one
+ */
+export function passOf(request: Request, response: Response): CallerPass {
+  if (userOf(response) === undefined) return {};
+  const credential = sessionOf(response)?.sealed ?? bearerOf(request);
+  if (credential === undefined)
+    throw new ServiceUnavailableException({ error: 'this replica cannot ask others in your name' });
+  return { credential };
+}
+
+/** The value of the query parameter `scope` by which a replica asks another one for what that one owns, and no more. */
+const OF_ONE = 'replica';
+
+/** Whether a request is about this replica alone: then no other one is asked. */
+export function isOfOneReplica({ query }: Pick<Request, 'query'>): boolean {
+  return query['scope'] === OF_ONE;
+}
+
+/** The same request for another replica. @param url path and query */
+export function ofOneReplica(url: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://replica');
+  searchParams.set('scope', OF_ONE);
+  return `${pathname}?${searchParams.toString()}`;
+}

@@ -1,0 +1,166 @@
+import { HttpException, Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
+import type { Response } from 'express';
+import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
+import { warn } from './api-answers.js';
+import type { Peer } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
+import type { CallerPass } from './caller-pass.js';
+import { ofOneReplica } from './caller-pass.js';
+import { OtherReplicas } from './other-replicas.js';
+import type { PeerRequest } from './peer-client.js';
+import { peerProblem } from './peer-client.js';
+
+/** An explanation asks the API and all replicas; a person waits for it. */
+const OWNER_WITHIN_MS = 5000;
+
+/** Another replica that owns slots. */
+export interface SlotOwner {
+  readonly identity: string;
+  /** How many. */
+  readonly slots: number;
+  /** Absent: it has not announced itself, so it has ended, or has not begun. */
+  readonly peer?: Peer;
+}
+
+/** A replica whose part is missing in an answer. */
+export interface MissingReplica {
+  readonly identity: string;
+  /** How many slots it owns. */
+  readonly slots: number;
+  readonly problem: string;
+}
+
+interface OwnersAnswers<T> {
+  readonly answers: readonly { readonly identity: string; readonly answer: T }[];
+  readonly missing: readonly MissingReplica[];
+  /** How many slots no replica works on. */
+  readonly unowned: number;
+}
+
+/** A request that another replica answers. */
+interface PassedRequest extends Pick<PeerRequest, 'body' | 'method'> {
+  /** Path and query. */
+  readonly url: string;
+  readonly namespace: string;
+  readonly pass: CallerPass;
+}
+
+/** The first status of a refusal. */
+const REFUSED = 400;
+const NOT_ANNOUNCED = 'it has not announced itself';
+
+/** Asks the replicas that own other slots than this one, each for its own part, with the rights of the caller. */
+@Injectable()
+export class SlotReplicas {
+  constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(OtherReplicas) private readonly others: OtherReplicas,
+  ) {}
+
+  /** The other owners of slots; none without slots. */
+  async owners(): Promise<readonly SlotOwner[]> {
+    const owned = this.ports.slots?.()?.owned() ?? new Map<string, number>();
+    const peers = new Map((await this.others.all()).map((peer) => [peer.identity, peer]));
+    return [...owned].flatMap(([identity, slots]) => {
+      if (identity === this.ports.identity) return [];
+      const peer = peers.get(identity);
+      return [{ identity, slots, ...(peer && { peer }) }];
+    });
+  }
+
+  /** The parts of an answer that the other owners of slots have. @param url path and query */
+  async askAll<T>(url: string, pass: CallerPass): Promise<OwnersAnswers<T>> {
+    const owners = await this.owners();
+    const asked = await Promise.all(
+      owners.map(async ({ identity, peer, slots }) => {
+        const request = { ...pass, path: ofOneReplica(url), withinMs: OWNER_WITHIN_MS };
+        const { answer, problem } = peer
+          ? await this.others.client.read<T>(peer, request)
+          : { answer: undefined, problem: NOT_ANNOUNCED };
+        return { identity, slots, answer, problem };
+      }),
+    );
+    return {
+      answers: asked.flatMap(({ answer, identity, problem }) =>
+        answer === undefined || problem !== undefined ? [] : [{ identity, answer }],
+      ),
+      missing: asked.flatMap(({ identity, problem, slots }) =>
+        problem === undefined ? [] : [{ identity, slots, problem }],
+      ),
+      unowned: this.ports.slots?.()?.unowned() ?? 0,
+    };
+  }
+
+  /**
+   * The answer of the replica that owns the slot of the namespace. Undefined: this one answers by itself, because it owns the slot, or
+   * keeps its objects, and the owner does not answer.
+   * @throws HttpException as the owner answers; ServiceUnavailableException if it does not, and nothing is known here
+   */
+  async answerOfOwner(
+    { body, method = 'GET', namespace, pass, url }: PassedRequest,
+    response: Response,
+  ): Promise<{ readonly answer: unknown } | undefined> {
+    const owner = this.ownerElsewhere(namespace);
+    if (owner === undefined) return undefined;
+    const peer = (await this.others.all()).find(({ identity }) => identity === owner);
+    const name = peer ? `${owner} (${peer.adminUrl})` : owner;
+    try {
+      if (!peer) throw new Error(NOT_ANNOUNCED);
+      const path = ofOneReplica(url);
+      const request = { ...pass, body, method, path, withinMs: OWNER_WITHIN_MS };
+      const { status, text } = await this.others.client.send(peer, request);
+      if (status >= REFUSED) throw refusalOf(status, text, name);
+      return { answer: parseJson(text) };
+    } catch (error) {
+      if (error instanceof HttpException) throw error;
+      const problem = `${name}, which works on the slot of the namespace ${namespace}, does not answer: ${peerProblem(error)}`;
+      if (method !== 'GET' || !showsNamespace(this.ports, namespace))
+        throw new ServiceUnavailableException({ error: problem });
+      warn(response, `${problem}; this is what its standby knows`);
+      return undefined;
+    }
+  }
+
+  private ownerElsewhere(namespace: string): string | undefined {
+    const { identity, slots } = this.ports;
+    const known = slots?.();
+    if (!known || known.owns(namespace)) return undefined;
+    const owner = known.ownerOf(namespace);
+    if (owner === undefined && !showsNamespace(this.ports, namespace)) throw unowned(namespace);
+    return owner === identity ? undefined : owner;
+  }
+}
+
+/** Whether the caches of this replica have the objects of a namespace. */
+export function showsNamespace(ports: Pick<AdminPorts, 'caches'>, namespace: string): boolean {
+  return ports.caches().every(({ deployments }) => deployments.showsNamespace?.(namespace) !== false);
+}
+
+function unowned(namespace: string): ServiceUnavailableException {
+  return new ServiceUnavailableException({
+    error: `no replica works on the slot of the namespace ${namespace} at the moment; ask again (docs/SCALE.md)`,
+  });
+}
+
+function refusalOf(status: number, text: string, name: string): HttpException {
+  try {
+    const said: unknown = parseJson(text);
+    if (isJsonObject(said)) return new HttpException(said, status);
+  } catch {
+    // Something else than a replica is there.
+  }
+  return new HttpException({ error: `${name} answers ${status}` }, status);
+}
+
+/** Says in an answer whose parts are missing. */
+export function warnOfMissing(
+  response: Response,
+  { missing, unowned: none }: Pick<OwnersAnswers<unknown>, 'missing' | 'unowned'>,
+): void {
+  for (const { identity, problem, slots } of missing)
+    warn(
+      response,
+      `${identity}, which works on ${slots} slots, does not answer: ${problem}; its part is missing`,
+    );
+  if (none > 0) warn(response, `no replica works on ${none} slots at the moment; their part is missing`);
+}

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.js';
+import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
+import type { AccessVerdict } from '../../src/rollkeeper/admin/delegated-access/index.js';
+import { FakeCluster } from '../../src/testing/fake-cluster.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { TEAM_TOKEN, asTheTeam } from './support/shop-team.js';
+import { SlotReplicasHarness, seedDeployment } from './support/slot-replicas.js';
+
+/** The rights of a team that may list Deployments of the namespace `shop`. */
+class TeamsCluster extends FakeCluster {
+  override async create<T extends KubernetesObject>(type: ResourceType, object: T): Promise<T> {
+    if (type.resource !== 'selfsubjectaccessreviews') return super.create(type, object);
+    const { spec } = object as T & { spec: { resourceAttributes: { namespace: string } } };
+    return { ...object, status: { allowed: spec.resourceAttributes.namespace === 'shop' } };
+  }
+}
+
+/** The credentials with which a replica was asked. */
+const asked: (string | undefined)[] = [];
+
+function lettingTheTeamIn(): Partial<AdminPorts> {
+  const cluster = asTheTeam(new TeamsCluster());
+  seedDeployment(cluster, 'shop', 'web');
+  return {
+    clientAs: () => cluster,
+    delegated: {
+      judge: async ({ token }): Promise<AccessVerdict> => {
+        asked.push(token);
+        return token === TEAM_TOKEN
+          ? { verdict: 'allowed', user: 'shop-team' }
+          : { verdict: 'unauthenticated' };
+      },
+    },
+  };
+}
+
+describe('a replica that shares namespaces with others by slots', () => {
+  let harness: SlotReplicasHarness;
+  let url: string;
+
+  beforeEach(async () => {
+    asked.length = 0;
+    harness = new SlotReplicasHarness();
+    ({ url } = await harness.start('r0', ['bank/ledger'], lettingTheTeamIn()));
+    await harness.start('r1', ['shop/web', 'secret/vault'], lettingTheTeamIn());
+  });
+  afterEach(() => harness.stop());
+
+  const ask = async (
+    path: string,
+    { token = ADMIN_TOKEN, method = 'GET', body = undefined as unknown } = {},
+  ) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return {
+      status: answer.status,
+      warning: answer.headers.get('warning'),
+      body: await answer.json(),
+    };
+  };
+  const keysOf = (rows: unknown): string[] =>
+    (rows as readonly { namespace: string; name: string }[])
+      .map(({ name, namespace }) => `${namespace}/${name}`)
+      .sort();
+
+  it('lists the Deployments of all of them', async () => {
+    const { body, warning } = await ask('/admin/deployments');
+    expect(keysOf(body)).toEqual(['bank/ledger', 'secret/vault', 'shop/web']);
+    expect(warning).toBeNull();
+  });
+
+  it('lists its own alone to another replica', async () => {
+    expect(keysOf((await ask('/admin/deployments?scope=replica')).body)).toEqual(['bank/ledger']);
+  });
+
+  it('names the replica that does not answer, and what that means', async () => {
+    harness.announce('r1', 'http://127.0.0.1:9');
+    const { body, status, warning } = await ask('/admin/deployments');
+    expect(status).toBe(200);
+    expect(keysOf(body)).toEqual(['bank/ledger']);
+    expect(warning).toMatch(/^299 - "r1, which works on 2 slots, does not answer: .*; its part is missing"$/);
+  });
+
+  it('names an owner of slots that has not announced itself', async () => {
+    harness.peers = [];
+    expect((await ask('/admin/deployments')).warning).toContain(
+      'r1, which works on 2 slots, does not answer',
+    );
+  });
+
+  it('explains a Deployment of another replica, by asking that one', async () => {
+    const { body, status } = await ask('/admin/explain/deployments/shop/web');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ namespace: 'shop', name: 'web', cause: 'parked' });
+  });
+
+  it('passes on that another replica knows no such Deployment', async () => {
+    const { body, status } = await ask('/admin/explain/deployments/shop/other');
+    expect([status, body]).toEqual([404, { error: 'no Deployment shop/other' }]);
+  });
+
+  it('names the owner and its address where that does not answer', async () => {
+    harness.announce('r1', 'http://127.0.0.1:9');
+    const { body, status } = await ask('/admin/explain/deployments/shop/web');
+    expect(status).toBe(503);
+    expect(body).toMatchObject({
+      error: expect.stringMatching(
+        /^r1 \(http:\/\/127\.0\.0\.1:9\), which works on the slot of the namespace shop, /,
+      ),
+    });
+  });
+
+  it('shows the steps and revisions of a rollout of another replica', async () => {
+    expect((await ask('/admin/rollouts/shop/web')).body).toEqual({ history: [], canRetry: false });
+  });
+
+  it('adds up the queues, and shows the keys of all', async () => {
+    expect((await ask('/admin/queues')).body).toMatchObject([
+      { controller: 'deployment', counts: { parked: 3 } },
+    ]);
+    const { body } = await ask('/admin/queues/deployment');
+    const { counts, parked } = body as { counts: object; parked: { key: string }[] };
+    expect(counts).toMatchObject({ parked: 3 });
+    expect(parked.map(({ key }) => key).sort()).toEqual(['bank/ledger', 'secret/vault', 'shop/web']);
+  });
+
+  it('looks a key up, and takes it out, where it is', async () => {
+    expect((await ask('/admin/queues/deployment/key?key=shop/web')).body).toMatchObject({
+      parked: { error: 'refused: shop/web' },
+    });
+    const purged = await ask('/admin/queues/deployment/purge', { method: 'POST', body: { key: 'shop/web' } });
+    expect(purged.status).toBe(200);
+    expect((await ask('/admin/queues/deployment')).body).toMatchObject({ counts: { parked: 2 } });
+  });
+
+  describe('asked by a user of one namespace', () => {
+    const token = TEAM_TOKEN;
+
+    it('asks the others with the credential of the user, and shows that namespace alone', async () => {
+      const { body } = await ask('/admin/deployments', { token });
+      expect(keysOf(body)).toEqual(['shop/web']);
+      // Once for each replica, and never with the token that the replicas share.
+      expect(asked).toEqual([TEAM_TOKEN, TEAM_TOKEN]);
+      const { body: queue } = await ask('/admin/queues/deployment', { token });
+      expect(JSON.stringify(queue)).not.toMatch(/ledger|vault/);
+      expect(queue).toMatchObject({ parked: [{ key: 'shop/web' }] });
+    });
+
+    it('is shown by the other replica itself no more than that', async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      const other = harness.servers.get('r1')?.url ?? '';
+      const answer = await fetch(`${other}/admin/deployments?scope=replica`, { headers });
+      expect(keysOf(await answer.json())).toEqual(['shop/web']);
+    });
+
+    it('refuses the rest before any other replica is asked', async () => {
+      expect((await ask('/admin/explain/deployments/shop/web', { token })).status).toBe(200);
+      asked.length = 0;
+      expect((await ask('/admin/explain/deployments/secret/vault', { token })).status).toBe(403);
+      expect((await ask('/admin/queues/deployment/key?key=secret/vault', { token })).status).toBe(403);
+      expect(asked).toHaveLength(2);
+    });
+
+    it('sends the credential to no address whose replica has not proved to have the admin token', async () => {
+      const other = harness.servers.get('r1')?.url ?? '';
+      harness.announce('r1', other, 'another token, made up by a writer to Redis');
+      asked.length = 0;
+      const { body, warning } = await ask('/admin/deployments', { token });
+      expect(body).toEqual([]);
+      expect(warning).toContain('it does not have the admin token of this replica');
+      expect(asked).toHaveLength(1);
+    });
+  });
+});
