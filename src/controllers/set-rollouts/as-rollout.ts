@@ -57,8 +57,9 @@ function deploymentOf({ kind, replicas, set }: SetView): DeepReadonly<Deployment
 }
 
 /**
- * Undefined for a revision that has not begun. The one that the set started with has, and those that have pods when the set is first
- * seen. Later a pod may be of a version that came into the middle of a rollout: that one begins with its first step.
+ * Undefined for a revision that has not begun. The one that the set started with has, and so have those that have pods: without them, the
+ * next version would seem to replace nothing, and take no steps. The update alone begins with its first step, because the set's own
+ * controller may have given it pods in the middle of a rollout; if it has pods when the set is first seen, it has begun as well.
  */
 function replicaSetOf(view: SetView, revision: ReadableRevision): DeepReadonly<ReplicaSet> | undefined {
   const { name, namespace, uid, resourceVersion, creationTimestamp, ownerReferences, labels } =
@@ -96,14 +97,14 @@ function sizeOf(view: SetView, name: string, own: readonly SetPod[]): number {
 }
 
 function annotationsOf(
-  { current, replicas, set }: SetView,
+  { current, replicas, set, update }: SetView,
   { metadata, revision }: ReadableRevision,
   hasPods: boolean,
 ): Record<string, string> | undefined {
   const others = notedOn(metadata.annotations ?? {});
   const begun = others[REVISION];
   const isFirstSeen = set.metadata.annotations?.[SET_ROLLOUT] === undefined;
-  const hasBegun = metadata.name === current || (hasPods && isFirstSeen);
+  const hasBegun = metadata.name === current || (hasPods && (isFirstSeen || metadata.name !== update));
   const number = begun ?? (hasBegun ? String(revision) : undefined);
   if (number === undefined) return undefined;
   return {
