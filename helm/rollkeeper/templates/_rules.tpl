@@ -52,8 +52,8 @@
   resources: [daemonsets, controllerrevisions]
   verbs: [list, watch]
 {{- end }}
-{{- if and .Values.zones (not .Values.namespaces) }}
-{{- /* By whose labels rollouts go zone by zone. */}}
+{{- if and (or .Values.zones .Values.daemonSets) (not .Values.namespaces) }}
+{{- /* By whose labels rollouts go zone by zone, and by whose taints a DaemonSet has no pod there. */}}
 - apiGroups: [""]
   resources: [nodes]
   verbs: [list, watch]

@@ -1,152 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../machinery/clock/index.js';
-import { Node, Pod, semanticEqual, toDouble } from '../../machinery/kubernetes/index.js';
+import { Pod } from '../../machinery/kubernetes/index.js';
+import { refusal } from '../../testing/rollout-world.js';
 import { DaemonSet } from '../../runtime/index.js';
-import type { AttemptedWrite } from '../../testing/in-memory/in-memory-api.js';
-import { InMemoryApi } from '../../testing/in-memory/in-memory-api.js';
-import { ReconcilerRun } from '../../testing/in-memory/run-reconciler.js';
-import { MovedClock } from '../../testing/moved-clock.js';
-import { WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';
-import { daemonSetController } from '../daemonset/daemonset-controller.js';
-import { createDaemonSetRollouts } from './daemon-set-rollouts.js';
-import { readKeptState } from './kept-state.js';
-import { P, REF, imageOf, withImage } from './set-lab.fixture.js';
+import { DaemonLab } from './daemon-lab.fixture.js';
+import { P, REF, withImage } from './set-lab.fixture.js';
+import { setNodes } from './set-nodes.js';
 
 const MINUTE = 60_000;
-
-/** A DaemonSet on four nodes, on its own controller, with kubelets, and beside them the controller of its rollouts. */
-class DaemonLab {
-  readonly clock = new MovedClock(WORLD_NOW_MS);
-  readonly api: InMemoryApi;
-  readonly ours: ReconcilerRun;
-  private readonly genuine: ReconcilerRun;
-  private spec: unknown;
-
-  constructor(policies: Record<string, string>, onWrite?: (write: AttemptedWrite) => void) {
-    this.api = new InMemoryApi(onWrite);
-    this.ours = new ReconcilerRun(createDaemonSetRollouts(), this.api, this.clock);
-    this.genuine = new ReconcilerRun(daemonSetController, this.api, this.clock);
-    for (const name of ['a', 'b', 'c', 'd'])
-      this.api.seed<Node>(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name }, spec: {} });
-    const labels = { app: 'db' };
-    const annotations = Object.fromEntries(
-      Object.entries(policies).map(([name, value]) => [P + name, value]),
-    );
-    this.api.seed<DaemonSet>(DaemonSet, {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { ...REF, uid: 'uid-of-db', annotations },
-      spec: {
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'db', image: 'db:1' }] } },
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
-      },
-    });
-  }
-
-  static async rolledOut(policies: Record<string, string>): Promise<DaemonLab> {
-    const lab = new DaemonLab(policies);
-    await lab.rest();
-    return lab;
-  }
-
-  get set(): DaemonSet {
-    const [set] = this.api.all<DaemonSet>(DaemonSet);
-    if (!set) throw new Error('there is no DaemonSet');
-    return set;
-  }
-
-  /** The versions of the pods by their nodes, with a mark for one that is not ready. */
-  get versions(): string {
-    return this.api
-      .all<Pod>(Pod)
-      .toSorted((a, b) => nodeOf(a).localeCompare(nodeOf(b)))
-      .map(({ spec, status }) => `${imageOf(spec).replace('db:', '')}${isReady(status) ? '' : '!'}`)
-      .join(' ');
-  }
-
-  says(type = 'Progressing'): string {
-    const { status } = readKeptState(this.set.metadata.annotations);
-    const found = status.conditions?.find((each) => each.type === type);
-    return `${found?.reason} ${found?.message}`;
-  }
-
-  async rest(): Promise<void> {
-    for (let before = -1; before !== this.api.writes.length;) {
-      before = this.api.writes.length;
-      await this.ours.once(REF);
-      await this.syncGenuine();
-    }
-  }
-
-  async syncGenuine(): Promise<void> {
-    this.count();
-    await this.genuine.once(REF);
-    this.kubelets();
-  }
-
-  async image(image: string): Promise<void> {
-    this.change(({ spec }) => {
-      spec.template = withImage(spec.template, image);
-    });
-    await this.rest();
-  }
-
-  async annotate(name: string, value: string): Promise<void> {
-    this.change(({ metadata }) => {
-      metadata.annotations = { ...metadata.annotations, [P + name]: value };
-    });
-    await this.rest();
-  }
-
-  async pass(ms: number): Promise<void> {
-    this.clock.move(ms);
-    await this.rest();
-  }
-
-  change(change: (set: DaemonSet) => void): void {
-    const copy = structuredClone(this.set);
-    change(copy);
-    this.api.seed(DaemonSet, copy);
-    this.count();
-  }
-
-  private count(): void {
-    const { set } = this;
-    if (semanticEqual(this.spec, set.spec)) return;
-    this.spec = set.spec;
-    const generation = toDouble(set.metadata.generation ?? 0) + 1;
-    this.api.seed(DaemonSet, { ...set, metadata: { ...set.metadata, generation } });
-  }
-
-  private kubelets(): void {
-    for (const pod of this.api.all<Pod>(Pod)) {
-      if (pod.status?.phase !== undefined) continue;
-      const isBroken = imageOf(pod.spec).includes('broken');
-      const now = toRfc3339(this.clock.now());
-      this.api.seed(Pod, {
-        ...pod,
-        metadata: { ...pod.metadata, creationTimestamp: now },
-        spec: { ...pod.spec, nodeName: nodeOf(pod) },
-        status: {
-          phase: isBroken ? 'Pending' : 'Running',
-          conditions: [{ type: 'Ready', status: isBroken ? 'False' : 'True', lastTransitionTime: now }],
-        },
-      });
-    }
-  }
-}
-
-function nodeOf({ spec }: Pod): string {
-  const { affinity, nodeName } = spec;
-  const terms =
-    affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  return nodeName ?? terms[0]?.matchFields?.[0]?.values?.[0] ?? '';
-}
-
-function isReady(status: Pod['status']): boolean {
-  return status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
-}
 
 describe('a DaemonSet under policies', () => {
   it.each([
@@ -194,6 +54,32 @@ describe('a DaemonSet under policies', () => {
     expect(lab.versions).toBe('1 1 1 1');
   });
 
+  it('takes the steps of a version also if all pods are of one that came and went before it was seen', async () => {
+    const lab = await DaemonLab.rolledOut({ steps: '1; approve' });
+    lab.change(({ spec }) => {
+      spec.template = withImage(spec.template, 'db:2');
+    });
+    for (const { metadata } of lab.pods) await lab.api.delete(Pod, metadata, {});
+    await lab.syncGenuine();
+    await lab.syncGenuine();
+    await lab.kubelets();
+    expect(lab.versions).toBe('2 2 2 2');
+    await lab.image('db:3');
+    expect(lab.versions).toBe('3 2 2 2');
+    expect(lab.says()).toContain('WaitingForApproval');
+  });
+
+  it('does not touch a pod on a node that should not have one any more, and is complete without it', async () => {
+    const lab = await DaemonLab.rolledOut({ 'on-failure': 'rollback' });
+    lab.taint('b', 'NoSchedule');
+    await lab.image('db:2');
+    expect(lab.versions).toBe('2 1 2 2');
+    expect(lab.says()).toContain('NewReplicaSetAvailable');
+    lab.taint('b', undefined);
+    await lab.rest();
+    expect(lab.versions).toBe('2 2 2 2');
+  });
+
   it('does not begin during a freeze', async () => {
     const lab = await DaemonLab.rolledOut({ steps: '2; approve', freeze: 'inventory' });
     await lab.image('db:2');
@@ -213,10 +99,15 @@ describe('a DaemonSet under policies', () => {
 
   it('gets its strategy back also if a process died between the first write of it and the note of what there was', async () => {
     let dies = true;
-    const lab = new DaemonLab({ steps: '1; approve' }, ({ object }) => {
-      const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, string> } };
-      if (dies && metadata?.annotations?.[`${P}rollout`] !== undefined) throw refusal(500);
-    });
+    const lab = new DaemonLab(
+      { steps: '1; approve' },
+      {
+        onWrite: ({ object }) => {
+          const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, string> } };
+          if (dies && metadata?.annotations?.[`${P}rollout`] !== undefined) throw refusal(500);
+        },
+      },
+    );
     for (let passes = 0; passes < 3; passes++) await lab.rest().catch(() => lab.syncGenuine());
     dies = false;
     await lab.rest();
@@ -228,5 +119,36 @@ describe('a DaemonSet under policies', () => {
   it('cannot be held at a failed version, because its pods come back from the template that it has', async () => {
     const lab = await DaemonLab.rolledOut({ 'on-failure': 'hold' });
     expect(lab.says('RolloutPolicy')).toContain('its pods come back from the template that it has');
+  });
+});
+
+describe('the nodes of DaemonSets', () => {
+  it('are waited for until their first list, and done without if the server does not give it', () => {
+    const informer = {
+      hasSynced: false,
+      trouble: undefined as object | undefined,
+      lister: { list: () => [] },
+    };
+    const nodes = setNodes({ partialInformerFor: () => informer as never }, DaemonSet);
+    expect(nodes.read()).toBe('starting');
+    informer.trouble = { reason: 'Forbidden' };
+    expect(nodes.read()).toBe('refused');
+    informer.hasSynced = true;
+    expect(nodes.read()).toEqual([]);
+  });
+
+  it('wake the sets that ask for policies if their labels or taints change, and not otherwise', () => {
+    const informer = { lister: { list: () => [] } };
+    const { watched } = setNodes({ partialInformerFor: () => informer as never }, DaemonSet);
+    const aSet = (name: string, annotations = {}) => ({ metadata: { ...REF, name, annotations } });
+    const sets = [aSet('asks', { [`${P}steps`]: '1; approve' }), aSet('does-not')];
+    const node = (taints: object[], labels = {}) => ({ metadata: { name: 'a', labels }, spec: { taints } });
+    const listerOf = () => ({ list: () => sets }) as never;
+    expect([...watched.map(node([]) as never, listerOf)].map(({ name }) => name)).toEqual(['asks']);
+    const isSeen = (old: object, object: object): boolean =>
+      watched.predicates.every((predicate) => predicate({ type: 'modified', old, object } as never));
+    expect(isSeen(node([]), node([]))).toBe(false);
+    expect(isSeen(node([]), node([{ key: 'gpu', effect: 'NoSchedule' }]))).toBe(true);
+    expect(isSeen(node([]), node([], { disk: 'ssd' }))).toBe(true);
   });
 });

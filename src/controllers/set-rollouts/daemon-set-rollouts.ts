@@ -18,6 +18,7 @@ const TYPES: readonly unknown[] = ['RollingUpdate', 'OnDelete'];
 
 const DAEMON_SETS: SetKind = {
   kind: DaemonSet,
+  isPerNode: true,
   heldBy: ['spec', 'updateStrategy', 'type'],
   isObserved: (parts) => isDaemonSetObserved(parts),
   view: (parts, nowMs) => viewDaemonSet(parts, nowMs),

@@ -3,7 +3,9 @@ import { isPodReady, isTerminating, semanticEqual } from '@rollkeeper/machinery/
 import type { DaemonSet } from '@rollkeeper/runtime';
 import { REVISION_LABEL, isPodAvailable, scaledValue } from '../shared/index.js';
 import { templateOf } from '../revisions/decide-revisions.js';
+import { fitOf, targetNodeOf } from '../daemonset/daemon-pod.js';
 import type { SharedPod } from './decide-share.js';
+import type { PlaceNode } from './set-nodes.js';
 import type { ReadablePod, ReadableRevision, SetPod, SetView } from './set-view.js';
 
 export type ReadableDaemonSet = DeepReadonly<DaemonSet>;
@@ -13,6 +15,8 @@ export interface DaemonSetParts {
   readonly set: ReadableDaemonSet;
   readonly revisions: readonly ReadableRevision[];
   readonly pods: readonly ReadablePod[];
+  /** @default not known: all pods count, and as many as its controller has counted are wanted */
+  readonly nodes?: readonly DeepReadonly<PlaceNode>[];
 }
 
 /** Whether the set's controller has observed it, and made the revision of its template. */
@@ -21,14 +25,21 @@ export function isDaemonSetObserved({ revisions, set }: Pick<DaemonSetParts, 're
   return isSeen && updateOf(set, revisions) !== undefined;
 }
 
-/** The rollout of a DaemonSet: its size is the number of nodes that should have a pod. */
-export function viewDaemonSet({ pods, revisions, set }: DaemonSetParts, nowMs: number): SetView {
+/**
+ * The rollout of a DaemonSet: its size is the number of nodes that should have a pod. Its own controller lets pods stay on nodes that
+ * should not have one, and never replaces them: they have no part in it.
+ */
+export function viewDaemonSet({ nodes, pods, revisions, set }: DaemonSetParts, nowMs: number): SetView {
   const update = updateOf(set, revisions)?.metadata.name ?? '';
   const names = new Map(
     revisions.map(({ metadata }) => [metadata.labels?.[REVISION_LABEL] ?? '', metadata.name]),
   );
-  const replicas = set.status?.desiredNumberScheduled ?? 0;
-  const seen = pods.map((pod) => setPodOf(pod, names, set.spec.minReadySeconds ?? 0, nowMs));
+  const places =
+    nodes && new Set(nodes.filter((node) => fitOf(set, node).shouldRun).map(({ metadata }) => metadata.name));
+  // Its controller may not have seen a node yet, and creates no pod before.
+  const replicas = Math.min(set.status?.desiredNumberScheduled ?? 0, places?.size ?? Infinity);
+  const placed = places ? pods.filter((pod) => places.has(targetNodeOf(pod) ?? '')) : pods;
+  const seen = placed.map((pod) => setPodOf(pod, names, set.spec.minReadySeconds ?? 0, nowMs));
   const old = seen.filter((pod) => pod.revision !== update && !pod.isTerminating);
   return {
     ...{ kind: 'DaemonSet', set, replicas, update, revisions, pods: seen },
@@ -70,7 +81,7 @@ function setPodOf(
 export function sharedPods({ pods }: SetView): readonly SharedPod[] {
   return pods.map(({ isAvailable, isTerminating: ends, pod, revision }) => ({
     name: pod.metadata.name,
-    node: pod.spec.nodeName ?? '',
+    node: targetNodeOf(pod) ?? '',
     ...{ revision, isAvailable, isTerminating: ends },
   }));
 }

@@ -1,7 +1,7 @@
 /** A pod of a DaemonSet, as far as a rollout by shares of the nodes goes. */
 export interface SharedPod {
   readonly name: string;
-  /** The name of its node; empty before it is bound. */
+  /** The name of the node that it is on, or meant for; empty if it is for none. */
   readonly node: string;
   /** The name of its revision. */
   readonly revision: string;
@@ -42,7 +42,7 @@ export function decideShare({
   if (runs !== update) return [];
   const isOld = ({ isTerminating, revision }: SharedPod): boolean => !isTerminating && revision !== update;
   const old = pods.filter(isOld);
-  // Each pod that is not bound yet is for a node of its own.
+  // Each pod that names no node has one of its own.
   const places = [...Map.groupBy(pods, ({ name, node }) => node || `/${name}`).values()];
   const missing = Math.max(0, nodes - places.length);
   // A node whose pod is being recreated has been given to the update.

@@ -3,7 +3,7 @@ export type { SetRollout } from './as-rollout.js';
 export { HELD } from './decide-partition.js';
 export { readKeptState } from './kept-state.js';
 export { ownerOfField } from './partition-owner.js';
-export { asksForSetPolicies } from './set-rollouts.js';
+export { asksForSetPolicies } from './asks-for-policies.js';
 export type { SetRolloutsOptions } from './set-rollouts.js';
 export { createDaemonSetRollouts } from './daemon-set-rollouts.js';
 export { viewDaemonSet } from './daemon-set-view.js';

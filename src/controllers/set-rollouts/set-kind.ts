@@ -2,6 +2,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { Kind } from '@rollkeeper/runtime';
 import type { StrategyChange } from './apply-set.js';
 import type { DecidedSet } from './decide-set.js';
+import type { PlaceNode } from './set-nodes.js';
 import type { ReadablePod, ReadableRevision, SetObject, SetView } from './set-view.js';
 
 type ReadableSet = DeepReadonly<SetObject>;
@@ -11,6 +12,8 @@ export interface SetParts {
   readonly set: ReadableSet;
   readonly revisions: readonly ReadableRevision[];
   readonly pods: readonly ReadablePod[];
+  /** @default not known */
+  readonly nodes?: readonly DeepReadonly<PlaceNode>[];
 }
 
 /** The steps by which a set follows its policies. */
@@ -26,6 +29,8 @@ export interface SetMove {
 /** How the sets of a kind are rolled out beside their own controller. */
 export interface SetKind {
   readonly kind: Kind<SetObject>;
+  /** Whether its pods are for one node each. @default they are for any node */
+  readonly isPerNode?: boolean;
   /** The field by which a rollout is held. */
   readonly heldBy: readonly string[];
   /** Whether the set's controller has observed it, and its revision is known: before that nothing can be decided. */

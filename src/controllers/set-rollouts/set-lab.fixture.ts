@@ -1,14 +1,14 @@
-import type { KubernetesObject, PodTemplateSpec } from '../../machinery/kubernetes/index.js';
-import { Pod, isTerminating, semanticEqual, toDouble } from '../../machinery/kubernetes/index.js';
+import type { PodTemplateSpec } from '../../machinery/kubernetes/index.js';
+import { Pod, isTerminating } from '../../machinery/kubernetes/index.js';
 import { toRfc3339 } from '../../machinery/clock/index.js';
 import { StatefulSet } from '../../runtime/index.js';
 import type { AttemptedWrite } from '../../testing/in-memory/in-memory-api.js';
-import { InMemoryApi } from '../../testing/in-memory/in-memory-api.js';
 import { ReconcilerRun } from '../../testing/in-memory/run-reconciler.js';
 import { MovedClock } from '../../testing/moved-clock.js';
 import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
 import { ControllerRevision } from '../shared/index.js';
 import { statefulSetController } from '../statefulset/statefulset-controller.js';
+import { CountingApi } from './counting-api.fixture.js';
 import { readKeptState } from './kept-state.js';
 import type { SetRolloutsOptions } from './set-rollouts.js';
 import { createStatefulSetRollouts } from './stateful-set-rollouts.js';
@@ -24,36 +24,6 @@ interface LabShape {
   readonly onWrite?: (write: AttemptedWrite) => void;
 }
 
-/** Counts generations as a server does, and times creations. */
-class CountingApi extends InMemoryApi {
-  constructor(
-    private readonly nowMs: () => number,
-    onWrite: (write: AttemptedWrite) => void,
-  ) {
-    super(onWrite);
-  }
-
-  override create<T extends KubernetesObject>(
-    ...[type, object, options]: Parameters<InMemoryApi['create']>
-  ): Promise<T> {
-    const metadata = { ...object.metadata, creationTimestamp: toRfc3339(this.nowMs()) };
-    return super.create<T>(type, { ...object, metadata } as T, options);
-  }
-
-  /** After a write, for a changed spec. */
-  count(): void {
-    for (const set of this.all<StatefulSet>(StatefulSet)) {
-      const before = this.specs.get(set.metadata.uid ?? '');
-      if (before !== undefined && semanticEqual(before, set.spec)) continue;
-      this.specs.set(set.metadata.uid ?? '', set.spec);
-      const generation = toDouble(set.metadata.generation ?? 0) + 1;
-      this.seed(StatefulSet, { ...set, metadata: { ...set.metadata, generation } });
-    }
-  }
-
-  private readonly specs = new Map<string, unknown>();
-}
-
 /** A StatefulSet on its own controller, with a kubelet, and beside them the controller of its rollouts. */
 export class SetLab {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -65,7 +35,7 @@ export class SetLab {
     policies: Record<string, string>,
     { checks, onWrite = () => undefined, replicas = 4, spec = {} }: LabShape = {},
   ) {
-    this.api = new CountingApi(() => this.clock.now(), onWrite);
+    this.api = new CountingApi({ kind: StatefulSet, nowMs: () => this.clock.now(), onWrite });
     this.genuine = new ReconcilerRun(statefulSetController, this.api, this.clock);
     this.ours = new ReconcilerRun(createStatefulSetRollouts({ checks }), this.api, this.clock);
     const labels = { app: 'db' };

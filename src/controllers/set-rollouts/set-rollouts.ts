@@ -25,7 +25,6 @@ import {
   SET_ROLLOUT,
   STRATEGY_NOT_OURS,
   asksForRequest,
-  compilePolicy,
   lastManagerOfTemplate,
   mayUseChecks,
   namespaceDefaults,
@@ -37,12 +36,15 @@ import { ControllerRevision, readJson } from '../shared/index.js';
 import type { SetPlan, StrategyChange } from './apply-set.js';
 import { applySetPlan } from './apply-set.js';
 import { asRollout } from './as-rollout.js';
+import { asksForSetPolicies } from './asks-for-policies.js';
 import type { DecidedSet, SetContext } from './decide-set.js';
 import { decideSet } from './decide-set.js';
 import { readKeptState } from './kept-state.js';
 import { StrategiesOfOthers, leftUnnoted } from './left-unnoted.js';
 import { isHeldHere, ownerOfField } from './partition-owner.js';
 import type { SetKind } from './set-kind.js';
+import type { SetNodes } from './set-nodes.js';
+import { setNodes } from './set-nodes.js';
 import type { SetObject, SetView } from './set-view.js';
 
 export interface SetRolloutsOptions {
@@ -63,20 +65,24 @@ export function createSetRollouts(
   const kind: Kind<SetObject> = of.kind;
   return defineController<SetObject, SeenSet, PlannedSet>(
     { name, for: kind, workers: WORKERS, serviceAccount: 'deployment-controller', perNamespace: true },
-    ({ clock, informers }) => ({
-      ...stepsOf({
-        of,
-        clock,
-        defaultsOf: namespaceDefaults(informers),
-        ofOthers: new StrategiesOfOthers(),
-        ...(checks && {
-          measuring: new CheckMeasuring(new RolloutCheckMeter(clock, checks), WORKERS),
-          checkHosts: checks.hosts ?? [],
+    ({ clock, informers }) => {
+      const nodes = of.isPerNode ? setNodes(informers, kind) : undefined;
+      return {
+        ...stepsOf({
+          of,
+          clock,
+          defaultsOf: namespaceDefaults(informers),
+          ofOthers: new StrategiesOfOthers(),
+          ...(nodes && { nodes }),
+          ...(checks && {
+            measuring: new CheckMeasuring(new RolloutCheckMeter(clock, checks), WORKERS),
+            checkHosts: checks.hosts ?? [],
+          }),
         }),
-      }),
-      owns: [Pod, ControllerRevision],
-      watches: [watchNamespaceDefaults(kind)],
-    }),
+        owns: [Pod, ControllerRevision],
+        watches: [watchNamespaceDefaults(kind), ...(nodes ? [nodes.watched] : [])],
+      };
+    },
   );
 }
 
@@ -85,6 +91,8 @@ interface Dependencies {
   readonly clock: Clock;
   readonly defaultsOf: ReturnType<typeof namespaceDefaults>;
   readonly ofOthers: StrategiesOfOthers;
+  /** @default the pods of its sets are for any node */
+  readonly nodes?: SetNodes;
   readonly measuring?: CheckMeasuring;
   readonly checkHosts?: readonly HostRule[];
 }
@@ -124,11 +132,6 @@ function stepsOf(dependencies: Dependencies): SyncSteps<SeenSet, PlannedSet, Con
   };
 }
 
-/** Whether the set itself asks: the annotations of its Namespace are defaults for one that does. */
-export function asksForSetPolicies(annotations: Readonly<Record<string, string>> | undefined): boolean {
-  return compilePolicy(annotations, undefined).kind !== 'none' || asksForRequest(annotations ?? {});
-}
-
 async function observe(
   { key }: ReconcileRequest,
   context: Context,
@@ -147,7 +150,13 @@ async function observe(
       : observeLeft(set, of, context);
   ofOthers.forget(key);
   const nowMs = dependencies.clock.now();
-  const parts = { set, revisions: owned(ControllerRevision), pods: owned(Pod) };
+  const nodes = dependencies.nodes?.read() ?? 'refused';
+  // Their first list wakes the set.
+  if (nodes === 'starting') return undefined;
+  const parts = {
+    ...{ set, revisions: owned(ControllerRevision), pods: owned(Pod) },
+    ...(nodes !== 'refused' && { nodes }),
+  };
   if (!of.isObserved(parts)) return undefined;
   const view = of.view(parts, nowMs);
   const namespaceAnnotations = dependencies.defaultsOf(namespace);

@@ -284,7 +284,7 @@ export const REPLICA_OPTIONS_TABLE = {
     chart: { path: 'statefulSets' },
   }),
   'daemon-sets': onOrOff({
-    help: 'roll out DaemonSets by the policies that they ask for, beside their own controller (docs/ROLLOUTS.md); needs get, list, watch, update and patch on DaemonSets and ControllerRevisions, and delete on pods',
+    help: 'roll out DaemonSets by the policies that they ask for, beside their own controller (docs/ROLLOUTS.md); needs get, list, watch, update and patch on DaemonSets and ControllerRevisions, delete on pods, and list and watch on nodes',
     default: false,
     shownDefault: 'false',
     chart: { path: 'daemonSets' },

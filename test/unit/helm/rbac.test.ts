@@ -20,6 +20,7 @@ import {
   deploymentController,
 } from '../../../src/controllers/deployment/index.js';
 import type { Installation } from '../../../src/rollkeeper/cli/doctor/needed-rights.js';
+import { createDaemonSetRollouts } from '../../../src/controllers/set-rollouts/index.js';
 import { KNOWN_CONTROLLERS, neededRights } from '../../../src/rollkeeper/cli/doctor/needed-rights.js';
 import { KIND_DIAGNOSES } from '../../../src/rollkeeper/insight/diagnose/index.js';
 import { OBSTACLES } from '../../../src/runtime/controller/index.js';
@@ -441,19 +442,18 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(needed.filter((right) => !known.has(right) && right !== 'get pods')).toEqual([]);
   });
 
-  it('reach nodes only where rollouts go zone by zone, and there to list and watch', () => {
+  it('reach nodes only where rollouts go zone by zone or are of DaemonSets, and there to list and watch', () => {
     const isNode = ({ resource }: Right): boolean => resource === 'nodes';
     const controllers = [
       createDeploymentController({ zones: true }),
       createReplicaSetController({ zones: true }),
+      createDaemonSetRollouts(),
     ];
     for (const controller of controllers)
       expect(text(rightsToWatch(controller).filter(isNode))).toEqual(['list nodes', 'watch nodes']);
-    expect(text(rightsGivenBy(rulesWith({ zones: true })).filter(isNode))).toEqual([
-      'list nodes',
-      'watch nodes',
-    ]);
-    for (const values of [{}, { zones: true, namespaces: ['ops'] }])
+    for (const values of [{ zones: true }, { daemonSets: true }])
+      expect(text(rightsGivenBy(rulesWith(values)).filter(isNode))).toEqual(['list nodes', 'watch nodes']);
+    for (const values of [{}, { zones: true, daemonSets: true, namespaces: ['ops'] }])
       expect(rightsGivenBy(rulesWith(values)).filter(isNode)).toEqual([]);
   });
 

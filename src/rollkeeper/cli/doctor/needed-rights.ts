@@ -87,7 +87,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(installation.evictionRequests ? rights('list watch', 'lifecycle.k8s.io', 'evictions') : []),
     ...(installation.statefulSets ? rights('list watch', 'apps', 'statefulsets controllerrevisions') : []),
     ...(installation.daemonSets ? rights('list watch', 'apps', 'daemonsets controllerrevisions') : []),
-    ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
+    ...((installation.zones || installation.daemonSets) && isWhole ? rights('list watch', '', 'nodes') : []),
     ...rights('list watch', '', 'limitranges serviceaccounts'),
     ...(isWhole ? obstacleRightsOfCluster() : []),
     ...(isWhole && !hasClusterIdentity

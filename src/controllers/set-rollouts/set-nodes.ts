@@ -1,0 +1,50 @@
+import type { DeepReadonly, KubernetesObject, Taint } from '@rollkeeper/machinery/kubernetes';
+import type { InformerSource, Kind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
+import { Node, partOf, sameJson, watch } from '@rollkeeper/runtime';
+import { asksForSetPolicies } from './asks-for-policies.js';
+
+/** The part of a node by which it is suitable for a set: its labels and taints. Its status changes all the time. */
+export type PlaceNode = KubernetesObject & { readonly spec: { readonly taints?: Taint[] } };
+
+const PLACES = partOf(Node, 'places', ({ apiVersion, kind, metadata, spec }: Node): PlaceNode => {
+  const { labels, name, resourceVersion, uid } = metadata;
+  const taints = spec?.taints ?? [];
+  return { apiVersion, kind, metadata: { name, uid, resourceVersion, labels }, spec: { taints } };
+});
+
+/** The nodes, as the caches know them. */
+export interface SetNodes {
+  /** `starting`: the first list is under way. `refused`: the server does not give it. */
+  read(): readonly DeepReadonly<PlaceNode>[] | 'starting' | 'refused';
+  /** Wakes the sets that ask for policies when nodes come, go or change. */
+  readonly watched: WatchedKind;
+}
+
+/** The nodes that the pods of a kind of sets are for. */
+export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, kind: Kind): SetNodes {
+  const informer = informers.partialInformerFor<PlaceNode>(PLACES, { optional: true });
+  const watched = watch<PlaceNode>(
+    PLACES,
+    (_node, listerOf) =>
+      listerOf(kind)
+        .list()
+        .filter(({ metadata }) => asksForSetPolicies(metadata.annotations))
+        .map(({ metadata }) => metadata),
+    hasChanged,
+  );
+  return {
+    read() {
+      if (informer.hasSynced) return informer.lister.list();
+      return informer.trouble ? 'refused' : 'starting';
+    },
+    watched: { ...watched, optional: true, initially: true },
+  };
+}
+
+function hasChanged(event: ResourceEvent<PlaceNode>): boolean {
+  return event.type !== 'modified' || !sameJson(factsOf(event.old), factsOf(event.object));
+}
+
+function factsOf({ metadata, spec }: DeepReadonly<PlaceNode>): unknown {
+  return [metadata.labels, spec.taints];
+}
