@@ -1,26 +1,34 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
 import type { HttpApiClient } from '../src/client/api-client/index.js';
-import type { KubernetesObject } from '../src/machinery/kubernetes/index.js';
-import { Deployment, Namespace, Pod, ReplicaSet, shardHash } from '../src/machinery/kubernetes/index.js';
-import type { ReplicaLine } from '../src/rollkeeper/replica/supervisor/status.js';
-import { askStatus } from '../src/rollkeeper/replica/supervisor/replica-probe.js';
+import { Deployment, Namespace, shardHash } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
-import { Up } from '../test/e2e/support/up.js';
 import { number, numbers, readFlags } from '../test/support/flags.js';
+import type { WatchedPods } from './support/deployments.js';
+import { watchDeployments, watchPods } from './support/deployments.js';
+import type { WatchedDeployments } from './support/deployments.js';
+import { MeasuredReplicas } from './support/measured-replicas.js';
+import { isRolledOut } from './support/rollout-world.js';
 import { cpuSeconds, memoryOf } from './support/process-figures.js';
+import { ProcessSet } from './support/process-set.js';
+import { SlotKills } from './support/slot-kills.js';
+import { printRow, printTitles, rangeOf } from './support/table.js';
+import { syncsIn } from './support/usage.js';
 
 /*
- * Measures replicas that share namespaces by slots: what each keeps, what all of them need for rollouts in every namespace, and how
- * soon changes are answered that are made right after one of them was killed.
+ * Measures replicas that share namespaces by slots, on the embedded API server: what each keeps, what all of them need for rollouts in every
+ * namespace, and how soon changes are answered that are made right after one of them was killed.
  */
 
 const flags = readFlags('npm run bench -- --slots', {
   slots: numbers('replicas; one measurement each', [1, 3, 5]),
-  count: number('slots; 0: none, and every replica keeps everything', 16),
-  namespaces: number('each with one Deployment', 48),
-  pods: number('of each Deployment', 4),
-  kills: number('of a replica that does not lead', 20),
+  count: number('slots; 0: none, and every replica keeps everything', 32),
+  namespaces: number('each with one Deployment', 96),
+  pods: number('of each Deployment', 10),
+  warm: number('rollouts before the one that is measured', 1),
+  kills: number('of replicas that do not lead, right before changes in their namespaces', 20),
+  midst: number('of these kills, how many are right after the changes instead', 5),
 });
 
 /** Names that differ at their beginning, as hashes by FNV need it. */
@@ -28,171 +36,140 @@ const NAMES = Array.from(
   { length: flags.namespaces },
   (_, index) => `n${shardHash(String(index)).toString(36)}`,
 );
-const SETTLED_MS = 3000;
 const CONTROLLERS = 'deployment,replicaset,serviceaccount,garbage-collector,namespace';
+const ARGS = [
+  ...[
+    '--controllers',
+    CONTROLLERS,
+    '--max-rollouts',
+    'off',
+    '--notification-hosts',
+    '',
+    '--problems',
+    'none',
+  ],
+];
+const FIRST_IMAGE = 'web:1';
 
 for (const replicas of flags.slots) await measure(replicas);
 
-async function measure(replicas: number): Promise<void> {
-  const up = await Up.start({
-    args: [
-      ...['--replicas', String(replicas), '--', '--controllers', CONTROLLERS, '--slots', String(flags.count)],
-      ...['--max-rollouts', 'off', '--notification-hosts', '', '--problems', 'none'],
-    ],
-  });
-  const client = await up.client();
+interface World {
+  readonly set: ProcessSet;
+  readonly replicas: MeasuredReplicas;
+  readonly client: HttpApiClient;
+  readonly deployments: WatchedDeployments;
+  readonly pods: WatchedPods;
+}
+
+async function measure(count: number): Promise<void> {
+  const main = join(import.meta.dirname, '..', 'dist', 'main.js');
+  const set = await ProcessSet.start({ main, env: {} });
+  let replicas: MeasuredReplicas | undefined;
   try {
-    await fill(client);
-    await shared(up, replicas);
-    console.log(
-      `${replicas} replicas, ${flags.count} slots, ${NAMES.length} namespaces x ${flags.pods} pods`,
-    );
-    await printKept(up);
-    await printRollouts(up, client);
-    if (replicas > 1) await printGaps(up, client, replicas);
+    const { folder: dir, kubeconfig, redisUrl } = set;
+    await set.add('node');
+    const client = await set.client();
+    replicas = await MeasuredReplicas.start({
+      ...{ args: ARGS, count, dir, kubeconfig, redisUrl, slots: flags.count },
+    });
+    const [deployments, pods] = await Promise.all([watchDeployments(client), watchPods(client)]);
+    const world: World = { set, replicas, client, deployments, pods };
+    await fill(world);
+    await printCosts(world);
+    if (count > 1 && flags.count > 0 && flags.kills > 0)
+      await new SlotKills({ ...world, names: NAMES }).print(flags);
+    await deployments.stop();
+    await pods.stop();
   } finally {
-    await client.close();
-    await up.stopAndRemove();
+    await replicas?.stop();
+    await set.stop();
   }
 }
 
-async function fill(client: HttpApiClient): Promise<void> {
+async function fill(world: World): Promise<void> {
+  const { client } = world;
   for (const name of NAMES)
     await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await Promise.all(
     NAMES.map((namespace) =>
-      client.create(Deployment, aDeployment({ namespace, name: 'web', replicas: flags.pods })),
+      client.create(
+        Deployment,
+        aDeployment({ namespace, name: 'web', replicas: flags.pods, image: FIRST_IMAGE }),
+      ),
     ),
   );
-  await rolledOut(client, 'web:1');
+  await rolledOut(world, FIRST_IMAGE);
+  for (let warm = 0; warm < flags.warm; warm++) await rollOut(world, `warm:${warm}`);
 }
 
-async function rolledOut(client: HttpApiClient, image: string): Promise<void> {
-  const areDone = async (): Promise<boolean> => {
-    const { items } = await client.list<Deployment>(Deployment, {});
-    return items.every(
-      ({ metadata, spec, status }) =>
-        spec.template.spec?.containers[0]?.image === image &&
-        status?.observedGeneration === metadata.generation &&
-        [status?.updatedReplicas, status?.replicas, status?.availableReplicas].every(
-          (size) => size === flags.pods,
-        ),
-    );
-  };
-  await waitFor(areDone, { timeoutMs: 300_000, intervalMs: 50, what: `all rollouts of ${image}` });
-}
-
-/** How many slots a replica owns and stands by for; undefined without an answer. */
-async function slotsOf({ adminUrl }: ReplicaLine): Promise<{ owner: number; standby: number } | undefined> {
-  const text = await fetch(`${adminUrl}/metrics`).then(
-    (answer) => answer.text(),
-    () => '',
-  );
-  const [owner, standby] = ['owner', 'standby'].map((role) =>
-    Number(
-      new RegExp(`^rollkeeper_slots\\{[^}]*role="${role}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1] ??
-        Number.NaN,
-    ),
-  );
-  return owner === undefined || standby === undefined || Number.isNaN(owner) ? undefined : { owner, standby };
-}
-
-async function shared(up: Up, count: number): Promise<void> {
-  const areShared = async (): Promise<boolean> => {
-    const { replicas } = await up.status();
-    if (replicas.length !== count || !replicas.some(({ leader }) => leader)) return false;
-    if (flags.count === 0) return true;
-    const held = await Promise.all(replicas.map(slotsOf));
-    const owned = held.map((each) => each?.owner ?? 0);
-    const stoodBy = held.reduce((sum, each) => sum + (each?.standby ?? 0), 0);
-    const isWhole = owned.reduce((sum, each) => sum + each, 0) === flags.count;
-    return isWhole && owned.every((each) => each > 0) && stoodBy === (count > 1 ? flags.count : 0);
-  };
-  await waitFor(areShared, { timeoutMs: 120_000, intervalMs: 50, what: 'all replicas to share the slots' });
-}
-
-async function printKept(up: Up): Promise<void> {
-  const { replicas } = await up.status();
-  const token = await up.adminToken();
-  for (const replica of replicas) {
-    const status = await askStatus(replica, token);
-    const objects = status?.informers.reduce((sum, informer) => sum + informer.objects, 0) ?? 0;
-    const pods = status?.informers.find(({ resource }) => resource === 'pods')?.objects ?? 0;
-    const { owner = 0, standby = 0 } = (await slotsOf(replica)) ?? {};
-    const resident = memoryOf(replica.pid).resident.toFixed(0);
-    console.log(
-      `  ${replica.leader ? 'leader' : 'other '} owns ${owner}, stands by for ${standby}: ${pods} pods, ${objects} objects, ${resident} MiB`,
-    );
-  }
-}
-
-async function printRollouts(up: Up, client: HttpApiClient): Promise<void> {
-  const { apiServer, redis, replicas } = await up.status();
-  const cpuOf = (pids: readonly (number | null | undefined)[]): number[] =>
-    pids.map((pid) => (pid ? cpuSeconds(pid) : 0));
-  const pids = [...replicas.map(({ pid }) => pid), apiServer?.pid, redis?.pid];
-  const before = cpuOf(pids);
-  const beganMs = performance.now();
-  await Promise.all(NAMES.map((namespace) => patch(client, namespace, templateOf('web:2'))));
-  await rolledOut(client, 'web:2');
-  const seconds = (performance.now() - beganMs) / 1000;
-  const used = cpuOf(pids).map((after, index) => after - (before[index] ?? 0));
-  const ours = used.slice(0, replicas.length);
-  const [ofServer = 0, ofRedis = 0] = used.slice(replicas.length);
-  const sum = ours.reduce((total, each) => total + each, 0);
-  console.log(
-    `  rollouts: ${seconds.toFixed(1)} s; CPU of the replicas ${sum.toFixed(2)} s, of the busiest ${Math.max(...ours).toFixed(2)} s, of the API server ${ofServer.toFixed(2)} s, of Redis ${ofRedis.toFixed(2)} s`,
-  );
-  const pods = await client.list<Pod>(Pod, {});
-  const sets = await client.list<ReplicaSet>(ReplicaSet, {});
-  console.log(`  ${pods.items.length} pods, ${sets.items.length} ReplicaSets`);
-}
-
-/** From a signal to the last answer to changes made right after it in every namespace. */
-async function printGaps(up: Up, client: HttpApiClient, count: number): Promise<void> {
-  const calm = [await answered(client, 1), await answered(client, 2), await answered(client, 3)];
-  const gaps: number[] = [];
-  const uids = await podUids(client);
-  for (let kill = 0; kill < flags.kills; kill++) {
-    await shared(up, count);
-    // The keys of slots that have moved are processed by then: a key whose replica is killed under it waits for the end of its lock.
-    await sleep(SETTLED_MS);
-    const others = (await up.status()).replicas.filter(({ leader }) => !leader);
-    process.kill(others[kill % others.length]?.pid ?? 0, 'SIGKILL');
-    gaps.push(await answered(client, 10 + kill));
-  }
-  const sorted = gaps.toSorted((one, other) => one - other);
-  const at = (share: number): string =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
-  const isSame = [...(await podUids(client))].every((uid) => uids.has(uid));
-  console.log(
-    `  all namespaces answered: ${Math.min(...calm).toFixed(0)} to ${Math.max(...calm).toFixed(0)} ms; after ${gaps.length} kills p50 ${at(0.5)} ms, p99 ${at(0.99)} ms; pods made meanwhile: ${isSame ? 0 : 'some'}`,
-  );
-}
-
-async function podUids(client: HttpApiClient): Promise<ReadonlySet<string>> {
-  const { items } = await client.list<KubernetesObject>(Pod, {});
-  return new Set(items.map(({ metadata }) => metadata.uid ?? ''));
-}
-
-/** Changes what needs no pods in each Deployment, and waits until each is observed. @returns milliseconds */
-async function answered(client: HttpApiClient, round: number): Promise<number> {
-  const beganMs = performance.now();
+async function rollOut(world: World, image: string): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
   await Promise.all(
-    NAMES.map((namespace) => patch(client, namespace, { spec: { progressDeadlineSeconds: 600 + round } })),
+    NAMES.map((namespace) =>
+      world.client.patch(Deployment, { namespace, name: 'web' }, { type: 'strategic', body }),
+    ),
   );
-  const areSeen = async (): Promise<boolean> => {
-    const { items } = await client.list<Deployment>(Deployment, {});
-    return items.every(({ metadata, status }) => status?.observedGeneration === metadata.generation);
+  await rolledOut(world, image);
+}
+
+async function rolledOut({ deployments }: World, image: string): Promise<void> {
+  const areDone = (): boolean => {
+    const all = deployments.list();
+    return all.length === NAMES.length && all.every((each) => isRolledOut(each, image));
   };
-  await waitFor(areSeen, { timeoutMs: 120_000, intervalMs: 10, what: 'all changes to be seen' });
-  return performance.now() - beganMs;
+  await waitFor(areDone, { timeoutMs: 300_000, intervalMs: 20, what: `all rollouts of ${image}` });
 }
 
-function templateOf(image: string): object {
-  return { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+/** One rollout of all Deployments at once, and what the caches hold then. */
+async function printCosts(world: World): Promise<void> {
+  const { replicas } = world;
+  const before = await usageOf(world);
+  const beganMs = performance.now();
+  await rollOut(world, 'web:2');
+  const seconds = (performance.now() - beganMs) / 1000;
+  const after = await usageOf(world);
+  const statuses = await replicas.statuses();
+  const objectsOf = (resource?: string): readonly number[] =>
+    statuses.map((status) =>
+      (status?.informers ?? [])
+        .filter((informer) => resource === undefined || informer.resource === resource)
+        .reduce((sum, { objects }) => sum + objects, 0),
+    );
+  const used = after.cpu.map((each, index) => each - before.cpu[index]!);
+  const total = used.reduce((sum, each) => sum + each, 0);
+  const received = after.bytes.map((each, index) => (each - before.bytes[index]!) / 1024);
+  const syncs = after.syncs - before.syncs;
+  printTitles(
+    `One rollout of ${NAMES.length} namespaces x ${flags.pods} pods, all at once.`,
+    ...['replicas', 'slots', 'pods of a replica', 'objects of a replica', 'MiB of a replica'],
+    ...[
+      'KiB from the API, of a replica',
+      'CPU of a replica (s)',
+      'CPU of all replicas (s)',
+      'API server (s)',
+      'Redis (s)',
+    ],
+    ...['syncs', 'rolled out in (s)', 'syncs a second', 'load'],
+  );
+  printRow(
+    ...[String(replicas.all.length), String(flags.count)],
+    ...[rangeOf(objectsOf('pods')), rangeOf(objectsOf())],
+    rangeOf(replicas.all.map(({ pid }) => memoryOf(pid).resident)),
+    ...[rangeOf(received), rangeOf(used, 2), total.toFixed(2)],
+    (after.server - before.server).toFixed(2),
+    (after.redis - before.redis).toFixed(2),
+    ...[String(syncs), seconds.toFixed(1), (syncs / seconds).toFixed(0), loadavg()[0]?.toFixed(1) ?? ''],
+  );
 }
 
-function patch(client: HttpApiClient, namespace: string, body: unknown): Promise<unknown> {
-  return client.patch(Deployment, { namespace, name: 'web' }, { type: 'strategic', body });
+async function usageOf({ replicas, set }: World) {
+  const work = await Promise.all(replicas.all.map((replica) => replica.work()));
+  const pages = await replicas.pages();
+  return {
+    bytes: work.map(({ apiReceived }) => apiReceived),
+    cpu: replicas.all.map(({ pid }) => cpuSeconds(pid)),
+    syncs: pages.reduce((sum, page) => sum + syncsIn(page), 0),
+    server: cpuSeconds(set.pidOf('apiserver')),
+    redis: cpuSeconds(set.redisPid),
+  };
 }

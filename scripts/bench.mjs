@@ -10,7 +10,8 @@
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
 // `npm run bench -- --shards`: what caches cost that share the objects of a server by shards of their namespaces.
-// `npm run bench -- --slots 1,3,5`: what replicas keep and need that share namespaces by slots, and how soon a killed one is replaced.
+// `npm run bench -- --slots 1,3,5,9`: what replicas keep and need that share namespaces by slots, and how soon a killed one is replaced.
+// `npm run bench -- --large`: what replicas hold of a simulated cluster of 150 000 pods, and up to which rate of changes.
 // `npm run bench -- --console`: how soon a browser shows thousands of Deployments and each change, and whether its memory stays flat.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
@@ -42,6 +43,7 @@ const scripts = {
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
+  '--large': 'large-cluster.ts',
   '--mapped': 'mapped.ts',
   '--memory': 'memory.ts',
   '--operator': 'operator.ts',
@@ -56,7 +58,8 @@ const scripts = {
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',
 };
-const chosen = args.find((arg) => arg in scripts);
+// `--slots` is also an option of `--large`.
+const chosen = args.includes('--large') ? '--large' : args.find((arg) => arg in scripts);
 const besideAt = chosen === '--api' ? args.indexOf('--beside') : -1;
 const script = besideAt >= 0 ? 'api-beside.ts' : chosen ? scripts[chosen] : 'main.ts';
 // These are options of their scripts as well as names.

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../src/client/api-client/index.js';
 import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { SharedInformer } from '../../src/client/informer/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 
 /** The Deployments that are known here. */
@@ -34,6 +34,33 @@ export async function watchDeployments(client: ApiClient): Promise<WatchedDeploy
     stop: async () => {
       watching.abort(new Error('measured'));
       await Promise.all([deployments.running, replicaSets.running]);
+    },
+  };
+}
+
+/** The pods that were made since they are watched. */
+export interface WatchedPods {
+  readonly made: number;
+  stop(): Promise<void>;
+}
+
+export async function watchPods(client: ApiClient): Promise<WatchedPods> {
+  const shared = { client, clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
+  const watching = new AbortController();
+  const informer = new SharedInformer<KubernetesObject>({ ...shared, type: Pod });
+  const uids = new Set<string>();
+  informer.addEventHandler((event) => {
+    if (event.type === 'added' && !event.initial) uids.add(event.object.metadata.uid ?? '');
+  });
+  const running = informer.run(watching.signal);
+  await informer.waitForSync(watching.signal);
+  return {
+    get made() {
+      return uids.size;
+    },
+    stop: async () => {
+      watching.abort(new Error('measured'));
+      await running;
     },
   };
 }

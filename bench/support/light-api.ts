@@ -3,10 +3,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
-import { apiVersionOf } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { apiVersionOf, keyOf } from '../../src/machinery/kubernetes/index.js';
 import type { Stored } from './light-collection.js';
 import { LightCollection } from './light-collection.js';
+import { shardOf } from './light-watchers.js';
 
 export interface LightApiOptions {
   /** The kinds that it serves; any other one is not found. */
@@ -17,21 +18,23 @@ export interface LightApiOptions {
 
 interface Target {
   readonly collection: LightCollection;
+  readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
 }
 
 const PATH =
-  /^(\/apis?\/(?:[^/]+\/)?v\d+)(?:\/namespaces\/[^/]+)?\/([a-z0-9]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
+  /^(\/apis?\/(?:[^/]+\/)?v\d+)(?:\/namespaces\/([^/]+))?\/([a-z0-9]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const BOOKMARK_MS = 60_000;
+const LONGEST_WATCH_SECONDS = 1800;
 /** Its documents of discovery never change. */
 const ETAG = '"1"';
 
 /**
  * Just enough of a Kubernetes API to measure what talks to it, with hardly any processor time of its own: discovery,
- * lists in pages, watches, optimistic concurrency, generations, the status subresource, and pods that are ready at once.
- * Nothing is validated, defaulted or selected. Events are accepted and forgotten.
+ * lists in pages, watches, shards by namespaces, optimistic concurrency, generations, the status subresource, and pods that are ready at
+ * once. Nothing is validated or defaulted, and only shards are selected. Events are accepted and forgotten.
  */
 export class LightApi {
   /** Lists and watches that were begun, and questions to discovery. */
@@ -49,9 +52,9 @@ export class LightApi {
   ) {
     const nextRevision = (): number => ++this.revision;
     for (const type of options.kinds)
-      this.collections.set(pathOf(type), new LightCollection(type, nextRevision));
+      this.collections.set(pathOf(type), new LightCollection(type, nextRevision, () => this.revision));
     this.bookmarks = setInterval(() => {
-      for (const collection of this.collections.values()) collection.bookmark(this.revision);
+      for (const collection of this.collections.values()) collection.bookmark();
     }, BOOKMARK_MS);
   }
 
@@ -85,7 +88,12 @@ export class LightApi {
   }
 
   get openWatches(): number {
-    return [...this.collections.values()].reduce((sum, { openWatches }) => sum + openWatches, 0);
+    return [...this.collections.values()].reduce((sum, { watchers }) => sum + watchers.size, 0);
+  }
+
+  /** Bytes that were sent to watches. */
+  get watchBytes(): number {
+    return [...this.collections.values()].reduce((sum, { watchers }) => sum + watchers.bytes, 0);
   }
 
   all<T extends KubernetesObject>(type: ResourceType): readonly T[] {
@@ -102,13 +110,18 @@ export class LightApi {
   }
 
   /** Makes a change as another client would, for example of an image; `change` gets a copy. */
-  change<T extends KubernetesObject>(type: ResourceType, name: string, change: (object: T) => void): void {
+  change<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, change: (object: T) => void): void {
     const collection = this.collectionOf(type);
-    const current = collection.objects.get(name);
-    if (!current) throw new Error(`there is no ${type.resource}/${name}`);
+    const current = collection.objects.get(keyOf(ref));
+    if (!current) throw new Error(`there is no ${type.resource}/${keyOf(ref)}`);
     const copy = structuredClone(current);
     change(copy as unknown as T);
     collection.replace(current, copy);
+  }
+
+  /** Makes all watchers of a kind list again: what was seeded meanwhile is there. */
+  expire(type: ResourceType): void {
+    this.collectionOf(type).expire();
   }
 
   async stop(): Promise<void> {
@@ -118,7 +131,7 @@ export class LightApi {
     await once(this.server, 'close');
   }
 
-  private collectionOf(type: ResourceType): LightCollection {
+  collectionOf(type: ResourceType): LightCollection {
     const collection = this.collections.get(pathOf(type));
     if (!collection) throw new Error(`${type.resource} are not served`);
     return collection;
@@ -130,16 +143,16 @@ export class LightApi {
     if (pathname === '/api' || pathname === '/apis') return this.discover(pathname, request, response);
     const target = this.targetOf(pathname);
     const body = await bodyOf(request);
-    if (pathname.endsWith('/events') && request.method !== 'GET') return answer(response, 201, body);
+    if (/\/events(\/[^/]+)?$/.test(pathname) && request.method !== 'GET') return answer(response, 201, body);
     if (!target) return refuse(response, 404, 'NotFound');
     if (request.method === 'GET') return this.read(target, searchParams, response);
     this.write(request.method ?? '', target, JSON.parse(body) as Stored, response);
   }
 
   private targetOf(path: string): Target | undefined {
-    const [, prefix = '', resource = '', name, subresource] = PATH.exec(path) ?? [];
+    const [, prefix = '', namespace, resource = '', name, subresource] = PATH.exec(path) ?? [];
     const collection = this.collections.get(`${prefix}/${resource}`);
-    return collection && { collection, name, subresource };
+    return collection && { collection, namespace, name, subresource };
   }
 
   private discover(path: string, request: IncomingMessage, response: ServerResponse): void {
@@ -158,29 +171,42 @@ export class LightApi {
     answer(response, 200, JSON.stringify({ kind: 'APIGroupDiscoveryList', items }), { etag: ETAG });
   }
 
-  private read({ collection, name }: Target, query: URLSearchParams, response: ServerResponse): void {
+  private read(target: Target, query: URLSearchParams, response: ServerResponse): void {
+    const { collection, name, namespace } = target;
     if (name !== undefined) {
-      const object = collection.objects.get(name);
+      const object = collection.objects.get(keyOf({ namespace, name }));
       return object ? answer(response, 200, JSON.stringify(object)) : refuse(response, 404, 'NotFound');
     }
     // As servers answer that stream no lists: clients then ask for pages.
     if (query.has('sendInitialEvents')) return refuse(response, 422, 'Invalid');
+    const shard = shardOf(query.get('shardSelector'));
     if (query.has('watch')) {
       this.counts.watch++;
-      return collection.watch(Number(query.get('resourceVersion')), response);
+      collection.watch(Number(query.get('resourceVersion')), shard, response);
+      const timeout = setTimeout(
+        () => collection.endWatch(response),
+        Number(query.get('timeoutSeconds') ?? LONGEST_WATCH_SECONDS) * 1000,
+      );
+      response.on('close', () => clearTimeout(timeout));
+      return;
     }
     this.counts.list++;
-    const page = collection.page(query.get('continue'), Number(query.get('limit') ?? Infinity));
+    const page = collection.page(query.get('continue'), Number(query.get('limit') ?? Infinity), shard);
     if (!page) return refuse(response, 410, 'Expired');
-    const metadata = { resourceVersion: String(this.revision), continue: page.next };
+    const metadata = {
+      resourceVersion: String(page.revision),
+      continue: page.next,
+      ...(shard && { shardInfo: { selector: shard.selector } }),
+    };
     answer(response, 200, JSON.stringify({ kind: 'List', apiVersion: 'v1', metadata, items: page.items }));
   }
 
   private write(method: string, target: Target, sent: Stored, response: ServerResponse): void {
-    const { collection, name = sent.metadata?.name ?? '', subresource } = target;
-    const current = collection.objects.get(name);
+    const { collection, name = sent.metadata?.name ?? '', namespace, subresource } = target;
+    const current = collection.objects.get(keyOf({ namespace, name }));
     if (method === 'POST' && target.name === undefined) {
       if (current) return refuse(response, 409, 'AlreadyExists');
+      if (namespace !== undefined) sent.metadata.namespace ??= namespace;
       return answer(response, 201, JSON.stringify(collection.create(sent)));
     }
     if (!current) return refuse(response, 404, 'NotFound');

@@ -1,45 +1,64 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ObjectShard } from '../../src/client/api-client/index.js';
 import { toRfc3339 } from '../../src/machinery/clock/index.js';
 import type { Pod, ResourceType, UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
+import { keyOf } from '../../src/machinery/kubernetes/index.js';
+import { LightWatchers } from './light-watchers.js';
 
 /** An object with the fields that the server sets. */
 export type Stored = UnstructuredObject & { status?: unknown };
 
 interface Change {
   readonly revision: number;
+  readonly namespace: string;
   readonly line: string;
+}
+
+/** A list that a client has begun to read in pages. */
+interface Snapshot {
+  readonly revision: number;
+  readonly items: readonly Stored[];
+}
+
+export interface Page {
+  readonly revision: number;
+  readonly items: readonly Stored[];
+  /** The token of those that follow. */
+  readonly next?: string;
 }
 
 /** Watchers are notified no more often than this, milliseconds, as by the embedded server. */
 const WATCH_BATCH_MS = 10;
+/** A watch can begin after any of the last so many changes. */
+const KEPT_CHANGES = 20_000;
+/** Lists in pages that can be gone on with. */
+const KEPT_SNAPSHOTS = 200;
 
-/** All objects of one kind, by name, with their changes and watchers. */
+/** All objects of one kind, by `namespace/name`, with their changes and watchers. */
 export class LightCollection {
   readonly objects = new Map<string, Stored>();
+  readonly watchers = new LightWatchers();
   /** How many changes there were. */
   writes = 0;
-  private readonly log: Change[] = [];
-  private readonly watchers = new Set<ServerResponse>();
-  private waiting: string[] = [];
+  private log: Change[] = [];
+  /** The changes up to this one are forgotten. */
+  private forgotten = 0;
+  private readonly snapshots = new Map<string, Snapshot>();
+  private isWaiting = false;
   /** When watchers were notified last. */
   private notifiedAtMs = 0;
-  /** The revision of its last change. */
-  private lastRevision = 0;
 
   constructor(
     readonly type: ResourceType,
     private readonly nextRevision: () => number,
+    private readonly revision: () => number,
   ) {}
-
-  get openWatches(): number {
-    return this.watchers.size;
-  }
 
   /** Stores an object without a change that watchers would see. */
   seed(object: Stored): void {
-    this.objects.set(object.metadata.name, object);
+    this.objects.set(keyOf(object.metadata), object);
   }
 
   create(object: UnstructuredObject): Stored {
@@ -50,7 +69,7 @@ export class LightCollection {
       metadata: { ...metadata, uid: randomUUID(), creationTimestamp: toRfc3339(Date.now()), generation: 1 },
     };
     const stored = this.store(created, 'ADDED');
-    if (this.type.resource === 'pods') setImmediate(() => this.makeReady(metadata.name));
+    if (this.type.resource === 'pods') setImmediate(() => this.makeReady(keyOf(metadata)));
     return stored;
   }
 
@@ -74,76 +93,139 @@ export class LightCollection {
   }
 
   remove(object: Stored): Stored {
-    this.objects.delete(object.metadata.name);
+    this.objects.delete(keyOf(object.metadata));
     return this.publish(object, 'DELETED');
   }
 
   /**
-   * The objects from a token on, at most `limit` of them, and the token of those that follow. Undefined: there was a
-   * change since the token was given, so that the list has to begin again.
+   * The first objects, or those from a token on, at most `limit` of them, all as they were when the list was begun. Undefined: a list of
+   * that token is not known any more.
    */
-  page(
-    token: string | null,
-    limit: number,
-  ): { readonly items: readonly Stored[]; readonly next?: string } | undefined {
-    const [revision = '', first = '0'] = token?.split('-') ?? [String(this.lastRevision)];
-    if (revision !== String(this.lastRevision)) return undefined;
-    const [start, end] = [Number(first), Number(first) + limit];
-    const items = [...this.objects.values()].slice(start, end);
-    return { items, ...(end < this.objects.size && { next: `${revision}-${end}` }) };
+  page(token: string | null, limit: number, shard?: ObjectShard): Page | undefined {
+    const [name = '', first = '0'] = token?.split('.') ?? [];
+    const snapshot = token === null ? this.snapshot(shard) : this.snapshots.get(name);
+    if (!snapshot) return undefined;
+    const { items, revision } = snapshot;
+    const end = Number(first) + limit;
+    const page = { revision, items: items.slice(Number(first), end) };
+    if (end >= items.length) {
+      this.snapshots.delete(name);
+      return page;
+    }
+    const kept = token === null ? this.keep(snapshot) : name;
+    return { ...page, next: `${kept}.${end}` };
   }
 
-  watch(after: number, response: ServerResponse): void {
+  /** Sends the changes after a revision, and those to come. */
+  watch(after: number, shard: ObjectShard | undefined, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
+    if (after < this.forgotten) {
+      this.watchers.write(response, EXPIRED);
+      response.end();
+      return;
+    }
     // The log holds already what is still to be sent: a watcher that comes in between must not get it twice.
     this.flush();
-    for (const { line, revision } of this.log) if (revision > after) response.write(line);
-    this.watchers.add(response);
-    response.on('close', () => this.watchers.delete(response));
+    let text = '';
+    for (let index = this.indexAfter(after); index < this.log.length; index++) {
+      const { line, namespace } = this.log[index]!;
+      if (shard?.includesValue(namespace) ?? true) text += line;
+    }
+    if (text !== '') this.watchers.write(response, text);
+    this.watchers.add(shard, response);
   }
 
-  bookmark(revision: number): void {
+  bookmark(): void {
     this.flush();
-    const { kind } = this.type;
-    const object = { kind, metadata: { resourceVersion: String(revision) } };
-    const line = `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
-    for (const watcher of this.watchers) watcher.write(line);
+    this.watchers.tellAll(this.bookmarkLine());
   }
 
-  private store(object: Stored, type: 'ADDED' | 'MODIFIED'): Stored {
+  /** Ends one watch as servers do at its timeout: with a bookmark, so that the next one begins where this one ended. */
+  endWatch(response: ServerResponse): void {
+    if (response.destroyed || response.writableEnded) return;
+    this.flush();
+    this.watchers.write(response, this.bookmarkLine());
+    response.end();
+  }
+
+  /** Makes all watchers list again, as after changes that the server has forgotten. */
+  expire(): void {
+    this.forgotten = this.nextRevision();
+    this.log = [];
+    this.watchers.tellAll(EXPIRED, { isLast: true });
+  }
+
+  /** A change by the server itself or by another client. */
+  store(object: Stored, type: 'ADDED' | 'MODIFIED'): Stored {
     const stored = this.publish(object, type);
-    this.objects.set(object.metadata.name, stored);
+    this.objects.set(keyOf(object.metadata), stored);
     return stored;
   }
 
   private publish(object: Stored, type: string): Stored {
     const revision = this.nextRevision();
-    this.lastRevision = revision;
     this.writes++;
     const published = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
     const line = `${JSON.stringify({ type, object: published })}\n`;
-    this.log.push({ revision, line });
-    this.waiting.push(line);
-    if (this.waiting.length === 1) void this.flushSoon();
+    const { namespace = '' } = object.metadata;
+    this.log.push({ revision, namespace, line });
+    if (this.log.length > 2 * KEPT_CHANGES) {
+      this.forgotten = this.log[KEPT_CHANGES - 1]!.revision;
+      this.log = this.log.slice(KEPT_CHANGES);
+    }
+    this.watchers.push(namespace, line);
+    if (!this.isWaiting) void this.flushSoon();
     return published;
   }
 
   private async flushSoon(): Promise<void> {
+    this.isWaiting = true;
     await delay(Math.max(this.notifiedAtMs + WATCH_BATCH_MS - performance.now(), 0));
     this.flush();
   }
 
   private flush(): void {
-    if (this.waiting.length === 0) return;
-    const text = Buffer.from(this.waiting.join(''));
-    this.waiting = [];
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
     this.notifiedAtMs = performance.now();
-    for (const watcher of this.watchers) watcher.write(text);
+    this.watchers.flush();
   }
 
-  private makeReady(name: string): void {
-    const pod = this.objects.get(name) as unknown as Pod | undefined;
+  private snapshot(shard: ObjectShard | undefined): Snapshot {
+    const all = [...this.objects.values()];
+    return { revision: this.revision(), items: shard ? all.filter((object) => shard.includes(object)) : all };
+  }
+
+  private keep(snapshot: Snapshot): string {
+    const name = randomUUID();
+    this.snapshots.set(name, snapshot);
+    for (const [oldest] of this.snapshots) {
+      if (this.snapshots.size <= KEPT_SNAPSHOTS) break;
+      this.snapshots.delete(oldest);
+    }
+    return name;
+  }
+
+  /** The index of the first change after a revision. */
+  private indexAfter(revision: number): number {
+    let [low, high] = [0, this.log.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.log[middle]!.revision > revision) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  private bookmarkLine(): string {
+    const { kind } = this.type;
+    const object = { kind, metadata: { resourceVersion: String(this.revision()) } };
+    return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
+  }
+
+  private makeReady(key: string): void {
+    const pod = this.objects.get(key) as unknown as Pod | undefined;
     if (!pod) return;
     const now = toRfc3339(Date.now());
     const conditions = ['PodScheduled', 'Ready'].map((type) => ({
@@ -159,3 +241,5 @@ export class LightCollection {
     this.store(ready, 'MODIFIED');
   }
 }
+
+const EXPIRED = `${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, reason: 'Expired', message: 'too old' } })}\n`;

@@ -10,7 +10,7 @@ export async function startLightWorld(options: RolloutWorldOptions): Promise<Rol
       set.api.create(Deployment, deployment);
     },
     setImage: async (name, image) =>
-      set.api.change<Deployment>(Deployment, name, ({ spec }) => {
+      set.api.change<Deployment>(Deployment, { namespace: 'default', name }, ({ spec }) => {
         spec.template.spec = { containers: [{ name: 'web', image }] };
       }),
     deployments: () => set.api.all<Deployment>(Deployment),

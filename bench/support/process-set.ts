@@ -74,6 +74,15 @@ export class ProcessSet {
     return client;
   }
 
+  /** The folder of its files. */
+  get folder(): string {
+    return this.dir;
+  }
+
+  get kubeconfig(): string {
+    return join(this.dir, 'kubeconfig');
+  }
+
   get redisUrl(): string {
     return this.redis.url;
   }
@@ -81,6 +90,10 @@ export class ProcessSet {
   /** The URL of the admin pages of a process that has them. */
   adminUrlOf(role: Role): string {
     return this.processes.get(role)?.adminUrl ?? '';
+  }
+
+  get redisPid(): number {
+    return this.redis.pid;
   }
 
   pidOf(role: Role): number {
@@ -92,10 +105,6 @@ export class ProcessSet {
     for (const each of [...this.processes.values()].reverse()) await each.stop();
     await this.redis.stop();
     rmSync(this.dir, { recursive: true, force: true });
-  }
-
-  private get kubeconfig(): string {
-    return join(this.dir, 'kubeconfig');
   }
 
   private async fill(objects: AsyncIterable<StorageRecord>): Promise<void> {

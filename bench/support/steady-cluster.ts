@@ -15,6 +15,8 @@ export interface SteadyClusterOptions {
   /** The number of pods of each Deployment. */
   readonly pods: number;
   readonly nodes: number;
+  /** The Deployments are in these in turn. @default all in `default` */
+  readonly namespaces?: readonly string[];
 }
 
 const CREATED = '2026-01-02T03:04:05Z';
@@ -25,16 +27,19 @@ const CREATED = '2026-01-02T03:04:05Z';
  */
 export async function* steadyCluster({
   deployments,
+  namespaces = ['default'],
   nodes,
   pods,
 }: SteadyClusterOptions): AsyncGenerator<StorageRecord> {
-  const namespace = {
-    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', uid: randomUUID() } },
-    ...{ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
-  };
-  yield record(Namespace, namespace);
+  for (const name of namespaces) {
+    const namespace = {
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid: randomUUID() } },
+      ...{ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+    };
+    yield record(Namespace, namespace);
+  }
   for (let index = 0; index < deployments; index++) {
-    const deployment = aDeployment(`web-${index}`, pods);
+    const deployment = aDeployment(namespaces[index % namespaces.length] ?? '', `web-${index}`, pods);
     const replicaSet = aReplicaSet(deployment, pods);
     yield record(Deployment, deployment);
     yield record(ReplicaSet, replicaSet);
@@ -57,7 +62,7 @@ function record(type: ResourceType, object: KubernetesObject): StorageRecord {
 
 type Labels = Record<string, string>;
 
-function aDeployment(name: string, replicas: number) {
+function aDeployment(namespace: string, name: string, replicas: number) {
   const labels = { app: name };
   const counts = {
     replicas,
@@ -69,6 +74,7 @@ function aDeployment(name: string, replicas: number) {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: metadata(name, labels, 'kubectl-create', {
+      namespace,
       generation: 1,
       annotations: { 'deployment.kubernetes.io/revision': '1' },
     }),
@@ -100,12 +106,13 @@ function hashOf(name: string): string {
 }
 
 function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: number) {
-  const { name, uid } = deployment.metadata;
+  const { name, namespace, uid } = deployment.metadata;
   const labels = { app: name, 'pod-template-hash': hashOf(name) };
   return {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: metadata(`${name}-${hashOf(name)}`, labels, 'rollkeeper', {
+      namespace,
       generation: 1,
       annotations: {
         'deployment.kubernetes.io/desired-replicas': String(replicas),
@@ -127,7 +134,7 @@ function podOfSet(
   index: number,
   { nodeName, startedAt }: { nodeName: string; startedAt: string },
 ) {
-  const { labels, name, uid } = replicaSet.metadata;
+  const { labels, name, namespace, uid } = replicaSet.metadata;
   const { spec } = template(labels);
   const volume = `kube-api-access-${index}x7z`;
   const mount = { name: volume, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
@@ -135,6 +142,7 @@ function podOfSet(
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: metadata(`${name}-p${index}c${randomUUID().slice(0, 4)}`, labels, 'rollkeeper', {
+      namespace,
       generateName: `${name}-`,
       ownerReferences: [owner('apps/v1', 'ReplicaSet', name, uid)],
     }),
@@ -256,7 +264,7 @@ function metadata(
     fieldsV1: fields,
   };
   return {
-    ...{ name, namespace: 'default', uid: randomUUID(), creationTimestamp: CREATED, labels, ...more },
+    ...{ name, uid: randomUUID(), creationTimestamp: CREATED, labels, ...more },
     managedFields: [
       { manager, ...entry },
       { manager: 'kubelet', ...entry, subresource: 'status' },
