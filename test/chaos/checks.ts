@@ -3,8 +3,10 @@ import { findLostChanges } from './checkers/changes.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
 import { ExperimentsChecker } from './checkers/experiments.js';
+import { HeldSizesChecker } from './checkers/held-sizes.js';
 import { LeaseFenceChecker, isOfLedger } from './checkers/lease-fence.js';
 import { LimitsChecker } from './checkers/limits.js';
+import { OrderChecker } from './checkers/order.js';
 import { PoliciesChecker } from './checkers/policies.js';
 import { PodNamesChecker } from './checkers/pod-names.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
@@ -32,6 +34,8 @@ export class Checks {
   private readonly names = new PodNamesChecker();
   private readonly policies = new PoliciesChecker(this.replay);
   private readonly experiments = new ExperimentsChecker(this.replay);
+  private readonly order = new OrderChecker(this.replay);
+  private readonly heldSizes = new HeldSizesChecker(this.replay);
   private readonly traffic = new TrafficChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
@@ -66,7 +70,12 @@ export class Checks {
         found.push(...this.traffic.check(event));
         continue;
       }
-      found.push(...this.policies.check(event), ...this.experiments.check(event));
+      found.push(
+        ...this.policies.check(event),
+        ...this.experiments.check(event),
+        ...this.order.check(event),
+        ...this.heldSizes.check(event),
+      );
       this.replay.apply(event);
       found.push(
         ...this.traffic.check(event),
@@ -100,6 +109,8 @@ export class Checks {
       limits: this.limits.checks,
       policies: this.policies.checks,
       experiments: this.experiments.checks,
+      order: this.order.checks,
+      'held sizes': this.heldSizes.checks,
       'routes of rollouts': this.traffic.checks,
       'pods of a ReplicaSet': this.pods.checks,
       'pod names': this.names.checks,

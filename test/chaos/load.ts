@@ -46,6 +46,8 @@ export class Load {
   private running: Promise<void> | undefined;
   private stopping = false;
   private serial = 0;
+  /** The last release of each name. */
+  private readonly releases = new Map<string, string>();
   readonly counts = { acknowledged: 0, refused: 0, unknown: 0 };
 
   constructor(private readonly options: LoadOptions) {}
@@ -81,7 +83,7 @@ export class Load {
   private shapeOf(name: string): Shape {
     const { shapes = 'all' } = this.options;
     const chosen = shapes === 'all' ? SHAPES : SHAPES.filter(({ policies }) => policies === undefined);
-    return chosen[Number(name.split('-')[1]) % chosen.length] as Shape;
+    return chosen[indexOf(name) % chosen.length] as Shape;
   }
 
   private get names(): readonly string[] {
@@ -125,22 +127,52 @@ export class Load {
 
   private create(name: string): Promise<void> {
     const { client, random } = this.options;
-    const { minReadySeconds, mostReplicas, need, policies = {}, strategy } = this.shapeOf(name);
+    const { minReadySeconds, mostReplicas, need, placement, policies = {}, strategy } = this.shapeOf(name);
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
     object.metadata.annotations = annotationsOf({
       ...policies,
+      ...this.orderOf(name),
       ...(need === 'service' && { 'active-service': name }),
       ...(need === 'route' && { traffic: `httproute/${name}` }),
     });
+    Object.assign(object.spec.template.spec ?? {}, placement);
     return this.send(name, 'create', () => client.create(Deployment, object));
   }
 
   private update(name: string): Promise<void> {
-    const { broken = 0, policies = {}, resized = 0 } = this.shapeOf(name);
-    if (this.options.random.next() < resized) return this.resize(name);
-    const image = this.options.random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
-    return this.patch(name, 'update', withImage(image, policies));
+    const { broken = 0, placement, policies = {}, rejected = 0, resized = 0 } = this.shapeOf(name);
+    const { random } = this.options;
+    if (random.next() < resized) return this.resize(name);
+    const image = random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
+    const body = withImage(image, { ...policies, ...this.orderOf(name) });
+    Object.assign(body.spec.template.spec, placement);
+    if (rejected > 0) behave(body.spec.template, random.next() < rejected ? 'reject' : null);
+    return this.patch(name, 'update', body);
+  }
+
+  /** The last change of a Deployment, after which nothing holds it, and its pods work. */
+  private updateLast(name: string): Promise<void> {
+    const { follows, placement = {}, rejected, resized } = this.shapeOf(name);
+    if (resized) return this.resize(name, 'last update');
+    const isAlone = this.changes.get(predecessorOf(name))?.wish === undefined;
+    const order = { ...this.orderOf(name), ...(follows && isAlone && { after: null }) };
+    const body = withImage(this.nextImage(), { ...order, steps: null });
+    for (const field of Object.keys(placement)) Object.assign(body.spec.template.spec, { [field]: null });
+    if (rejected) behave(body.spec.template, null);
+    return this.patch(name, 'last update', body);
+  }
+
+  /** A new release of what others follow; what follows is of the release of its predecessor. */
+  private orderOf(name: string): Record<string, string> {
+    if (this.shapeOf(name).follows) {
+      const release = this.releases.get(predecessorOf(name)) ?? 'none';
+      return { release, after: `deployment/${predecessorOf(name)}@complete` };
+    }
+    if (!this.shapeOf(followerOf(name)).follows) return {};
+    const release = `r${++this.serial}`;
+    this.releases.set(name, release);
+    return { release };
   }
 
   private resize(name: string, operation = 'resize'): Promise<void> {
@@ -226,16 +258,14 @@ export class Load {
   }
 
   private async settle(name: string): Promise<void> {
-    let isSimple = this.shapeOf(name).policies === undefined;
+    let isSimple = this.shapeOf(name).policies === undefined && !this.shapeOf(followerOf(name)).follows;
     for (;;) {
       if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
       const known = this.changes.get(name);
       if (known && !known.isUncertain && known.wish?.paused)
         await this.patch(name, 'resume', { spec: { paused: false } });
       else if (known && !known.isUncertain && known.wish && !isSimple) {
-        // At rest is what works, and what nothing holds.
-        if (this.shapeOf(name).resized) await this.resize(name, 'last update');
-        else await this.patch(name, 'last update', withImage(this.nextImage(), { steps: null }));
+        await this.updateLast(name);
         isSimple = this.changes.get(name)?.isUncertain === false;
       }
       const now = this.changes.get(name);
@@ -252,9 +282,26 @@ export class Load {
 
 /** Undoes nothing that another has set, and says again what the policies are. */
 function withImage(image: string, policies: Readonly<Record<string, string | null>>) {
-  const template = { spec: { containers: [{ name: 'web', image }] } };
+  const template: TemplatePatch = { spec: { containers: [{ name: 'web', image }] } };
   return { metadata: { annotations: annotationsOf(policies) }, spec: { template } };
 }
+
+interface TemplatePatch {
+  metadata?: { readonly annotations: Readonly<Record<string, string | null>> };
+  readonly spec: { readonly containers: readonly object[] };
+}
+
+/** @param behaviour what the simulated node does with the pods; null: it runs them */
+function behave(template: TemplatePatch, behaviour: string | null): void {
+  template.metadata = { annotations: { 'node.rollkeeper.dev/behaviour': behaviour } };
+}
+
+function indexOf(name: string): number {
+  return Number(name.split('-')[1]);
+}
+
+const predecessorOf = (name: string): string => `load-${indexOf(name) - 1}`;
+const followerOf = (name: string): string => `load-${indexOf(name) + 1}`;
 
 function annotationsOf<T extends string | null>(policies: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(

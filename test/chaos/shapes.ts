@@ -1,4 +1,4 @@
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import type { Deployment, PodSpec } from '../../src/machinery/kubernetes/index.js';
 import type { PolicyNeed } from './policy-world.js';
 
 /**
@@ -16,6 +16,12 @@ export interface Shape {
   /** The share of its changes that are of cpu alone, from 0 to 1. @default 0 */
   readonly resized?: number;
   readonly need?: PolicyNeed;
+  /** How many of its versions have pods that the node rejects, from 0 to 1. @default 0 */
+  readonly rejected?: number;
+  /** Rules for the scheduler, until everything has to come to rest. @default none */
+  readonly placement?: Pick<PodSpec, 'affinity' | 'topologySpreadConstraints'>;
+  /** It is of one release with the Deployment before it, and its rollouts begin after those of that one. @default false */
+  readonly follows?: boolean;
 }
 
 const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
@@ -25,6 +31,26 @@ const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] =>
 function twoWhole(): Shape['strategy'] {
   return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
 }
+
+/** Counts only pods with the same label `app`, which names the Deployment. */
+const OWN_PODS = { matchLabelKeys: ['app'], labelSelector: {} };
+/** No two pods of a Deployment on one node: of its largest size no pod more fits on the three nodes. */
+const APART: PodSpec['affinity'] = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ ...OWN_PODS, topologyKey: 'kubernetes.io/hostname' }],
+  },
+};
+/** Soft, because two of the nodes take few pods. */
+const SPREAD: Shape['placement'] = {
+  topologySpreadConstraints: [
+    {
+      ...OWN_PODS,
+      maxSkew: 1,
+      topologyKey: 'topology.kubernetes.io/zone',
+      whenUnsatisfiable: 'ScheduleAnyway',
+    },
+  ],
+};
 
 export const SHAPES: readonly Shape[] = [
   { strategy: undefined, mostReplicas: 8, minReadySeconds: 0 },
@@ -72,5 +98,30 @@ export const SHAPES: readonly Shape[] = [
       'traffic-drain': '1s',
       'traffic-sticky': '1h',
     },
+  },
+  { strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0 },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0, follows: true },
+    policies: { 'progress-after': '2s' },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0 },
+    policies: { autoscaling: 'hold', steps: '1; approve; 50%; wait 1s' },
+  },
+  {
+    ...{ strategy: undefined, mostReplicas: 6, minReadySeconds: 0 },
+    policies: { autoscaling: 'floor', steps: '50%; wait 2s' },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0, rejected: 0.4 },
+    policies: { 'failed-pods': 'keep 1, 1h', 'progress-after': '1s' },
+  },
+  {
+    ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0, placement: { affinity: APART } },
+    policies: { surge: 'if-it-fits' },
+  },
+  {
+    ...{ strategy: rolling(1, 0), mostReplicas: 6, minReadySeconds: 0, placement: SPREAD },
+    policies: { spread: 'after-rollout', rebalance: '1' },
   },
 ];

@@ -40,8 +40,8 @@ export class DecisionJudge {
   ) {}
 
   problemsOf(event: HistoryEvent, deployment: Deployment): string[] {
-    this.noteLimits(deployment);
     const owned = this.replay.replicaSetsOf(deployment.metadata.uid ?? '');
+    this.noteLimits(deployment, owned);
     const { before } = this;
     const after = this.standingOf(owned);
     const problems = before && event.kind === 'ReplicaSet' ? this.judge(before, after) : [];
@@ -64,9 +64,9 @@ export class DecisionJudge {
     return problems;
   }
 
-  private noteLimits(deployment: Deployment): void {
+  private noteLimits(deployment: Deployment, owned: readonly ReplicaSet[]): void {
     const { generation = 0 } = deployment.metadata;
-    this.limits.set(generation, limitsOf(deployment));
+    this.limits.set(generation, limitsOf(deployment, owned));
     const observed = deployment.status?.observedGeneration ?? 0;
     for (const each of this.limits.keys()) if (each < observed) this.limits.delete(each);
   }

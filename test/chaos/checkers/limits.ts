@@ -1,7 +1,7 @@
 import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import { DecisionJudge } from './decided-sizes.js';
-import { limitsOf } from './rollout-limits.js';
+import { limitsOf, sizesOf } from './rollout-limits.js';
 import type { StoreReplay } from './store-replay.js';
 import { isAtRest, isLiving, isReadyPod } from './store-replay.js';
 import type { Violation } from './violation.js';
@@ -13,7 +13,8 @@ import type { Violation } from './violation.js';
  * is written is judged by itself: see DecisionJudge. Call after the change was applied to the replay.
  */
 export class LimitsChecker {
-  private readonly wanted = new Map<string, number>();
+  /** The sizes that may count, by Deployment. */
+  private readonly wanted = new Map<string, string>();
   private readonly settled = new Set<string>();
   private readonly judges = new Map<string, DecisionJudge>();
   checks = 0;
@@ -54,8 +55,8 @@ export class LimitsChecker {
   }
 
   private problemsOf(deployment: Deployment): string[] {
-    const { ceiling, floor } = limitsOf(deployment);
     const owned = this.replay.replicaSetsOf(deployment.metadata.uid ?? '');
+    const { ceiling, floor } = limitsOf(deployment, owned);
     const size = owned.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
     const pods = owned.flatMap(({ metadata }) => this.replay.podsOf(metadata.uid ?? ''));
     const ready = pods.filter(isReadyPod).length;
@@ -75,10 +76,10 @@ export class LimitsChecker {
       );
   }
 
-  private noteScaling(uid: string, { spec }: Deployment): void {
-    const replicas = spec.replicas ?? 1;
-    if (this.wanted.get(uid) === replicas) return;
-    this.wanted.set(uid, replicas);
+  private noteScaling(uid: string, deployment: Deployment): void {
+    const sizes = sizesOf(deployment, this.replay.replicaSetsOf(uid)).join();
+    if (this.wanted.get(uid) === sizes) return;
+    this.wanted.set(uid, sizes);
     this.settled.delete(uid);
   }
 

@@ -45,11 +45,37 @@ export function unrestOf({ deployments, pods, replicaSets }: Snapshot): string[]
     ...pods
       .filter((pod) => cpuOf(pod) !== cpuAskedFor(pod, replicaSets))
       .map((pod) => `pod ${pod.metadata.name} has cpu ${cpuOf(pod)}, not ${cpuAskedFor(pod, replicaSets)}`),
+    ...deployments
+      .filter(isDegraded)
+      .map(({ metadata }) => `Deployment ${metadata.name} says that it is degraded`),
+    ...deployments.flatMap((deployment) => tooManyFailed(deployment, replicaSets, pods)),
     ...pods.filter(({ spec }) => !spec.nodeName).map(({ metadata }) => `pod ${metadata.name} is on no node`),
     ...pods
       .filter(({ metadata }) => metadata.deletionTimestamp || !alive.has(controllerOf(metadata)))
       .map(({ metadata }) => `pod ${metadata.name} is ending or nobody's`),
   ];
+}
+
+function isDegraded({ status }: Deployment): boolean {
+  return (status?.conditions ?? []).some((each) => each.type === 'Degraded' && each.status !== 'False');
+}
+
+/** The ReplicaSets with more failed pods than \`failed-pods: keep N\` of their Deployment leaves. */
+function tooManyFailed(
+  { metadata }: Deployment,
+  replicaSets: readonly ReplicaSet[],
+  pods: readonly Pod[],
+): string[] {
+  const most = /^keep (\d+)/.exec(metadata.annotations?.['rollkeeper.dev/failed-pods'] ?? '')?.[1];
+  if (most === undefined) return [];
+  return replicaSets
+    .filter((set) => controllerOf(set.metadata) === metadata.uid)
+    .flatMap((set) => {
+      const failed = pods.filter(
+        (pod) => controllerOf(pod.metadata) === set.metadata.uid && pod.status?.phase === 'Failed',
+      ).length;
+      return failed > Number(most) ? [`ReplicaSet ${set.metadata.name} keeps ${failed} failed pods`] : [];
+    });
 }
 
 function cpuOf({ spec }: Pick<Pod, 'spec'>): string {
@@ -67,7 +93,7 @@ function controllerOf(metadata: Pod['metadata']): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
 }
 
-function isRolledOut({ metadata, spec, status }: Deployment): boolean {
+export function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
   return (
     !metadata.deletionTimestamp &&
