@@ -2,17 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import { readCheckResults } from './checks/check-results.js';
 import { BROKEN_IMAGE, refusal } from '../../../testing/rollout-world.js';
-import type { Scenario } from './policy-world.fixture.js';
+import type { Scenario } from './policy-scenarios.fixture.js';
 import {
   expectHistory,
   expectLabels,
   expectNoSideServices,
   expectPinned,
-  PolicyWorld,
-  imageOf,
-  cpuOf,
-  rest,
-} from './policy-world.fixture.js';
+} from './policy-expectations.fixture.js';
+import { PolicyWorld, imageOf, cpuOf, rest } from './policy-world.fixture.js';
 
 /** A process that dies before its write of this number, and all that comes after is done by others. */
 async function dyingAt(

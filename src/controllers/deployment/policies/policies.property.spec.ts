@@ -5,22 +5,15 @@ import { setImage } from '../../../testing/deployment-builder.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { PodDisruptionBudget } from '../../../machinery/kubernetes/index.js';
 import { readSizeSteps } from './history/size-steps.js';
-import type { Scenario, Change } from './policy-world.fixture.js';
+import type { Scenario, Change } from './policy-scenarios.fixture.js';
 import {
-  annotate,
   expectHistory,
   expectLabels,
   expectNoSideServices,
   expectPinned,
-  scenario,
-  change,
-  prometheus,
-  PolicyWorld,
-  imageOf,
-  cpuOf,
-  rest,
-  live,
-} from './policy-world.fixture.js';
+} from './policy-expectations.fixture.js';
+import { scenario, change } from './policy-scenarios.fixture.js';
+import { annotate, prometheus, PolicyWorld, imageOf, cpuOf, rest, live } from './policy-world.fixture.js';
 
 const runs = propertyRuns({ gate: 15 });
 

@@ -1,5 +1,3 @@
-import { readRevisionEntries } from './history/history.js';
-import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
 import {
@@ -17,20 +15,21 @@ import type { AttemptedWrite } from '../../../testing/in-memory/in-memory-api.js
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Node, Service } from '../../../runtime/index.js';
-import { POD_TEMPLATE_HASH, pinnedConfigOf, readConfigCopies, scaledValue } from '../../shared/index.js';
-import { digestOfSource } from './config-restart/config-digests.js';
+import { POD_TEMPLATE_HASH, scaledValue } from '../../shared/index.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import type { HttpSender } from './checks/common/http-sender.js';
 import { NoAnswerError } from './checks/common/http-sender.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
-import { BROKEN_IMAGE, WORLD_NOW_MS, refusal, isOfExperiment } from '../../../testing/rollout-world.js';
+import { WORLD_NOW_MS, refusal, isOfExperiment } from '../../../testing/rollout-world.js';
 import { DESIRED_REPLICAS } from '../kubernetes/annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { podTemplateHash } from '../kubernetes/pod-template.js';
 import { EXPERIMENT_SIDE } from './experiment/experiment-sets.js';
 import { GatewayWorld, bothServices } from './traffic/gateway-world.fixture.js';
 import { HTTPRoute } from './traffic/routes.js';
+import type { Change, Scenario } from './policy-scenarios.fixture.js';
+import { REFUSED_CPU } from './policy-scenarios.fixture.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -60,86 +59,6 @@ import { HTTPRoute } from './traffic/routes.js';
  *    its step.
  */
 const P = 'rollkeeper.dev/';
-const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
-
-/** The amount that every third pod's node refuses. */
-const REFUSED_CPU = '400m';
-
-type BudgetSpec = Parameters<typeof aBudget>[0];
-
-const drawnScenario = fc.record({
-  seed: fc.integer(),
-  replicas: fc.integer({ min: 1, max: 12 }),
-  maxSurge: fc.constantFrom(0, 1, '25%', '100%'),
-  maxUnavailable: fc.constantFrom(0, 1, '25%', '50%'),
-  refusals: fc.double({ min: 0, max: 0.2, noNaN: true }),
-  onFailure: fc.constantFrom('none', 'hold', 'rollback'),
-  failAfter: fc.constantFrom(undefined, '1m', '5m'),
-  bakeTime: fc.constantFrom(undefined, '3m'),
-  steps: fc.constantFrom<string | undefined>(
-    undefined,
-    '1; approve; 50%; wait 2m',
-    'approve; 30%; approve',
-    '50%; wait 1m; 80%',
-    'check slo; 1; check slo; 50%; approve; 100%; check slo',
-    'experiment 2m: baseline 1, canary 2, check slo; 50%; approve',
-    'experiment 2m: baseline 1, canary 1, services; 50%; approve',
-  ),
-  checks: fc.constantFrom(undefined, 'slo'),
-  restartOn: fc.constantFrom(undefined, 'config'),
-  budget: fc.constantFrom<BudgetSpec | undefined>(
-    undefined,
-    { minAvailable: 1 },
-    { minAvailable: 5 },
-    { minAvailable: '75%' },
-    { maxUnavailable: 1 },
-    { maxUnavailable: '30%' },
-  ),
-  blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
-  podReplacement: fc.constantFrom(undefined, 'terminated'),
-  zones: fc.constantFrom(undefined, 'one-by-one'),
-  resize: fc.constantFrom(undefined, 'in-place'),
-  autoscaling: fc.constantFrom(undefined, undefined, 'hold', 'floor'),
-  config: fc.constantFrom(undefined, undefined, 'pinned'),
-  relabel: fc.constantFrom(undefined, 'in-place'),
-  surge: fc.constantFrom(undefined, 'if-it-fits'),
-  /** Labels of the version, a limit of failed pods, and a deadline after the rollout. */
-  isMarked: fc.boolean(),
-  /** The steps of a rollout by weights. */
-  traffic: fc.constantFrom<string | undefined>(
-    undefined,
-    undefined,
-    'weight 20%; approve; weight 50%; wait 2m',
-    'header x-canary=a; approve; mirror 10%; 50%; weight 5%; wait 1m; header off; weight 60%',
-    '100%; check slo; approve',
-  ),
-});
-/** Weights need two whole versions, and the two other policies that do go without them. */
-export const scenario = drawnScenario.map((drawn) =>
-  drawn.traffic === undefined
-    ? drawn
-    : { ...drawn, maxSurge: '100%', blueGreen: undefined, surge: undefined, steps: drawn.traffic },
-);
-export const change = fc.oneof(
-  fc.record({ image: fc.constantFrom(...IMAGES) }),
-  fc.record({ replicas: fc.integer({ min: 0, max: 12 }) }),
-  fc.record({ cpu: fc.constantFrom('100m', '200m', REFUSED_CPU) }),
-  fc.record({ ask: fc.constantFrom('approve', 'abort', 'retry') }),
-  fc.record({ freeze: fc.boolean() }),
-  fc.record({ paused: fc.boolean() }),
-  fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
-  /** The nodes have room for what runs and so many more pods, or for any number. */
-  fc.record({ roomFor: fc.constantFrom<number | undefined>(0, 1, undefined) }),
-  fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
-  fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
-  fc.record({ team: fc.constantFrom<string | undefined>('shop', 'sales', undefined) }),
-  /** A rollout by weights asks for them, or no more. */
-  fc.record({ led: fc.boolean() }),
-);
-export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
-export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
-
 /** The answers of Prometheus to each query; undefined: it is unavailable. */
 export const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
 const sender: HttpSender = {
@@ -480,6 +399,11 @@ export function imageOf({ spec }: ReplicaSet): string {
   return spec.template?.spec?.containers[0]?.image ?? '';
 }
 
+/** Whether a Service is one of an experiment's own. */
+export function isSideService({ metadata }: Service): boolean {
+  return metadata.labels?.[EXPERIMENT_SIDE] !== undefined;
+}
+
 export async function rest({ world }: PolicyWorld): Promise<void> {
   let before = -1;
   for (let round = 0; round < 80 && world.api.changes !== before; round++) {
@@ -502,48 +426,4 @@ export async function live(drawn: Scenario, changes: readonly Change[]): Promise
   }
   lab.refusing = false;
   return lab;
-}
-
-function isSideService({ metadata }: Service): boolean {
-  return metadata.labels?.[EXPERIMENT_SIDE] !== undefined;
-}
-
-/** Rule 17. */
-export function expectNoSideServices({ world }: PolicyWorld): void {
-  const left = world.api.all<Service>(Service).filter(isSideService);
-  expect(
-    left.map(({ metadata }) => metadata.name),
-    'rule 17',
-  ).toEqual([]);
-}
-
-/** Rule 15. */
-export function expectLabels({ world }: PolicyWorld): void {
-  const { team } = world.deployment.spec.template.metadata?.labels ?? {};
-  for (const { metadata } of world.allPods) expect(metadata.labels?.['team'], 'rule 15').toBe(team);
-}
-
-/** Rule 14: what each pod that runs reads, by its ReplicaSet. */
-export function expectPinned({ world }: PolicyWorld): void {
-  for (const set of world.replicaSets) {
-    if (pinnedConfigOf(set.spec.template) === undefined) continue;
-    const copy = readConfigCopies(set.metadata.annotations)?.['configmap/web'];
-    for (const { spec } of world.podsOf(set)) {
-      const name = spec.containers[0]?.envFrom?.[0]?.configMapRef?.name;
-      expect(name, 'rule 14').toBe(copy?.name);
-      const found = world.api.all<ConfigMap>(ConfigMap).find(({ metadata }) => metadata.name === name);
-      expect(found !== undefined, 'rule 14, a copy of what was there').toBe(copy?.digest !== undefined);
-      if (found) expect(digestOfSource('configmap', found as never), 'rule 14').toBe(copy?.digest);
-    }
-  }
-}
-
-/** Rule 8. */
-export function expectHistory(replicaSet: ReplicaSet | undefined): void {
-  const { annotations } = replicaSet?.metadata ?? {};
-  const [newest] = readRevisionEntries(annotations);
-  expect(newest, 'rule 8').toMatchObject({
-    revision: annotations?.['deployment.kubernetes.io/revision'],
-    ended: { as: 'complete' },
-  });
 }

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Service } from '../../../../runtime/index.js';
 import { propertyRuns } from '../../../../testing/property-runs.js';
-import { PolicyWorld, change, expectNoSideServices, rest, scenario } from '../policy-world.fixture.js';
+import { expectNoSideServices } from '../policy-expectations.fixture.js';
+import { change, scenario } from '../policy-scenarios.fixture.js';
+import { PolicyWorld, rest } from '../policy-world.fixture.js';
 import { EXPERIMENT_SIDE, untilOf } from './experiment-sets.js';
 
 const runs = propertyRuns({ gate: 6 });
