@@ -6,11 +6,11 @@ import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '@rollke
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
 import { typeOfDeployment } from './kubernetes/deployment-api.js';
-import { EXPERIMENT, isExperimentOf } from './policies/experiment/experiment-sets.js';
+import { EXPERIMENT, abandonedBy, isExperimentOf } from './policies/experiment/experiment-sets.js';
 
 /** The ReplicaSets of a pass. */
 export interface ReplicaSetClaims extends ClaimDecision<DeepReadonly<ReplicaSet>> {
-  /** The ReplicaSets of its experiments, which it owns and does not control. */
+  /** The ReplicaSets of its experiments, which it owns and does not control, and those that a former Deployment of its name has left. */
   readonly experiments: readonly DeepReadonly<ReplicaSet>[];
 }
 
@@ -23,7 +23,7 @@ export function claimReplicaSets(
   selects: LabelMatcher,
   replicaSets: Lister<ReplicaSet>,
 ): ReplicaSetClaims {
-  const { uid, namespace } = deployment.metadata;
+  const { name, namespace, uid } = deployment.metadata;
   const candidates = [
     ...replicaSets.byIndex(OWNER_UID_INDEX, uid ?? ''),
     ...replicaSets.byIndex(ORPHAN_INDEX, namespace ?? ''),
@@ -34,8 +34,19 @@ export function claimReplicaSets(
   );
   const others = marked.length === 0 ? candidates : candidates.filter((each) => !marked.includes(each));
   // Each is found twice: by its owner, and as one that has no controller.
-  const experiments = [...new Set(marked)].filter((each) => isExperimentOf(each, uid));
+  const experiments = [...new Set(marked)].filter(
+    (each) => isExperimentOf(each, uid) || abandonedBy(each) === name,
+  );
   return { ...decideClaims({ owner: deployment, selects, candidates: others }), experiments };
+}
+
+/** The ReplicaSets of experiments that a deleted Deployment has left. @param replicaSets with ORPHAN_INDEX */
+export function experimentsLeftBy(
+  namespace: string,
+  deployment: string,
+  replicaSets: Lister<ReplicaSet>,
+): readonly DeepReadonly<ReplicaSet>[] {
+  return replicaSets.byIndex(ORPHAN_INDEX, namespace).filter((each) => abandonedBy(each) === deployment);
 }
 
 /**

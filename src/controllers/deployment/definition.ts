@@ -33,6 +33,7 @@ import {
   isDeploymentDue,
   replicaSetUrgency,
   urgencyOf,
+  watchAbandonedExperiments,
   watchAskedEvictions,
   watchLastPods,
 } from './event-handlers.js';
@@ -52,6 +53,7 @@ import {
   watchSelectingServices,
 } from './policies/blue-green/selecting-services.js';
 import { ROUTES_OF_POLICY, watchRoutes, weightedRoutes } from './policies/traffic/routes.js';
+import { watchSideServices } from './policies/side-services/side-services.js';
 import { servicesUsedBy } from './policies/services-used-by.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './state/namespace-defaults.js';
 import { orderSource } from './state/rollout-order.js';
@@ -205,6 +207,7 @@ function watchesOf(
   kind: Kind<Deployment>,
   {
     blueGreen,
+    experimentServices,
     respectDisruptionBudgets,
     restartOnConfig,
     traffic,
@@ -215,11 +218,13 @@ function watchesOf(
   return [
     { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
     { ...watchAskedEvictions(kind), urgency: { onlyIfNeeded: true } },
+    watchAbandonedExperiments(),
     watchNamespaceDefaults(kind),
     ...watchOrder(kind),
     ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
     ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
     ...(blueGreen || traffic ? [watchSelectingServices(kind, defaultsOf)] : []),
+    ...(experimentServices ? [watchSideServices(kind)] : []),
     ...(traffic ? watchRoutes(kind, defaultsOf) : []),
     // Sooner than the backoff; where quotas may not be read, the backoff remains.
     { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },

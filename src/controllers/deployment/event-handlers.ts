@@ -6,6 +6,7 @@ import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { replacesAfterEnd } from '../shared/index.js';
 import { REVISION } from './kubernetes/annotations.js';
+import { abandonedBy } from './policies/experiment/experiment-sets.js';
 
 /** How soon a change of a Deployment becomes a sync of it. */
 export function urgencyOf(
@@ -95,6 +96,16 @@ export function watchAskedEvictions(kind: Kind<Deployment>): WatchedKind {
       return before !== askedBy(event.object);
     },
   );
+}
+
+/** An experiment that has lost its Deployment brings the key of that back, also at the start, so that it ends. */
+export function watchAbandonedExperiments(): WatchedKind {
+  const watched = watch(
+    ReplicaSet,
+    (set) => [abandonedBy(set) ?? []].flat().map((name) => ({ namespace: set.metadata.namespace, name })),
+    ({ object, type }) => type !== 'deleted' && abandonedBy(object) !== undefined,
+  );
+  return { ...watched, initially: true, urgency: { onlyIfNeeded: true } };
 }
 
 function askedBy({ metadata }: DeepReadonly<Pod>): string | undefined {

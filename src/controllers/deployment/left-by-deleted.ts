@@ -1,8 +1,9 @@
-import type { Decision, Kind, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
-import { isNotFound, unlessGone } from '@rollkeeper/runtime';
+import type { Decision, Kind, Lister, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import { ReplicaSet, isNotFound, unlessGone } from '@rollkeeper/runtime';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { parseKey } from '@rollkeeper/machinery/kubernetes';
+import { experimentsLeftBy } from './claim-replica-sets.js';
 import { releaseServices } from './policies/blue-green/release-services.js';
 import type { SelectingService } from './policies/blue-green/selecting-services.js';
 import { normal } from './policies/common/tell.js';
@@ -20,6 +21,8 @@ export interface DeletedDeployment {
   readonly services: readonly DeepReadonly<SelectingService>[];
   /** The routes by which its rollouts led requests. */
   readonly routes: readonly Clearing[];
+  /** The ReplicaSets of its experiments: only a Deployment that was deleted with `--cascade=orphan` leaves some. */
+  readonly experiments: readonly DeepReadonly<ReplicaSet>[];
   /** The ready endpoints of the Services of these routes. */
   readonly endpoints: ReadyEndpoints;
 }
@@ -29,6 +32,8 @@ export interface LeftBehind {
   /** The kinds of the APIs that may have a Deployment of a name. @default what is left stays */
   readonly kinds?: readonly Kind<Deployment>[];
   readonly surroundings?: Pick<Surroundings, 'routes' | 'services'>;
+  /** With ORPHAN_INDEX. @default experiments stay */
+  readonly replicaSets?: Lister<ReplicaSet>;
 }
 
 /** Nothing reports when endpoints have come: one looks for them ever more rarely, as they may never come. */
@@ -51,7 +56,7 @@ export class ReleaseWaits {
   }
 }
 
-type Left = Pick<DeletedDeployment, 'routes' | 'services'>;
+type Left = Pick<DeletedDeployment, 'experiments' | 'routes' | 'services'>;
 
 /** Whether a Deployment of this key, which does not exist, has left anything that the caches know. */
 export function hasLeft(key: string, sources: LeftBehind): boolean {
@@ -59,8 +64,8 @@ export function hasLeft(key: string, sources: LeftBehind): boolean {
 }
 
 /**
- * The Services that a deleted Deployment has left selecting one of its versions alone, and the routes that still lead requests for it.
- * These objects themselves bring its key back, so no finalizer is needed, and a replica that was down in the meantime misses none.
+ * The Services that a deleted Deployment has left selecting one of its versions alone, the routes that still lead requests for it, and the
+ * ReplicaSets of its experiments. These objects themselves bring its key back, so no finalizer is needed, and a replica that was down in the meantime misses none.
  */
 export async function observeDeleted(
   key: string,
@@ -78,36 +83,42 @@ export async function observeDeleted(
   return { as: 'deleted', key, ...left, endpoints };
 }
 
-function leftBy(key: string, { kinds, surroundings: { routes, services } = {} }: LeftBehind): Left {
+function leftBy(
+  key: string,
+  { kinds, replicaSets, surroundings: { routes, services } = {} }: LeftBehind,
+): Left {
   const { name, namespace = '' } = parseKey(key);
-  if (!kinds) return { routes: [], services: [] };
+  if (!kinds) return { experiments: [], routes: [], services: [] };
   const steered = routes === undefined || routes === 'off' ? [] : routes.leftBy(namespace, name);
   return {
     routes: steered.flatMap((each) => clearingOf(each) ?? []),
     services: services === undefined || services === 'off' ? [] : services.leftBy(namespace, name),
+    experiments: replicaSets ? experimentsLeftBy(namespace, name, replicaSets) : [],
   };
 }
 
-function isAny({ routes, services }: Left): boolean {
-  return routes.length + services.length > 0;
+function isAny({ experiments, routes, services }: Left): boolean {
+  return experiments.length + routes.length + services.length > 0;
 }
 
 /** Describes for people how the objects of a deleted Deployment are released. */
-export function describeRelease({ routes, services }: Left): Decision {
+export function describeRelease({ experiments, routes, services }: Left): Decision {
   const results = [
     ...services.map(({ metadata }) => `Service "${metadata.name}" selects all pods again`),
     ...routes.map(({ route }) => `${titleOf(route)} leads no requests for it any more`),
+    ...experiments.map(({ metadata }) => `ReplicaSet "${metadata.name}" of an experiment is deleted`),
   ];
   return { branch: 'deleted', summary: `the Deployment was deleted: ${results.join(', ')}`, changes: true };
 }
 
 /**
  * Takes from the routes what the rollouts of a deleted Deployment have given them, and then its hash from the selectors of its Services:
- * until then a copy of a request goes to the new version alone.
+ * until then a copy of a request goes to the new version alone. Experiments end, and the garbage collector removes their pods and
+ * Services.
  * @throws ApiStatusError Conflict if one has changed meanwhile: the next sync decides again
  */
 export async function releaseLeft(
-  { endpoints, key, routes, services }: DeletedDeployment,
+  { endpoints, experiments, key, routes, services }: DeletedDeployment,
   waits: ReleaseWaits,
   context: Pick<ReconcileContext, 'client' | 'events' | 'signal'>,
 ): Promise<ReconcileResult> {
@@ -129,6 +140,9 @@ export async function releaseLeft(
     }
   }
   await releaseServices({ key, services }, context);
+  const { client, signal } = context;
+  for (const { metadata } of experiments)
+    await unlessGone(client.delete(ReplicaSet, metadata, { preconditions: { uid: metadata.uid }, signal }));
   if (!isWhole) return { requeueAfterMs: waits.next(key) };
   waits.forget(key);
   return {};

@@ -93,6 +93,23 @@ export function isExperimentOf(replicaSet: DeepReadonly<ReplicaSet>, uid: string
   return labels?.[EXPERIMENT] !== undefined && ownerReferences.some((reference) => reference.uid === uid);
 }
 
+const HASH_OF_SIDE = /^x[0-9a-f]{10}$/;
+
+/**
+ * The name of the Deployment that an experiment's ReplicaSet was made for, if that Deployment was deleted with `--cascade=orphan`: the
+ * ReplicaSet has no owner any more. Undefined for any other ReplicaSet, and if the name of the Deployment was cut off.
+ */
+export function abandonedBy({ metadata }: DeepReadonly<ReplicaSet>): string | undefined {
+  const { annotations, labels, name, ownerReferences = [] } = metadata;
+  const { [EXPERIMENT]: hash = '', [EXPERIMENT_SIDE]: side = '' } = labels ?? {};
+  if (ownerReferences.length > 0 || !HASH_OF_SIDE.test(hash)) return undefined;
+  const end = `-experiment-${side}-${hash.slice(1)}`;
+  const of = name.slice(0, -end.length);
+  const isWhole =
+    name.endsWith(end) && of.length < LONGEST_DEPLOYMENT && labels?.[EXPERIMENT_OF] === labelOf(of);
+  return isWhole && of !== '' && annotations?.[EXPERIMENT_UNTIL] !== undefined ? of : undefined;
+}
+
 /** When it is removed at the latest, epoch milliseconds. */
 export function untilOf({ metadata }: DeepReadonly<ReplicaSet>): number {
   return parseTimeMs(metadata.annotations?.[EXPERIMENT_UNTIL]) ?? 0;

@@ -1,13 +1,18 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigMap, ReplicaSet, Service } from '../../../../machinery/kubernetes/index.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { SeededRandom } from '../../../../machinery/clock/index.js';
+import { ConfigMap, Deployment, ReplicaSet, Service, keyOf } from '../../../../machinery/kubernetes/index.js';
 import type { DeploymentSpec } from '../../../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../../../machinery/logging/index.js';
+import { buildController } from '../../../../runtime/controller/index.js';
+import { InMemoryInformers } from '../../../../testing/in-memory/in-memory-informers.js';
+import { StandingClock } from '../../../../testing/in-memory/standing-clock.js';
 import { MINUTE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
 import { refusal } from '../../../../testing/rollout-world.js';
 import { createDeploymentController } from '../../definition.js';
 import { parseHostRules } from '../checks/check-hosts.js';
 import { parseSteps } from '../steps/steps.js';
 import { distinctPorts } from '../experiment/experiment-services.js';
-import { EXPERIMENT, EXPERIMENT_SIDE, sideName } from '../experiment/experiment-sets.js';
+import { EXPERIMENT, EXPERIMENT_OF, EXPERIMENT_SIDE, sideName } from '../experiment/experiment-sets.js';
 
 const STEPS = 'experiment 10m: baseline 1, canary 2, services; 100%';
 const POLICIES = { steps: STEPS };
@@ -55,6 +60,104 @@ async function lab(options: {
 const madeIn = ({ world }: PolicyLab): Service[] =>
   world.api.all<Service>(Service).filter(({ metadata }) => metadata.labels?.[EXPERIMENT_SIDE] !== undefined);
 const setsIn = ({ world }: PolicyLab): ReplicaSet[] => world.experimentSets;
+
+/** The keys that changes in the world of a lab wake, and what the controller watches. */
+function watching({ world }: PolicyLab, experimentServices = true) {
+  const informers = new InMemoryInformers(world.api);
+  const asked = vi.spyOn(informers, 'partialInformerFor');
+  const controller = buildController(createDeploymentController({ experimentServices }), {
+    informers,
+    discovery: world.api,
+    events: { record: () => undefined },
+    clock: new StandingClock(0),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+  });
+  const keys: string[] = [];
+  informers.refresh();
+  controller.watch(({ ref }) => keys.push(keyOf(ref)));
+  return {
+    types: asked.mock.calls.map(([{ resource }]) => resource),
+    changing: (change: () => unknown): string[] => {
+      keys.length = 0;
+      change();
+      informers.refresh();
+      return [...new Set(keys)];
+    },
+  };
+}
+
+/** The Deployment is deleted with `--cascade=orphan`: the garbage collector removes the references to it. */
+function orphan(at: PolicyLab): void {
+  removeReferences(at, at.world.api.all<ReplicaSet>(ReplicaSet));
+  void at.world.api.delete(Deployment, at.deployment.metadata);
+}
+
+function removeReferences({ deployment, world }: PolicyLab, sets: readonly ReplicaSet[]): void {
+  const isOther = ({ uid }: { readonly uid: string }): boolean => uid !== deployment.metadata.uid;
+  for (const set of sets) {
+    const ownerReferences = set.metadata.ownerReferences?.filter(isOther) ?? [];
+    world.api.seed(ReplicaSet, { ...set, metadata: { ...set.metadata, ownerReferences } });
+  }
+}
+
+describe('an experiment whose Deployment was deleted with --cascade=orphan', () => {
+  const WEB = { namespace: 'default', name: 'web' };
+  let web: PolicyLab;
+
+  beforeEach(async () => {
+    web = await lab({});
+    await begun(web);
+  });
+
+  it('wakes the key of the Deployment, in case the cache shows its own end later than that of the Deployment', () => {
+    const { changing } = watching(web);
+    expect(changing(() => removeReferences(web, setsIn(web)))).toEqual(['default/web']);
+  });
+
+  it('ends with its Services, and the ReplicaSets of the Deployment stay', async () => {
+    const kept = web.world.replicaSets.map(({ metadata }) => metadata.name);
+    orphan(web);
+    await web.world.sync(WEB);
+    expect(setsIn(web)).toEqual([]);
+    expect(web.world.replicaSets.map(({ metadata }) => metadata.name)).toEqual(kept);
+    await web.world.settle();
+    expect(madeIn(web)).toEqual([]);
+  });
+
+  it('ends if another Deployment of the name has come meanwhile', async () => {
+    const { deployment } = web;
+    orphan(web);
+    web.world.api.seed(Deployment, {
+      ...deployment,
+      metadata: { ...deployment.metadata, uid: 'another', annotations: {} },
+    });
+    await web.world.sync();
+    expect(setsIn(web)).toEqual([]);
+  });
+
+  it.each<[string, (set: ReplicaSet) => void]>([
+    ['has another owner', ({ metadata }) => void (metadata.ownerReferences = [aReference('someone')])],
+    ['is of another Deployment', ({ metadata }) => void (metadata.labels![EXPERIMENT_OF] = 'shop')],
+    ['has another name', ({ metadata }) => void (metadata.name = `x-${metadata.name}`)],
+    ['has no time at which it ends', ({ metadata }) => void (metadata.annotations = {})],
+  ])('is not taken for one that %s', async (_which, change) => {
+    const sets = setsIn(web).map((set) => structuredClone(set));
+    orphan(web);
+    for (const set of sets) {
+      await web.world.api.delete(ReplicaSet, set.metadata);
+      set.metadata.ownerReferences = [];
+      change(set);
+      web.world.api.seed(ReplicaSet, set);
+    }
+    await web.world.sync(WEB);
+    expect(setsIn(web)).toHaveLength(sets.length);
+  });
+});
+
+function aReference(name: string) {
+  return { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: `uid-of-${name}` };
+}
 
 async function begun(at: PolicyLab): Promise<void> {
   await at.image('app:2');
@@ -125,6 +228,26 @@ describe('the Services of an experiment', () => {
     await web.world.api.delete(Service, first!.metadata);
     await web.pass(2000);
     expect(madeIn(web)).toHaveLength(2);
+  });
+
+  it('wake their Deployment when another hand deletes one, and not when they change or go with their ReplicaSet', async () => {
+    await begun(web);
+    const { changing } = watching(web);
+    const [first, second] = madeIn(web);
+    const { api } = web.world;
+    expect(changing(() => api.delete(Service, first!.metadata))).toEqual(['default/web']);
+    const relabelled = { ...second!, metadata: { ...second!.metadata, labels: { of: 'anna' } } };
+    expect(changing(() => api.seed(Service, relabelled))).toEqual([]);
+    const set = setsIn(web).find(({ metadata }) => metadata.name === second!.metadata.name);
+    changing(() => api.delete(ReplicaSet, set!.metadata));
+    expect(changing(() => api.delete(Service, second!.metadata))).toEqual([]);
+  });
+
+  it('are not watched unless experiments may have Services', async () => {
+    const off = await lab({ experimentServices: false });
+    const { types } = watching(off, false);
+    expect(types).not.toContain('services');
+    expect(watching(web).types).toContain('services');
   });
 
   it('have the ports of all Services that select the pods, each number once and with a name of its own', async () => {

@@ -1,9 +1,11 @@
-import type { DeepReadonly, ReplicaSet, Service } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, Service } from '@rollkeeper/machinery/kubernetes';
+import type { Kind, WatchedKind } from '@rollkeeper/runtime';
+import { ReplicaSet, watch } from '@rollkeeper/runtime';
 import type { RolloutDraft } from '../../kubernetes/draft.js';
 import { latestOf } from '../../kubernetes/new-replica-set.js';
 import type { ReplicaSetDraft } from '../../kubernetes/replica-set-draft.js';
 import type { SelectingService, Services, WatchedServices } from '../blue-green/selecting-services.js';
-import { ownSelectorOf } from '../blue-green/selecting-services.js';
+import { SELECTING_SERVICES, ownSelectorOf } from '../blue-green/selecting-services.js';
 import type { Pass, Policy } from '../common/pass.js';
 import type { Problem } from '../common/tell.js';
 import { SERVICES_NOT_WATCHED, SERVICE_NOT_USABLE, normal } from '../common/tell.js';
@@ -15,6 +17,7 @@ import {
   type ServicePorts,
 } from '../experiment/experiment-services.js';
 import {
+  isExperimentOf,
   sideLabels,
   sideName,
   sidesOf,
@@ -54,6 +57,28 @@ export const SIDE_SERVICES: Policy<SideServicePass> = {
   },
   trouble: ({ outcome }) => outcome.experimentProblem,
 };
+
+/**
+ * A Service of an experiment that is deleted brings the Deployment back, which makes it again. If the server does not give the list of
+ * Services, nothing is watched, and the Deployment says so.
+ */
+export function watchSideServices(kind: Kind<Deployment>): WatchedKind {
+  const watched = watch(
+    SELECTING_SERVICES,
+    function* ({ metadata: { namespace, ownerReferences = [] } }, listerOf) {
+      for (const { kind: ofKind, name, uid } of ownerReferences) {
+        const set = ofKind === ReplicaSet.kind ? listerOf(ReplicaSet).get(`${namespace}/${name}`) : undefined;
+        if (!set || set.metadata.uid !== uid) continue;
+        for (const owner of set.metadata.ownerReferences ?? []) {
+          const deployment = listerOf(kind).get(`${namespace}/${owner.name}`);
+          if (deployment && isExperimentOf(set, deployment.metadata.uid)) yield deployment.metadata;
+        }
+      }
+    },
+    ({ type }) => type === 'deleted',
+  );
+  return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };
+}
 
 /** How the Services of an experiment's versions are. */
 export type SideServices =
