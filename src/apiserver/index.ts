@@ -14,6 +14,7 @@ export type { ServerLimits } from './http/index.js';
 export { compileApiServerProcessOptions } from './server/api-server-process.options.js';
 export type { ApiServerProcessOptions } from './server/api-server-process.options.js';
 export { backUp, hasObjects, restore } from './storage/backup/backup.js';
+export type { WebhookCaller } from './kinds/webhook-client/index.js';
 export { createKindRegistry, kindsWith, schemasWith } from './kinds/index.js';
 export type { KindDefinition, KindRegistry } from './kinds/index.js';
 export { kubeconfigText, writeKubeconfig } from './server/write-kubeconfig.js';

@@ -1,16 +1,19 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { isNotFound } from '../../src/client/api-client/index.js';
 import { ConfigMap, Node, Service } from '../../src/machinery/kubernetes/index.js';
-import { defineKind } from '../../src/runtime/index.js';
+import { MutatingWebhookConfiguration, defineKind } from '../../src/runtime/index.js';
 import type { WorldOptions } from '../../src/testing/simulation/index.js';
 import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
 import { HTTPRoute, aLedRoute } from '../chaos/led-routes.js';
+import { FIRST_MESH, meshConfiguration } from '../chaos/mesh.js';
 import type { Plan } from './plan.js';
 import { WORLD_NAMES } from './plan.js';
 import { CHECKS } from './versions/door.js';
 import { namesThatNeed } from './shapes.js';
 
 const NAMESPACE = 'default';
+/** The webhook of the mesh. */
+export const MESH_ORIGIN = 'https://mesh.test';
 /** As many as `SimulatedNodes` binds pods to, each in a zone of its own. */
 const NODES = [0, 1, 2];
 
@@ -39,6 +42,8 @@ export async function prepareCluster(client: ApiClient, { world = 'plain' }: Pla
     });
   }
   if (world === 'requests') await prepareRequests(client, namesThatNeed('route', names));
+  if (world === 'lifetimes')
+    await client.create(MutatingWebhookConfiguration, meshConfiguration(FIRST_MESH, { origin: MESH_ORIGIN }));
 }
 
 async function prepareRequests(client: ApiClient, names: readonly string[]): Promise<void> {

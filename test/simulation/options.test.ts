@@ -11,7 +11,7 @@ it.each([
   [['--seed', 'none'], '--seed must be a whole number from 1 on, and is "none"'],
   [['--workers', '0'], '--workers must be a whole number from 1 on, and is "0"'],
   [['--seeds', '3'], "Unknown option '--seeds'"],
-  [['--world', 'none'], '--world must be one of plain, policies, requests, and is "none"'],
+  [['--world', 'none'], '--world must be one of plain, policies, requests, lifetimes, and is "none"'],
   [['--world', 'requests', '--dense'], '--world is for seeds that are not dense'],
   [['--redis', '--faults', '10'], '--redis is for single seeds'],
 ])('refuses %j and names the option', (args, message) => {

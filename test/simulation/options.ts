@@ -11,7 +11,7 @@ Runs three replicas through the faults of a seed, in one process and on simulate
   --nightly     runs seeds until it is stopped, from where the last such run was
   --seconds N   for how long there are faults, in simulated seconds (default 60, of dense seeds 240)
   --steps N     ends after so many steps
-  --world KIND  has Deployments of one kind: plain, policies or requests (default: by the seed)
+  --world KIND  has Deployments of one kind: plain, policies, requests or lifetimes (default: by the seed)
   --redis       uses the real ioredis, BullMQ and Lua scripts, on a simulated Redis
   --beside REF  runs one or two of the replicas with the sources of another revision, and restarts change that
   --dense       makes a small world where most messages are late, doubled or lost

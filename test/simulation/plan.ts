@@ -7,7 +7,7 @@ import {
   diceOf,
   planFaults,
 } from '../../src/testing/simulation/index.js';
-import { PLAIN_NAMES, POLICY_NAMES, REQUEST_NAMES } from './shapes.js';
+import { LIFETIME_NAMES, PLAIN_NAMES, POLICY_NAMES, REQUEST_NAMES } from './shapes.js';
 
 export type { FaultKind } from '../../src/testing/simulation/index.js';
 
@@ -24,7 +24,10 @@ export const ACTS = [
 /** These are done in a world of requests alone. */
 export const REQUEST_ACTS = ['approve', 'edit the route', 'the gateway leaves'] as const;
 
-export type Act = (typeof ACTS)[number] | (typeof REQUEST_ACTS)[number];
+/** These are done in a world of lifetimes alone. */
+export const LIFETIME_ACTS = ['upgrade the mesh', 'the mesh leaves'] as const;
+
+export type Act = (typeof ACTS)[number] | (typeof REQUEST_ACTS)[number] | (typeof LIFETIME_ACTS)[number];
 
 export interface PlannedAct {
   readonly atMs: number;
@@ -37,11 +40,15 @@ export interface PlannedAct {
 /** How the replicas of a run coordinate. */
 export type Way = 'store' | 'leases' | 'redis';
 
-/** The Deployments of a world, and what is beside them: without policies, under some, or under those about requests and experiments. */
+/**
+ * The Deployments of a world, and what is beside them: without policies, under some, under those about requests and experiments, or under
+ * those about how long pods live: old ones that have sessions, and ones with the sidecars of an earlier mesh.
+ */
 export const WORLD_NAMES = {
   plain: PLAIN_NAMES,
   policies: POLICY_NAMES,
   requests: REQUEST_NAMES,
+  lifetimes: LIFETIME_NAMES,
 } as const satisfies Record<string, readonly string[]>;
 
 export type WorldKind = keyof typeof WORLD_NAMES;
@@ -91,7 +98,7 @@ export function planOf(seed: number, troubledMs: number, chosen: Chosen = {}): P
   const chance = (): number => random.next();
   const world = chosen.world ?? (only === undefined ? worldOf(seed) : 'plain');
   const ofSeed = FAULT_KINDS.filter(() => chance() < 0.5).filter(
-    (kind) => world !== 'requests' || kind !== JUMPS,
+    (kind) => !IS_DATED[world] || kind !== JUMPS,
   );
   const ofRedis = new SeededRandom(seed ^ 0x4ed15);
   const ofStore = way === 'redis' ? STORE_FAULT_KINDS.filter(() => ofRedis.next() < 0.5) : [];
@@ -112,20 +119,24 @@ export function planOf(seed: number, troubledMs: number, chosen: Chosen = {}): P
 
 /** The API has the times of drains, waits and experiments by wall clocks: one that is far ahead makes them as much longer. */
 const JUMPS: FaultKind = 'a wall clock jumps';
+const IS_DATED: Readonly<Record<WorldKind, boolean>> = {
+  ...{ plain: false, policies: false, requests: true, lifetimes: true },
+};
 
 /**
- * The plan of a seed for replicas of two versions: an earlier one may know nothing of Deployments with requests.
+ * The plan of a seed for replicas of two versions: an earlier one may know nothing of Deployments with requests or sessions.
  * @param world @default by the seed, but for those
  */
 export function planBesideOf(seed: number, troubledMs: number, world: WorldKind = worldOf(seed)): Plan {
-  const known = world === 'requests' ? 'policies' : world;
+  const known = IS_DATED[world] ? 'policies' : world;
   return planOf(seed, troubledMs, { way: wayOfTwo(wayOf(seed)), world: known });
 }
 
-/** The Deployments of a seed: one of five is about requests, and three of ten about other policies. */
+/** The Deployments of a seed: one of five is about requests, one of eight about lifetimes, and three of ten about other policies. */
 function worldOf(seed: number): WorldKind {
   const chance = new SeededRandom(seed ^ 0x9011c).next();
   if (chance < 0.2) return 'requests';
+  if (chance >= 0.875) return 'lifetimes';
   return chance < 0.5 ? 'policies' : 'plain';
 }
 
@@ -179,8 +190,17 @@ const ACT_LIMITS = [0.4, 0.6, 0.7, 0.78, 0.84, 0.94, 1];
 /** A rollout by steps needs more time, and approvals. */
 const REQUEST_ACT_LIMITS = [0.28, 0.38, 0.43, 0.48, 0.52, 0.6, 0.66, 0.86, 0.93, 1];
 
+/** A restart for a mesh takes a whole rollout before it, and there are three for each Deployment. */
+const LIFETIME_ACT_LIMITS = [0.4, 0.5, 0.55, 0.62, 0.67, 0.75, 0.81, 0.93, 1];
+
+const ACTS_OF: Readonly<Record<WorldKind, readonly [readonly Act[], readonly number[]]>> = {
+  plain: [ACTS, ACT_LIMITS],
+  policies: [ACTS, ACT_LIMITS],
+  requests: [[...ACTS, ...REQUEST_ACTS], REQUEST_ACT_LIMITS],
+  lifetimes: [[...ACTS, ...LIFETIME_ACTS], LIFETIME_ACT_LIMITS],
+};
+
 function actOf(dice: number, world: WorldKind): Act {
-  const [acts, limits]: readonly [readonly Act[], readonly number[]] =
-    world === 'requests' ? [[...ACTS, ...REQUEST_ACTS], REQUEST_ACT_LIMITS] : [ACTS, ACT_LIMITS];
+  const [acts, limits] = ACTS_OF[world];
   return acts[limits.findIndex((limit) => dice < limit)] ?? ACTS[0];
 }

@@ -1,4 +1,5 @@
 import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import { SESSIONS } from './sessions.js';
 
 /** A kind of Deployment that users have. */
 export interface Shape {
@@ -13,6 +14,8 @@ export interface Shape {
   readonly absent?: number;
   /** The objects beside it: a Service with its name, or a route with that name and its two Services. @default nothing */
   readonly need?: 'service' | 'route';
+  /** Whether a mesh injects sidecars into its pods. @default false */
+  readonly meshed?: boolean;
   /** Whether its steps may wait for a person until they are taken away. @default false */
   readonly holds?: boolean;
 }
@@ -104,12 +107,48 @@ const OF_REQUESTS: readonly Shape[] = [
   },
 ];
 
+/** Policies about how long pods live, which only the seeds whose `Plan.world` is `lifetimes` have. */
+const OF_LIFETIMES: readonly Shape[] = [
+  {
+    ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0, need: 'service', meshed: true },
+    policies: { 'rollkeeper.dev/keep-old': `until "annotation ${SESSIONS} == 0", at most 1d, at most 2` },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0, need: 'service', meshed: true },
+    policies: {
+      // Longer than wall clocks of replicas differ.
+      'rollkeeper.dev/keep-old': 'until "http :8080/sessions == 0", at most 50s, at most 3',
+      'rollkeeper.dev/restart-on': 'admission',
+    },
+  },
+  {
+    ...{ strategy: rolling(2, 1), mostReplicas: 6, minReadySeconds: 1, meshed: true },
+    policies: { 'rollkeeper.dev/restart-on': 'admission', 'rollkeeper.dev/steps': '1; 50%; wait 1s' },
+  },
+  {
+    ...{ strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0, need: 'service', broken: 0.2 },
+    policies: {
+      'rollkeeper.dev/keep-old': 'until "metric :9090/metrics sessions == 0", at most 1d, at most 1',
+    },
+  },
+  {
+    ...{ strategy: undefined, mostReplicas: 4, minReadySeconds: 0, need: 'service', meshed: true },
+    policies: {
+      'rollkeeper.dev/keep-old': 'until "http :8080/stats .open.sessions == 0", at most 1d, at most 3',
+      'rollkeeper.dev/restart-on': 'admission',
+    },
+  },
+];
+
 /** The names of Deployments with one of the first shapes. */
 export const PLAIN_NAMES: readonly string[] = ['load-0', 'load-1', 'load-2', 'load-3', 'load-4', 'load-5'];
 /** The names of Deployments with further policies. */
 export const POLICY_NAMES: readonly string[] = UNDER_POLICIES.map((_, index) => `policy-${index}`);
 /** The names of Deployments with policies about requests and experiments. */
 export const REQUEST_NAMES: readonly string[] = OF_REQUESTS.map((_, index) => `request-${index}`);
+
+/** The names of Deployments with policies about how long pods live. */
+export const LIFETIME_NAMES: readonly string[] = OF_LIFETIMES.map((_, index) => `lifetime-${index}`);
 
 /** The names among these of Deployments that need something beside them. */
 export function namesThatNeed(need: Shape['need'], names: readonly string[]): readonly string[] {
@@ -119,7 +158,8 @@ export function namesThatNeed(need: Shape['need'], names: readonly string[]): re
 /** The shape of the Deployment with this name. */
 export function shapeOf(name: string): Shape {
   const [kind, number] = name.split('-');
-  const shapes = { policy: UNDER_POLICIES, request: OF_REQUESTS }[kind ?? ''] ?? SHAPES;
+  const shapes =
+    { policy: UNDER_POLICIES, request: OF_REQUESTS, lifetime: OF_LIFETIMES }[kind ?? ''] ?? SHAPES;
   return shapes[Number(number) % shapes.length]!;
 }
 

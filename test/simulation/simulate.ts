@@ -2,21 +2,21 @@ import { errorMessage } from '../../src/machinery/errors/index.js';
 import type { Logger } from '../../src/machinery/logging/index.js';
 import type {
   RunningReplica,
-  StoredChange,
+  SimulatedProcess,
   StoredQueue,
   TraceLine,
 } from '../../src/testing/simulation/index.js';
-import { Faults, SimulatedProcess, World } from '../../src/testing/simulation/index.js';
+import { Faults, World } from '../../src/testing/simulation/index.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
 import { coordinationOf, prepareCluster } from './cluster.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
-import { SimulatedGateway } from './gateway.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
 import { StoreChecks } from './store-checks.js';
+import { Surroundings } from './surroundings.js';
 import { SimulatedSpans } from './spans.js';
 import { Users } from './users.js';
 import type { ReplicaPorts } from './versions/door.js';
@@ -87,6 +87,9 @@ const LOOK_EVERY_MS = 1000;
 /** For so long nothing may change any more, milliseconds. */
 const STAYS_MS = 5000;
 
+/** These look at each object again, for as long as it exists: at Deployments after an hour, at pods that drain after seconds. */
+const LOOKS_AGAIN: readonly string[] = ['admission-drift', 'session-drain'];
+
 /** Runs a whole cluster through the faults of a seed, and judges every step of it. */
 export async function simulate(options: SimulateOptions): Promise<SimulationResult> {
   const simulation = await Simulation.create(options);
@@ -110,14 +113,17 @@ class Simulation {
   private world!: World;
   private faults!: Faults;
   private users!: Users;
-  private gateway: SimulatedGateway | undefined;
+  private readonly surroundings = new Surroundings();
   private readonly onRejection = (error: unknown): void =>
     this.found({ check: 'unhandled rejections', subject: 'a process', problem: errorMessage(error) });
 
   private constructor(private readonly options: SimulateOptions) {
     this.plan = options.plan ?? planOf(options.seed, options.troubledMs ?? 60_000);
     const found = (violation: Violation): void => this.found(violation);
-    this.store = new StoreChecks(found);
+    this.store = new StoreChecks(found, {
+      isEmpty: this.surroundings.isEmpty,
+      isOfUser: (uid) => this.users.deletedPods.has(uid),
+    });
     this.activations = new ActivationChecks(found, (process) =>
       this.world.replicas.find((replica) => replica.process === process),
     );
@@ -127,18 +133,17 @@ class Simulation {
   static async create(options: SimulateOptions): Promise<Simulation> {
     const simulation = new Simulation(options);
     process.on('unhandledRejection', simulation.onRejection);
-    const { activations, others, store } = simulation;
+    const { activations, others, store, surroundings } = simulation;
     const { keepTrace, logger, seed } = options;
     const { plan } = simulation;
-    const early: StoredChange[] = [];
     simulation.world = await World.create({
       ...{ seed, keepTrace, logger, coordination: coordinationOf(plan, options.scriptText) },
-      controllers: (ofReplica) => controllersOf(plan, ofReplica),
+      controllers: (ofReplica) => controllersOf(plan, ofReplica, surroundings.sessionsAt),
+      webhooks: surroundings.webhooks,
       ...((plan.world ?? 'plain') !== 'plain' && { before: (client) => prepareCluster(client, plan) }),
       onChange: (change) => {
         store.see(change, simulation.world?.kernel.nowMs ?? 0);
-        if (simulation.gateway) simulation.gateway.see(change);
-        else early.push(change);
+        surroundings.see(change);
       },
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
       manager: (process) => {
@@ -152,12 +157,11 @@ class Simulation {
     });
     const { world } = simulation;
     simulation.faults = new Faults(world);
-    const gateway = new SimulatedGateway(new SimulatedProcess(world.kernel, 'gateway'), world.api);
-    simulation.gateway = gateway;
-    for (const change of early) gateway.see(change);
+    surroundings.begin(world);
     simulation.users = new Users(world.client(world.process('user')), {
       failPod: (pod) => world.nodes.fail(pod),
-      takeGateway: (ms) => gateway.leave(ms),
+      takeGateway: (ms) => surroundings.takeGateway(ms),
+      takeMesh: (ms) => surroundings.takeMesh(ms),
     });
     return simulation;
   }
@@ -172,6 +176,11 @@ class Simulation {
     kernel.note('plan', 'plan', 'no more faults');
     await this.during(faults.end());
     await this.rest();
+    if (!this.isOver && this.store.keepsPods) {
+      kernel.note('plan', 'plan', 'all sessions end');
+      this.surroundings.endSessions();
+      await this.rest();
+    }
     if (!this.isOver) await this.examine();
     if (!this.isOver) await this.stop();
     if (!this.isOver) this.judgeLeftovers();
@@ -210,6 +219,7 @@ class Simulation {
       plan: { collectsGarbage, world, policies: world === 'policies' },
       actorsView: (actors) => activations.watch(process, actors),
       observers: [activations.observer(process)],
+      sessionsAt: this.surroundings.sessionsAt,
       ...(options.logger && { logger: options.logger(process.name) }),
       ...(this.spans && { tracing: this.spans.tracingOf(process) }),
     };
@@ -288,7 +298,8 @@ class Simulation {
     const { replicas, store } = this.world;
     if (this.plan.coordination !== 'leases') return store.queues.map(({ queue }) => queue);
     const leader = replicas.find(({ manager }) => manager.isLeader);
-    return leader?.manager.controllers.map(({ queue }) => queue) ?? [];
+    const queues = leader?.manager.controllers.map(({ queue }) => queue) ?? [];
+    return queues.filter(({ name }) => !LOOKS_AGAIN.includes(name));
   }
 
   /** Examines whether the replicas that have come through all faults still do their work. */

@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { StoredChange } from '../../src/testing/simulation/index.js';
 import type { HistoryEvent, RecordedKind } from '../chaos/history.js';
+import { AdmissionChecker } from '../chaos/checkers/admission.js';
 import { DecisionJudge } from '../chaos/checkers/decided-sizes.js';
+import type { DrainingKnowledge } from '../chaos/checkers/draining.js';
+import { DrainingChecker } from '../chaos/checkers/draining.js';
 import { ExperimentsChecker } from '../chaos/checkers/experiments.js';
 import { leftInRoute, servicesLedBy } from '../chaos/checkers/led-route.js';
 import { PodNamesChecker } from '../chaos/checkers/pod-names.js';
@@ -11,6 +14,7 @@ import { unrestOf } from '../chaos/checkers/rest.js';
 import { StoreReplay } from '../chaos/checkers/store-replay.js';
 import { TrafficChecker } from '../chaos/checkers/traffic.js';
 import type { Violation } from '../chaos/checkers/violation.js';
+import { meshIn } from '../chaos/mesh.js';
 
 const KINDS: Readonly<Record<string, RecordedKind>> = {
   'deployments.apps': 'Deployment',
@@ -20,10 +24,14 @@ const KINDS: Readonly<Record<string, RecordedKind>> = {
   'endpointslices.discovery.k8s.io': 'EndpointSlice',
   'httproutes.gateway.networking.k8s.io': 'HTTPRoute',
 };
+const MESHES = 'mutatingwebhookconfigurations.admissionregistration.k8s.io';
 /** A watch may be held for so long, and a replica paused. */
 const KNOWLEDGE_MS = 120_000;
 /** Wall clocks are wrong by up to five seconds, milliseconds. */
 const CLOCKS_DIFFER_MS = 11_000;
+
+/** A drain may begin and end by different clocks, which also run at different speeds through all the time of a run. */
+const CLOCKS_OF_PODS_DIFFER_MS = 25_000;
 
 /** Judges every change of the store, at its revision, by the rules that the chaos run has as well. */
 export class StoreChecks {
@@ -36,15 +44,35 @@ export class StoreChecks {
   private readonly traffic = new TrafficChecker(this.replay, {
     ...{ lagMs: KNOWLEDGE_MS, clocksDifferMs: CLOCKS_DIFFER_MS },
   });
+  private readonly draining: DrainingChecker;
+  private readonly admission = new AdmissionChecker(this.replay);
   private readonly judges = new Map<string, DecisionJudge>();
 
-  constructor(private readonly found: (violation: Violation) => void) {}
+  /** @param pods the truth about pods. @default none drains */
+  constructor(
+    private readonly found: (violation: Violation) => void,
+    pods: DrainingKnowledge = { isEmpty: () => false },
+  ) {
+    this.draining = new DrainingChecker(this.replay, { clocksDifferMs: CLOCKS_OF_PODS_DIFFER_MS, ...pods });
+  }
+
+  /** Whether pods drain. */
+  get keepsPods(): boolean {
+    return this.draining.size > 0;
+  }
 
   see({ deleted, object, resource, revision }: StoredChange, nowMs: number): void {
+    const mesh = resource === MESHES && !deleted ? meshIn(object) : undefined;
+    if (mesh) this.admission.know(mesh, nowMs);
     const kind = KINDS[resource];
     if (!kind) return;
     const event: HistoryEvent = { kind, deleted, resourceVersion: String(revision), seenAtMs: nowMs, object };
-    const found = [...this.policies.check(event), ...this.experiments.check(event)];
+    const found = [
+      ...this.policies.check(event),
+      ...this.experiments.check(event),
+      ...this.draining.check(event),
+      ...this.admission.check(event),
+    ];
     this.replay.apply(event);
     found.push(...this.traffic.check(event));
     found.push(...this.pods.check(event), ...this.names.check(event), ...this.sizes(event));
@@ -64,7 +92,7 @@ export class StoreChecks {
       // One that has failed stays until it is collected.
       pods: [...pods.values()].filter(({ status }) => status?.phase !== 'Failed'),
     });
-    return [...unrest, ...left];
+    return [...unrest, ...left, ...this.draining.unrest(), ...this.admission.unrest()];
   }
 
   /** Whether the key of a controller names an object that no longer exists. */

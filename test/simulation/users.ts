@@ -1,10 +1,13 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
 import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
 import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { MutatingWebhookConfiguration } from '../../src/runtime/index.js';
 import { hostOfEdit } from '../chaos/checkers/led-route.js';
 import { HTTPRoute } from '../chaos/led-routes.js';
 import type { AcknowledgedChange, Wish } from '../chaos/load.js';
+import { FIRST_MESH, MESHED, MESH_NAME, meshPatch, nextMesh } from '../chaos/mesh.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
+import { MESH_ORIGIN } from './cluster.js';
 import type { PlannedAct } from './plan.js';
 import { cannotBecomeReady, imageWith, shapeOf } from './shapes.js';
 
@@ -18,10 +21,13 @@ interface Surroundings {
   readonly failPod: (pod: Pod) => void;
   /** No gateway serves changes of routes for so long, milliseconds. */
   readonly takeGateway: (ms: number) => void;
+  /** No webhook of the mesh answers for so long, milliseconds. */
+  readonly takeMesh: (ms: number) => void;
 }
 
-/** The longest time without a gateway, milliseconds. */
+/** The longest times without a gateway, and without a mesh, milliseconds. */
 const GATEWAY_AWAY_MS = 20_000;
+const MESH_AWAY_MS = 8000;
 
 /** The users of a world: they change Deployments as planned, one change of a name at a time, and know what was confirmed. */
 export class Users {
@@ -30,6 +36,9 @@ export class Users {
   private readonly busy = new Set<string>();
   private serial = 0;
   private edits = 0;
+  private mesh = FIRST_MESH;
+  /** UIDs of the pods that they have asked to delete. */
+  readonly deletedPods = new Set<string>();
   /** The names whose rollouts nothing holds any more. */
   private readonly released = new Set<string>();
 
@@ -88,6 +97,8 @@ export class Users {
     const { mostReplicas } = shape;
     if (act === 'the gateway leaves') return this.surroundings.takeGateway(GATEWAY_AWAY_MS * first ** 2);
     if (act === 'edit the route') return this.editRoute(name);
+    if (act === 'the mesh leaves') return this.surroundings.takeMesh(MESH_AWAY_MS * first ** 2);
+    if (act === 'upgrade the mesh') return this.upgradeMesh(first, second);
     if (!known?.wish) return act === 'create or update' ? this.create(name, first) : undefined;
     switch (act) {
       case 'create or update': {
@@ -110,6 +121,7 @@ export class Users {
       case 'delete a pod':
       case 'fail a pod': {
         const pod = await this.aPodOf(name, first);
+        if (pod) this.deletedPods.add(pod.metadata.uid ?? '');
         if (pod && act === 'fail a pod') this.surroundings.failPod(pod);
         else if (pod) await this.client.delete(Pod, { namespace: NAMESPACE, name: pod.metadata.name });
       }
@@ -117,15 +129,24 @@ export class Users {
   }
 
   private create(name: string, chance: number): Promise<void> {
-    const { minReadySeconds, mostReplicas, need, policies, strategy } = shapeOf(name);
+    const { meshed = false, minReadySeconds, mostReplicas, need, policies, strategy } = shapeOf(name);
     const replicas = 1 + Math.floor(chance * mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
     object.metadata.annotations = {
       ...policies,
-      ...(need === 'service' && { [`${P}active-service`]: name }),
+      ...(policies?.[`${P}strategy`] === 'blue-green' && { [`${P}active-service`]: name }),
       ...(need === 'route' && { [`${P}traffic`]: `httproute/${name}` }),
     };
+    const { metadata } = object.spec.template;
+    if (meshed) object.spec.template.metadata = { ...metadata, labels: { ...metadata?.labels, ...MESHED } };
     return this.send(name, 'create', () => this.client.create(Deployment, object));
+  }
+
+  /** From then on new pods get other sidecars. */
+  private async upgradeMesh(what: number, more: number): Promise<void> {
+    this.mesh = nextMesh(this.mesh, what, more);
+    const patch = { type: 'json', body: meshPatch(this.mesh, MESH_ORIGIN) } as const;
+    await this.client.patch(MutatingWebhookConfiguration, { name: MESH_NAME }, patch);
   }
 
   /** Changes a part of the route that no rollout may change. */

@@ -6,6 +6,7 @@ import type { SigningKey, TokenUser } from '../access/auth/index.js';
 import type { Interfaces } from './bootstrap/api-endpoints.js';
 import type { ServerLimits } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
+import type { WebhookCaller } from '../kinds/webhook-client/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage } from '../storage/index.js';
 import type { TlsMaterial } from './tls-files.js';
@@ -52,4 +53,6 @@ export interface ApiServerOptions {
    * @default where the Service's external name or endpoints say
    */
   readonly webhookServices?: Readonly<Record<string, string>>;
+  /** Calls webhooks without a network, in a simulation. @default over HTTPS */
+  readonly webhookCaller?: WebhookCaller;
 }

@@ -96,7 +96,8 @@ function assembleParts(options: ApiServerOptions, metrics: ApiServerMetrics) {
   const authenticator = new Authenticator({ token, users, serviceAccounts: tokens });
 
   const base = { storage, kinds, schemas, clock, random, logger };
-  const webhooks = new WebhookClient(new ServiceAddresses(storage, options.webhookServices), clock);
+  const webhooks =
+    options.webhookCaller ?? new WebhookClient(new ServiceAddresses(storage, options.webhookServices), clock);
   const converter = new VersionConverter(webhooks, schemas);
   const admission = new Admission(
     { ...base, followed, access: authorizer, converter },

@@ -1,6 +1,13 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { silentLogger } from '@rollkeeper/machinery/logging';
-import type { DirectAnswer, DirectRequest, SigningKey, Storage, StorageKey } from '@rollkeeper/apiserver';
+import type {
+  DirectAnswer,
+  DirectRequest,
+  SigningKey,
+  Storage,
+  StorageKey,
+  WebhookCaller,
+} from '@rollkeeper/apiserver';
 import {
   DirectApi,
   MemoryStorage,
@@ -27,6 +34,9 @@ const SECRET_BYTES = 32;
 /** Signs no token of a simulation, and takes a while to make. */
 let signingKey: SigningKey | undefined;
 
+/** A simulation has no network. */
+const NO_WEBHOOKS: WebhookCaller = { post: () => Promise.reject(new Error('no such host')) };
+
 /** The embedded API server of a simulation: its real handlers on a store in memory, in a process of its own. */
 export class SimulatedApi {
   readonly storage: Storage;
@@ -34,10 +44,14 @@ export class SimulatedApi {
   private readonly stopper = new AbortController();
   private readonly background: Promise<unknown>[] = [];
 
-  /** @param onChange called with each change, before its writer has the answer */
+  /**
+   * @param onChange called with each change, before its writer has the answer
+   * @param webhookCaller asks the webhooks of its configurations. @default none of them answers
+   */
   constructor(
     readonly process: SimulatedProcess,
     private readonly onChange: (change: StoredChange) => void,
+    webhookCaller: WebhookCaller = NO_WEBHOOKS,
   ) {
     const { clock, random } = process;
     this.storage = this.watched(
@@ -49,7 +63,7 @@ export class SimulatedApi {
       schemas: createSchemaRegistry(),
       ...{ clock, random, logger: silentLogger },
       signingKey: (signingKey ??= createSigningKey()),
-      interfaces: {},
+      ...{ interfaces: {}, webhookCaller },
     });
   }
 

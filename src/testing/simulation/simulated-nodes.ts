@@ -12,6 +12,7 @@ export interface NodePace {
 const DEFAULT_PACE: NodePace = { start: [200, 4000], end: [100, 2000] };
 const BIND_MS = [1, 50] as const;
 const RETRY_MS = 500;
+const ADDRESSES = 256;
 
 /**
  * A scheduler and the kubelets of all nodes, in one process that needs no network: a pod is bound, becomes ready after a
@@ -21,6 +22,7 @@ const RETRY_MS = 500;
 export class SimulatedNodes {
   private readonly stopper = new AbortController();
   private bound = 0;
+  private started = 0;
   /** UIDs of pods that have failed: they never run again. */
   private readonly failed = new Set<string>();
   /** The steps that have begun, by UID. */
@@ -65,8 +67,14 @@ export class SimulatedNodes {
       ...{ type, status: 'True', lastTransitionTime: nowText },
     }));
     await this.write('PATCH', pod, '/status', {
-      status: { phase: 'Running', startTime: nowText, podIP: '10.0.0.1', conditions },
+      status: { phase: 'Running', startTime: nowText, podIP: this.nextAddress(), conditions },
     });
+  }
+
+  /** No two pods of a run have the same. */
+  private nextAddress(): string {
+    this.started += 1;
+    return `10.0.${Math.floor(this.started / ADDRESSES)}.${this.started % ADDRESSES}`;
   }
 
   private cannotPull(pod: Pod): Promise<void> {

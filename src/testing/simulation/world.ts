@@ -1,4 +1,5 @@
 import type { ControllerDefinition, CreateManagerOptions } from '@rollkeeper/runtime';
+import type { WebhookCaller } from '@rollkeeper/apiserver';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { ApiNetwork } from './api-network.js';
@@ -25,6 +26,8 @@ export interface WorldOptions {
   readonly controllers: (process: SimulatedProcess) => readonly ControllerDefinition[];
   /** How many of the last lines of the trace are kept. @default 0 */
   readonly keepTrace?: number;
+  /** Answers the API server's webhooks, in a process of its own. @default none of them answers */
+  readonly webhooks?: (process: SimulatedProcess) => WebhookCaller;
   /** Prepares the API server, before the first replica starts. @default nothing */
   readonly before?: (client: HttpApiClient) => Promise<void>;
   /** Called with each change of the API's store. @default nothing */
@@ -79,10 +82,14 @@ export class World {
       typeof coordination === 'function'
         ? coordination(store, this.network)
         : new SimulatedStore(store, this.network);
-    this.api = new SimulatedApi(new SimulatedProcess(this.kernel, 'api'), (change) => {
-      this.nodes.see(change);
-      options.onChange?.(change);
-    });
+    this.api = new SimulatedApi(
+      new SimulatedProcess(this.kernel, 'api'),
+      (change) => {
+        this.nodes.see(change);
+        options.onChange?.(change);
+      },
+      options.webhooks?.(new SimulatedProcess(this.kernel, 'webhooks')),
+    );
     this.apiNetwork = new ApiNetwork(this.api, this.network);
     this.nodes = new SimulatedNodes(new SimulatedProcess(this.kernel, 'nodes'), this.api);
   }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
+import type { Deployment, PodTemplateSpec } from '../../../src/machinery/kubernetes/index.js';
 import type { AcknowledgedChange } from '../load.js';
 import type { StoreReplay } from './store-replay.js';
 import type { Violation } from './violation.js';
+
+const ADMISSION_DIGEST = 'rollkeeper.dev/admission-digest';
 
 /**
  * (e) At rest, every acknowledged change of a user is reflected: of each name the last acknowledged change is what
@@ -16,13 +18,21 @@ export function findLostChanges(last: Iterable<AcknowledgedChange>, replay: Stor
   });
 }
 
+/** A restart on admission writes into the template of a user. */
+function withoutRestart(template: PodTemplateSpec): PodTemplateSpec {
+  const { [ADMISSION_DIGEST]: _digest, ...others } = template.metadata?.annotations ?? {};
+  const annotations = Object.keys(others).length > 0 ? others : undefined;
+  return { ...template, metadata: { ...template.metadata, annotations } };
+}
+
 function problemOf(change: AcknowledgedChange, stored: Deployment | undefined): string | undefined {
   if (change.isUncertain) return undefined;
   if (change.wish === undefined)
     return stored ? `${change.operation} was acknowledged and it is there` : undefined;
   if (!stored) return `${change.operation} was acknowledged and it is gone`;
   const { paused, replicas, template } = stored.spec;
-  if (!isDeepStrictEqual({ paused: paused ?? false, replicas, template }, { ...change.wish }))
+  const asked = { ...change.wish, template: withoutRestart(change.wish.template) };
+  if (!isDeepStrictEqual({ paused: paused ?? false, replicas, template: withoutRestart(template) }, asked))
     return `${change.operation} was acknowledged and something else is stored`;
   const { metadata, status } = stored;
   const isRolledOut =

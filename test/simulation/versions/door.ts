@@ -3,7 +3,9 @@ import { NotStartedError } from '../../../src/client/api-client/index.js';
 import type { HttpSender } from '../../../src/controllers/deployment/index.js';
 import {
   NoAnswerError,
+  createAdmissionDriftController,
   createDeploymentController,
+  createDrainController,
   deploymentController,
   parseHostRules,
 } from '../../../src/controllers/deployment/index.js';
@@ -57,6 +59,8 @@ export interface ReplicaPorts {
   readonly logger?: Logger;
   /** @default no spans */
   readonly tracing?: Tracing;
+  /** The body of the answer of the pod with the address in a URL; undefined: it does not answer. @default none does */
+  readonly sessionsAt?: (url: string) => string | undefined;
 }
 
 /** The kinds that the API server has do not change here. */
@@ -92,20 +96,55 @@ function simulatedPrometheus(process: SimulatedProcess): HttpSender {
   };
 }
 
+/** The way of a replica to the pods that drain. Each answers late, with nothing that can be read, or not at all. */
+function simulatedPods(
+  process: SimulatedProcess,
+  sessionsAt: NonNullable<ReplicaPorts['sessionsAt']>,
+): HttpSender & { close(): Promise<void> } {
+  return {
+    async send({ timeoutMs, url }, signal) {
+      const [takes, answer] = [process.random.next(), process.random.next()];
+      await pause(process.clock, Math.min(timeoutMs, MOST_MS * takes ** 2), signal);
+      signal.throwIfAborted();
+      const body = sessionsAt(url);
+      if (body === undefined || answer < CHANCES.none) throw new NoAnswerError('away');
+      return answer < CHANCES.none + CHANCES.bad ? { status: 503, body: '0' } : { status: 200, body };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
 /** The controllers of each replica. */
 export function controllersOf(
   { collectsGarbage = true, policies = false, world = policies ? 'policies' : 'plain' }: ReplicaPlan,
   process: SimulatedProcess,
+  sessionsAt: NonNullable<ReplicaPorts['sessionsAt']> = () => undefined,
 ): readonly ControllerDefinition[] {
-  const ofDeployments = { plain: [deploymentController], policies: [underPolicies] };
-  const deployments = world === 'requests' ? ofRequests(process) : ofDeployments[world];
-  return [...deployments, replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
+  const ofDeployments = {
+    plain: () => [deploymentController],
+    policies: () => [underPolicies],
+    requests: () => ofRequests(process),
+    lifetimes: () => ofLifetimes(process, sessionsAt),
+  };
+  return [...ofDeployments[world](), replicaSetController, ...(collectsGarbage ? [garbageCollector] : [])];
 }
 
 function ofRequests(process: SimulatedProcess): readonly ControllerDefinition[] {
   const hosts = parseHostRules(PROMETHEUS_HOST, 'check-hosts');
   const checks = { hosts, sender: simulatedPrometheus(process) };
   return [createDeploymentController({ traffic: true, checks }), endpointSliceController];
+}
+
+function ofLifetimes(
+  process: SimulatedProcess,
+  sessionsAt: NonNullable<ReplicaPorts['sessionsAt']>,
+): readonly ControllerDefinition[] {
+  return [
+    createDeploymentController({ drainSessions: true, watchAdmission: true }),
+    createDrainController({ senderOf: () => simulatedPods(process, sessionsAt) }),
+    createAdmissionDriftController('apps/v1'),
+    endpointSliceController,
+  ];
 }
 
 /**
@@ -129,7 +168,7 @@ export function startReplica(ports: ReplicaPorts): Promise<RunningReplica> {
   const isOnRedis = coordination !== 'leases';
   const factory = isOnRedis ? redisCoordination(coordination.redisUrl) : undefined;
   return Replica.start(process, {
-    controllers: controllersOf(plan, process),
+    controllers: controllersOf(plan, process, ports.sessionsAt),
     coordination: factory ? (parts) => factory({ ...parts, actorsView }) : 'leases',
     api: { connectionsOf: () => askedHere(connections) } as unknown as ApiNetwork,
     ownSteps: isOnRedis,

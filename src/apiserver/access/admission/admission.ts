@@ -15,6 +15,7 @@ import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
 import type { FollowedObjects, FollowedResources, Storage } from '../../storage/index.js';
 import { ServiceAddresses, WebhookClient } from '../../kinds/webhook-client/index.js';
+import type { WebhookCaller } from '../../kinds/webhook-client/index.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './plugin.js';
@@ -57,7 +58,7 @@ interface AdmissionOptions {
   /** Disabled plug-ins. @default none */
   readonly disabled?: readonly AdmissionPluginName[];
   /** Calls the webhooks. @default one that resolves their Services */
-  readonly webhooks?: WebhookClient;
+  readonly webhooks?: WebhookCaller;
 }
 
 /** kube-apiserver's plug-ins that can be disabled. */

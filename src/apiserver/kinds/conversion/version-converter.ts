@@ -10,7 +10,7 @@ import type { SchemaRegistry } from '../../schema/index.js';
 import { StorageUnreadableError } from '../../storage/index.js';
 import type { Converted, ObjectView } from '../../storage/index.js';
 import { CONVERSION_REVIEW, WebhookCallError, withReviews } from '../webhook-client/index.js';
-import type { WebhookClient, WebhookTarget } from '../webhook-client/index.js';
+import type { WebhookCaller, WebhookTarget } from '../webhook-client/index.js';
 import {
   checkConverted,
   ConversionError,
@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  */
 export class VersionConverter {
   constructor(
-    private readonly client: WebhookClient,
+    private readonly client: WebhookCaller,
     private readonly schemas: SchemaRegistry,
   ) {}
 

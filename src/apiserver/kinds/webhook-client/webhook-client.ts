@@ -29,8 +29,14 @@ interface Place {
   readonly origin?: string;
 }
 
+/** Asks webhooks. */
+export interface WebhookCaller {
+  /** Sends a text of JSON, and reads the one that comes back. Rejects where no JSON comes back. */
+  post(target: WebhookTarget, body: string): Promise<unknown>;
+}
+
 /** Asks webhooks over HTTPS. Follows no redirects, and reads no more than a bounded answer. */
-export class WebhookClient {
+export class WebhookClient implements WebhookCaller {
   private readonly agents = new WeakMap<WebhookTarget, Agent>();
 
   constructor(

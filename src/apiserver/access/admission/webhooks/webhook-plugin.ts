@@ -8,7 +8,7 @@ import { applyPatch } from '../../../schema/patch/index.js';
 import { normalizeObject, readMessage } from '../../../schema/index.js';
 import type { SchemaRegistry } from '../../../schema/index.js';
 import { ADMISSION_REVIEW, WebhookCallError, withReviews } from '../../../kinds/webhook-client/index.js';
-import type { WebhookClient } from '../../../kinds/webhook-client/index.js';
+import type { WebhookCaller } from '../../../kinds/webhook-client/index.js';
 import { refused, SERVER } from '../attributes.js';
 import type { Attributes, SentType } from '../attributes.js';
 import type { BrokenObject, FollowedObjects } from '../../../storage/index.js';
@@ -52,7 +52,7 @@ export class WebhookPlugin {
 
   constructor(
     private readonly known: WebhookKnowledge,
-    private readonly client: WebhookClient,
+    private readonly client: WebhookCaller,
   ) {
     for (const configurations of [known.mutating, known.validating])
       configurations.prepareBy((configuration) => webhooksOf([configuration]));

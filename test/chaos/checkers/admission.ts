@@ -1,0 +1,132 @@
+import type { Deployment, Pod } from '../../../src/machinery/kubernetes/index.js';
+import type { HistoryEvent } from '../history.js';
+import type { Mesh } from '../mesh.js';
+import { isMeshed, isStale } from '../mesh.js';
+import type { StoreReplay } from './store-replay.js';
+import { isLiving } from './store-replay.js';
+import type { Violation } from './violation.js';
+
+const P = 'rollkeeper.dev/';
+const [DIGEST, DRIFT, RESTARTED] = [`${P}admission-digest`, `${P}admission-drift`, `${P}admission-restarted`];
+/** In a day, in which each run ends. */
+const MOST_RESTARTS = 3;
+
+interface Restarts {
+  /** The parts of each, as JSON. */
+  readonly parts: string[];
+  /** All digests that its template has had. */
+  readonly digests: Set<string>;
+}
+
+/**
+ * (k) Of pods that a webhook injects sidecars into: a Deployment is restarted for them if it asks for that (`restart-on: admission`) and a pod
+ * of it differs from what admission gave within the last time, three times a day at most, and for the same parts once. Whether all pods are
+ * then as admission makes them today, or what differs is shown, is a matter of rest: `unrest`. Call before the change is applied to the replay.
+ */
+export class AdmissionChecker {
+  checks = 0;
+  private readonly restarts = new Map<string, Restarts>();
+  /** The sidecars that admission gave, oldest first. */
+  private meshes: { readonly mesh: Mesh; readonly sinceMs: number }[] = [];
+  /** By Deployment, when a pod of it differed last. */
+  private readonly staleAtMs = new Map<string, number>();
+
+  /** @param lagMs the longest time from a difference until the restart for it, milliseconds */
+  constructor(
+    private readonly replay: StoreReplay,
+    private readonly lagMs = 60_000,
+  ) {}
+
+  /** From now on new pods get these sidecars. */
+  know(mesh: Mesh, nowMs: number): void {
+    // Until now, those that have to change were as they are.
+    for (const deployment of this.replay.deployments.values()) this.noteStale(deployment, nowMs);
+    this.meshes.push({ mesh, sinceMs: nowMs });
+    for (const deployment of this.replay.deployments.values()) this.noteStale(deployment, nowMs);
+  }
+
+  check(event: HistoryEvent): Violation[] {
+    if (this.meshes.length === 0) return [];
+    const { deleted, kind, object, resourceVersion, seenAtMs } = event;
+    const concerned = this.replay.deploymentOf(event);
+    if (concerned) this.noteStale(concerned, seenAtMs);
+    if (kind !== 'Deployment' || deleted || !isMeshed(object as Deployment)) return [];
+    const problems = this.restartProblems(object as Deployment, seenAtMs);
+    return problems.map((problem) => ({
+      ...{ check: 'admission', subject: object.metadata.name },
+      problem: `${problem} (revision ${resourceVersion})`,
+    }));
+  }
+
+  /** The Deployments whose pods differ without a reason, or without being told. */
+  unrest(): string[] {
+    const mesh = this.meshes.at(-1)?.mesh;
+    if (!mesh) return [];
+    return [...this.replay.deployments.values()]
+      .filter(isMeshed)
+      .flatMap((deployment) =>
+        this.unrestOf(deployment, mesh).map((problem) => `Deployment ${deployment.metadata.name} ${problem}`),
+      );
+  }
+
+  private unrestOf(deployment: Deployment, mesh: Mesh): string[] {
+    const { annotations, uid = '' } = deployment.metadata;
+    const stale = this.podsOf(deployment).filter((pod) => isStale(pod, mesh)).length;
+    const record = JSON.parse(annotations?.[DRIFT] ?? 'null') as {
+      readonly stale: number;
+      readonly parts: readonly string[];
+    } | null;
+    if (stale === 0) return record ? ['has no pod that differs, and is said to have some'] : [];
+    if (!record) return [`has ${stale} pods that differ from what admission gives, which is not shown`];
+    if (record.stale < stale) return [`has ${stale} pods that differ, and is said to have ${record.stale}`];
+    if (!asks(deployment)) return [];
+    const parts = this.restarts.get(uid)?.parts ?? [];
+    const isBarred = parts.length >= MOST_RESTARTS || parts.includes(JSON.stringify(record.parts));
+    return isBarred ? [] : [`has ${stale} pods that differ, and is not restarted`];
+  }
+
+  private restartProblems(deployment: Deployment, nowMs: number): string[] {
+    const { annotations, uid = '' } = deployment.metadata;
+    const digest = deployment.spec.template.metadata?.annotations?.[DIGEST];
+    const known = this.restarts.get(uid) ?? { parts: [], digests: new Set() };
+    this.restarts.set(uid, known);
+    // A user may bring a template back that was restarted.
+    if (digest === undefined || known.digests.has(digest)) return [];
+    this.checks += 1;
+    known.digests.add(digest);
+    const all = JSON.parse(annotations?.[RESTARTED] ?? '[]') as readonly { readonly parts: unknown }[];
+    const parts = JSON.stringify(all.at(-1)?.parts);
+    const isAgain = known.parts.includes(parts);
+    known.parts.push(parts);
+    const sinceMs = nowMs - (this.staleAtMs.get(uid) ?? -Infinity);
+    return [
+      ...(asks(deployment) ? [] : ['is restarted, and does not ask for it']),
+      ...(isAgain ? [`is restarted again for ${parts}`] : []),
+      ...(known.parts.length > MOST_RESTARTS ? [`is restarted for the ${known.parts.length}th time`] : []),
+      ...(sinceMs > this.lagMs ? ['is restarted, and no pod of it differs'] : []),
+    ];
+  }
+
+  private noteStale(deployment: Deployment, nowMs: number): void {
+    if (!isMeshed(deployment)) return;
+    // An API server may have asked by a configuration that has just changed.
+    const current = this.meshes.filter(
+      (_, index) => (this.meshes[index + 1]?.sinceMs ?? nowMs) >= nowMs - API_LAG_MS,
+    );
+    const isSo = this.podsOf(deployment).some((pod) => current.some(({ mesh }) => isStale(pod, mesh)));
+    if (isSo) this.staleAtMs.set(deployment.metadata.uid ?? '', nowMs);
+  }
+
+  private podsOf({ metadata }: Deployment): readonly Pod[] {
+    const sets = this.replay.replicaSetsOf(metadata.uid ?? '');
+    const pods = sets.flatMap(({ metadata: { uid = '' } }) => this.replay.podsOf(uid));
+    return pods.filter((pod) => isLiving(pod) && pod.status?.phase === 'Running');
+  }
+}
+
+/** The API server knows a new configuration within this time, milliseconds. */
+const API_LAG_MS = 2000;
+
+function asks({ metadata }: Deployment): boolean {
+  return (metadata.annotations?.[`${P}restart-on`] ?? '').includes('admission');
+}
