@@ -4,8 +4,10 @@ import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixtu
 import type { AccessVerdict } from '../../src/rollkeeper/admin/delegated-access/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { TEAM_TOKEN, asTheTeam } from './support/shop-team.js';
-import { SlotReplicasHarness, seedDeployment } from './support/slot-replicas.js';
+import { FeedReader } from './support/feed-reader.js';
+import { SlotReplicasHarness, aDeploymentOf, seedDeployment } from './support/slot-replicas.js';
 
 /** The rights of a team that may list Deployments of the namespace `shop`. */
 class TeamsCluster extends FakeCluster {
@@ -38,18 +40,27 @@ function lettingTheTeamIn(): Partial<AdminPorts> {
 describe('a replica that shares namespaces with others by slots', () => {
   let harness: SlotReplicasHarness;
   let url: string;
+  let readers: FeedReader[];
 
   beforeEach(async () => {
     asked.length = 0;
+    readers = [];
     harness = new SlotReplicasHarness();
     ({ url } = await harness.start('r0', ['bank/ledger'], lettingTheTeamIn()));
     await harness.start('r1', ['shop/web', 'secret/vault'], lettingTheTeamIn());
   });
-  afterEach(() => harness.stop());
+  afterEach(async () => {
+    for (const reader of readers) reader.close();
+    await harness.stop();
+  });
 
   const ask = async (
     path: string,
-    { token = ADMIN_TOKEN, method = 'GET', body = undefined as unknown } = {},
+    {
+      body,
+      method = 'GET',
+      token = ADMIN_TOKEN,
+    }: { readonly body?: object; readonly method?: string; readonly token?: string } = {},
   ) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const answer = await fetch(url + path, {
@@ -62,6 +73,12 @@ describe('a replica that shares namespaces with others by slots', () => {
       warning: answer.headers.get('warning'),
       body: await answer.json(),
     };
+  };
+  const look = async (token = ADMIN_TOKEN, path = '/admin/events', from = url): Promise<FeedReader> => {
+    const reader = new FeedReader(() => harness.clocks.values());
+    readers.push(reader);
+    await reader.open(`${from}${path}`, token);
+    return reader;
   };
   const keysOf = (rows: unknown): string[] =>
     (rows as readonly { namespace: string; name: string }[])
@@ -136,6 +153,67 @@ describe('a replica that shares namespaces with others by slots', () => {
     const purged = await ask('/admin/queues/deployment/purge', { method: 'POST', body: { key: 'shop/web' } });
     expect(purged.status).toBe(200);
     expect((await ask('/admin/queues/deployment')).body).toMatchObject({ counts: { parked: 2 } });
+  });
+
+  describe('in its console', () => {
+    it('shows the rows of all of them, and adds up their queues', async () => {
+      const viewer = await look();
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/web']);
+      await viewer.waits(() => viewer.parkedOf('deployment') === 3, 'the queues of all');
+      expect(viewer.missing).toBeUndefined();
+    });
+
+    it('shows what changes at another one', async () => {
+      const viewer = await look();
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/web']);
+      const cluster = harness.clusters.get('r1');
+      await cluster?.create(Deployment, aDeploymentOf('shop', 'api'));
+      await cluster?.delete(Deployment, { namespace: 'shop', name: 'web' });
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/api']);
+    });
+
+    it('names the one that stops, and shows its rows no longer', async () => {
+      const viewer = await look();
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/web']);
+      await harness.servers.get('r1')?.close();
+      await viewer.waits(() => viewer.missing?.[0]?.identity === 'r1', 'r1 to be named');
+      expect(viewer.missing).toMatchObject([{ slots: 2, problem: expect.any(String) }]);
+      await viewer.sees(['bank/ledger']);
+    });
+
+    it('keeps a row while its slot moves here from another one, and has it once', async () => {
+      const viewer = await look();
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/web']);
+      seedDeployment(harness.clusters.get('r0') ?? new FakeCluster(), 'shop', 'web');
+      harness.slots.move('shop', 'r0');
+      await viewer.waits(() => viewer.tellings('shop/web') > 1, 'the new owner to tell of it');
+      await viewer.passes(5000);
+      expect(viewer.keys()).toEqual(['bank/ledger', 'secret/vault', 'shop/web']);
+      expect(viewer.everGone).toEqual([]);
+    });
+
+    it('shows no row of a slot that has left it and that no replica tells of', async () => {
+      const viewer = await look();
+      await viewer.sees(['bank/ledger', 'secret/vault', 'shop/web']);
+      harness.slots.move('bank', 'r9');
+      await viewer.sees(['secret/vault', 'shop/web']);
+      expect(viewer.missing).toMatchObject([{ identity: 'r9', slots: 1 }]);
+    });
+
+    it('shows a user of one namespace the rows of that one, from any replica', async () => {
+      asked.length = 0;
+      const viewer = await look(TEAM_TOKEN);
+      await viewer.sees(['shop/web']);
+      await viewer.waits(() => viewer.parkedOf('deployment') === 1, 'the queue');
+      expect(viewer.text).not.toMatch(/ledger|vault/);
+      expect(new Set(asked)).toEqual(new Set([TEAM_TOKEN]));
+    });
+
+    it('sends another replica its own rows alone, and only those that the user may see', async () => {
+      const viewer = await look(TEAM_TOKEN, '/admin/events?scope=replica', harness.servers.get('r1')?.url);
+      await viewer.sees(['shop/web']);
+      expect(viewer.text).not.toMatch(/ledger|vault/);
+    });
   });
 
   describe('asked by a user of one namespace', () => {

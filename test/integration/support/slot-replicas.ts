@@ -114,6 +114,10 @@ export class SlotReplicasHarness {
 }
 
 export function seedDeployment(cluster: FakeCluster, namespace: string, name: string): void {
+  cluster.seed(Deployment, aDeploymentOf(namespace, name));
+}
+
+export function aDeploymentOf(namespace: string, name: string): Deployment {
   const { metadata, ...rest } = aDeployment({ replicas: 0 });
-  cluster.seed(Deployment, { ...rest, metadata: { ...metadata, namespace, name } });
+  return { ...rest, metadata: { ...metadata, namespace, name } };
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from '../../../client/api-client/index.js';
 import type { FakeClock } from '../../../machinery/clock/index.js';
 import { anAdminPorts } from './admin-ports.fixture.js';
 import { CallerSights } from './caller-sights.js';
-import type { FeedEvent } from './console-feed.js';
+import type { FeedEvent } from './feed-events.js';
 import { seeing } from './seen-answers.js';
 
 interface Asked {

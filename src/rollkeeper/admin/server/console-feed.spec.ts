@@ -5,11 +5,19 @@ import { aDeployment } from '../../../testing/deployment-builder.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
 import { FakeInformers } from '../../../testing/fake-informers.js';
 import { ClusterView } from './cluster-view.js';
-import type { FeedEvent } from './console-feed.js';
+import type { FeedEvent } from './feed-events.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ExplainSource } from './explain-source.js';
 import { OtherReplicas } from './other-replicas.js';
+import { SlotReplicas } from './slot-replicas.js';
 import { StoreWatch } from './store-watch.js';
+
+function feedOf(ports: ReturnType<typeof anAdminPorts>, store: StoreWatch): ConsoleFeed {
+  const others = new OtherReplicas(ports, store);
+  const view = new ClusterView(ports, store, others);
+  const source = new ExplainSource(ports, view, store);
+  return new ConsoleFeed(ports, view, source, store, others, new SlotReplicas(ports, others));
+}
 
 describe('the live feed of the console', () => {
   let cluster: FakeCluster;
@@ -23,8 +31,7 @@ describe('the live feed of the console', () => {
     cluster = new FakeCluster();
     ports = anAdminPorts({ informers: new FakeInformers(cluster) });
     store = new StoreWatch(ports);
-    const view = new ClusterView(ports, store, new OtherReplicas(ports, store));
-    feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view, store), store);
+    feed = feedOf(ports, store);
     leave = new AbortController();
     events = [];
     await cluster.create(Deployment, named('web'));
@@ -79,11 +86,9 @@ describe('the live feed of the console', () => {
   it('says where there are no rollouts to be shown, because no controller watches Deployments', async () => {
     const others = anAdminPorts();
     const silent = new StoreWatch(others);
-    const view = new ClusterView(others, silent, new OtherReplicas(others, silent));
-    const source = new ExplainSource(others, view, silent);
     const seen: FeedEvent[] = [];
     const viewer = { send: (event: FeedEvent) => void seen.push(event), drained: async () => undefined };
-    void new ConsoleFeed(others, view, source, silent).serve(viewer, leave.signal);
+    void feedOf(others, silent).serve(viewer, leave.signal);
     expect(seen[0]).toMatchObject({ type: 'hello', watchesDeployments: false });
   });
 

@@ -1,60 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { pause } from '@rollkeeper/machinery/clock';
 import { aborted } from '@rollkeeper/machinery/cancellation';
-import type { LoggedDecision } from '../../insight/explain/index.js';
 import type { DeepReadonly, KubernetesObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { DeploymentCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
-import type { ClusterSnapshot } from './cluster-view.js';
 import { ClusterView } from './cluster-view.js';
 import type { DeploymentSummary } from './console-summary.js';
 import { summarize, summaryKey } from './console-summary.js';
+import type { CallerPass } from './caller-pass.js';
 import { ExplainSource } from './explain-source.js';
+import type { FeedEvent, QueueSummary, RowChanges, Viewer } from './feed-events.js';
+import { OtherReplicas } from './other-replicas.js';
+import { SlotFeed } from './slot-feed.js';
+import { SlotReplicas } from './slot-replicas.js';
 import { StoreWatch } from './store-watch.js';
-import type { ParkedKey, WorkQueueCounts, WorkQueueInspector } from '@rollkeeper/runtime/work-queue';
-
-/** The events of the console. */
-export type FeedEvent =
-  | {
-      readonly type: 'hello';
-      readonly identity: string;
-      readonly nowMs: number;
-      /** Whether there are rollouts to show: other operators' controllers may watch none. */
-      readonly watchesDeployments: boolean;
-    }
-  | {
-      readonly type: 'deployments';
-      readonly changed: readonly DeploymentSummary[];
-      readonly gone: readonly string[];
-    }
-  | { readonly type: 'listed' }
-  | {
-      readonly type: 'cluster';
-      readonly nowMs: number;
-      readonly cluster: ClusterSnapshot;
-      readonly queues: readonly QueueSummary[];
-    }
-  | { readonly type: 'decisions'; readonly decisions: readonly LoggedDecision[] }
-  /** Lines of a pod's log; none says that the pod is silent. */
-  | { readonly type: 'log'; readonly lines: readonly string[] }
-  /** The last event of a log: the container has ended, or why no more can be read. */
-  | { readonly type: 'log-end'; readonly problem?: string }
-  /** The last event of a stream: the same client opened too many others. */
-  | { readonly type: 'gave-way' };
-
-interface QueueSummary {
-  readonly controller: string;
-  readonly counts: WorkQueueCounts;
-  readonly parked: readonly ParkedKey[];
-}
-
-/** A connected viewer. */
-export interface Viewer {
-  send(event: FeedEvent): void;
-  /** Resolves once most of the sent data has been read, or the viewer has disconnected. */
-  drained(): Promise<void>;
-}
+import type { WorkQueueInspector } from '@rollkeeper/runtime/work-queue';
 
 /** Changes are collected for this time, so that a rollout is a few frames a second and not hundreds. */
 const FLUSH_MS = 120;
@@ -72,6 +33,8 @@ const DECISIONS_AT_FIRST = 200;
 @Injectable()
 export class ConsoleFeed {
   private readonly viewers = new Set<Viewer>();
+  /** Other replicas: they are sent what this one owns, and no more. */
+  private readonly replicas = new Set<Viewer>();
   private stopWork: AbortController | undefined;
 
   constructor(
@@ -79,30 +42,53 @@ export class ConsoleFeed {
     @Inject(ClusterView) private readonly cluster: ClusterView,
     @Inject(ExplainSource) private readonly source: ExplainSource,
     @Inject(StoreWatch) private readonly store: StoreWatch,
+    @Inject(OtherReplicas) private readonly others: OtherReplicas,
+    @Inject(SlotReplicas) private readonly owners: SlotReplicas,
   ) {}
 
-  /** Sends the complete state, and then changes, until aborted. */
-  async serve(viewer: Viewer, signal: AbortSignal): Promise<void> {
+  /**
+   * Sends the complete state, and then changes, until aborted. With slots, it is put together from all replicas that own some.
+   * @param pass the rights with which the others are asked
+   */
+  async serve(viewer: Viewer, signal: AbortSignal, pass: CallerPass = {}): Promise<void> {
+    if (!this.ports.slots?.()) return this.serveTo(viewer, this.viewers, signal);
+    const { clock } = this.ports;
+    const feed = new SlotFeed({ clock, viewer, pass, others: this.others, replicas: this.owners });
+    await Promise.all([this.serveTo(feed, this.viewers, signal), feed.run(signal)]);
+  }
+
+  /** The same for another replica: only the rows and queues of the slots that this one owns. */
+  serveReplica(viewer: Viewer, signal: AbortSignal): Promise<void> {
+    return this.serveTo(viewer, this.replicas, signal);
+  }
+
+  private async serveTo(viewer: Viewer, among: Set<Viewer>, signal: AbortSignal): Promise<void> {
     const { clock, identity } = this.ports;
     const watchesDeployments = this.ports.caches().length > 0;
     viewer.send({ type: 'hello', identity, nowMs: clock.now(), watchesDeployments });
-    this.join(viewer);
+    this.join(viewer, among);
     try {
       await this.sendAll(viewer, signal);
+      if (among === this.viewers) await this.sendDecisions(viewer);
       await aborted(signal);
     } finally {
-      this.leave(viewer);
+      this.leave(viewer, among);
     }
   }
 
   private async sendAll(viewer: Viewer, signal: AbortSignal): Promise<void> {
     for (const caches of this.ports.caches()) await this.sendOf(caches, viewer, signal);
     viewer.send({ type: 'listed' });
+  }
+
+  private async sendDecisions(viewer: Viewer): Promise<void> {
     viewer.send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
   }
 
   private async sendOf(caches: DeploymentCaches, viewer: Viewer, signal: AbortSignal): Promise<void> {
-    const deployments = caches.deployments.lister.list();
+    const deployments = caches.deployments.lister
+      .list()
+      .filter(({ metadata }) => this.isShown(metadata.namespace));
     for (let start = 0; start < deployments.length && !signal.aborted; start += CHUNK) {
       const nowMs = this.ports.clock.now();
       const changed = deployments
@@ -114,8 +100,13 @@ export class ConsoleFeed {
     }
   }
 
-  private join(viewer: Viewer): void {
-    this.viewers.add(viewer);
+  /** With slots, each replica shows the rollouts of those that it owns. */
+  private isShown(namespace: string | undefined): boolean {
+    return this.ports.slots?.()?.owns(namespace) ?? true;
+  }
+
+  private join(viewer: Viewer, among: Set<Viewer>): void {
+    among.add(viewer);
     if (this.stopWork) return;
     this.stopWork = new AbortController();
     const { signal } = this.stopWork;
@@ -123,15 +114,19 @@ export class ConsoleFeed {
     void this.repeat(CLUSTER_MS, signal, () => this.tellCluster());
   }
 
-  private leave(viewer: Viewer): void {
-    this.viewers.delete(viewer);
-    if (this.viewers.size > 0) return;
+  private leave(viewer: Viewer, among: Set<Viewer>): void {
+    among.delete(viewer);
+    if (this.viewers.size > 0 || this.replicas.size > 0) return;
     this.stopWork?.abort();
     this.stopWork = undefined;
   }
 
-  private broadcast(event: FeedEvent): void {
-    for (const viewer of this.viewers) viewer.send(event);
+  private broadcast(event: FeedEvent, to: readonly Set<Viewer>[] = [this.viewers]): void {
+    for (const viewers of to) for (const viewer of viewers) viewer.send(event);
+  }
+
+  private tellRows(changes: RowChanges): void {
+    this.broadcast({ type: 'deployments', ...changes }, [this.viewers, this.replicas]);
   }
 
   /** Collects the keys of Deployments whose rollout looks different, and sends them a few times a second. */
@@ -150,8 +145,10 @@ export class ConsoleFeed {
           caches.replicaSets.lister.get(keyOf({ namespace: pod.metadata.namespace, name: owner.name })),
         );
     };
+    const stopListening = this.followSlots(caches, dirty);
     let primed = false;
     const removals = [
+      stopListening,
       caches.deployments.addEventHandler(({ object }) => primed && dirty.add(keyOf(object.metadata))),
       caches.replicaSets.addEventHandler(({ object }) => primed && ofReplicaSet(object)),
       caches.pods.addEventHandler(({ object }) => primed && ofPod(object)),
@@ -162,6 +159,25 @@ export class ConsoleFeed {
     void this.repeat(REFRESH_MS, signal, async () => moving.forEach((key) => dirty.add(key)));
   }
 
+  /** The rows of a slot come with it, and go with it at once: the caches forget its objects without an event. */
+  private followSlots(caches: DeploymentCaches, dirty: Set<string>): () => void {
+    const slots = this.ports.slots?.();
+    const keysIn = (some: ReadonlySet<number>): string[] =>
+      caches.deployments.lister
+        .list()
+        .filter(({ metadata }) => some.has(slots?.slotOf(metadata.namespace) ?? -1))
+        .map(({ metadata }) => keyOf(metadata));
+    return (
+      slots?.listen({
+        begun: (some) => keysIn(some).forEach((key) => dirty.add(key)),
+        ended: (some) => {
+          const left = keysIn(some).map((key) => summaryKey(caches, key));
+          if (left.length > 0) this.tellRows({ changed: [], gone: [], left });
+        },
+      }) ?? (() => undefined)
+    );
+  }
+
   private flush(caches: DeploymentCaches, dirty: Set<string>, moving: Set<string>): void {
     if (dirty.size === 0) return;
     const keys = [...dirty].slice(0, CHUNK * 2);
@@ -170,6 +186,7 @@ export class ConsoleFeed {
     for (const key of keys) {
       dirty.delete(key);
       moving.delete(key);
+      if (!this.isShown(parseKey(key).namespace)) continue;
       const deployment = caches.deployments.lister.get(key);
       if (!deployment) gone.push(summaryKey(caches, key));
       else {
@@ -178,27 +195,30 @@ export class ConsoleFeed {
         if (['progressing', 'blocked', 'degraded'].includes(summary.state)) moving.add(key);
       }
     }
-    this.broadcast({ type: 'deployments', changed, gone });
+    if (changed.length > 0 || gone.length > 0) this.tellRows({ changed, gone });
   }
 
   private lastDecisionMs = 0;
 
   private async tellCluster(): Promise<void> {
-    const { clock } = this.ports;
     const queues = [...this.ports.queues()];
+    const read = await Promise.all(queues.map(([controller, queue]) => this.queueSummary(controller, queue)));
+    const summaries = read.filter((summary) => summary !== undefined);
+    const slots = this.ports.slots?.();
+    const own = summaries.filter(({ controller }) => slots?.spreads(controller));
+    this.broadcast({ type: 'queues', queues: own }, [this.replicas]);
+    if (this.viewers.size > 0) await this.tellWhole(summaries);
+  }
+
+  private async tellWhole(queues: readonly QueueSummary[]): Promise<void> {
+    const { clock } = this.ports;
     this.lastDecisionMs ||= clock.now();
     const since = this.lastDecisionMs;
-    const [cluster, decisions, summaries] = await Promise.all([
+    const [cluster, decisions] = await Promise.all([
       this.cluster.snapshot(),
       this.cluster.decisionsSince(since, DECISIONS_AT_FIRST),
-      Promise.all(queues.map(([controller, queue]) => this.queueSummary(controller, queue))),
     ]);
-    this.broadcast({
-      type: 'cluster',
-      nowMs: clock.now(),
-      cluster,
-      queues: summaries.filter((summary) => summary !== undefined),
-    });
+    this.broadcast({ type: 'cluster', nowMs: clock.now(), cluster, queues });
     const [newest] = decisions;
     if (!newest) return;
     this.lastDecisionMs = newest.atMs;

@@ -7,6 +7,7 @@ import { clientOf, userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { CallerClient } from './caller-client.js';
 import { CallerSights } from './caller-sights.js';
+import { isOfOneReplica, passOf } from './caller-pass.js';
 import { ConsoleFeed } from './console-feed.js';
 import { EventStreams } from './event-streams.js';
 import { seeing } from './seen-answers.js';
@@ -137,9 +138,14 @@ export class ConsoleController {
   async events(@Req() request: Request, @Res() response: Response): Promise<void> {
     const isUser = userOf(response) !== undefined;
     const sight = isUser ? this.sights.of(this.callers.of(request, response)) : undefined;
-    const stream = this.streams.open(clientOf(response), response);
+    const isOfOne = isOfOneReplica(request);
+    const pass = passOf(request, response);
+    const stream = this.streams.open(clientOf(response), response, isOfOne ? 'replica' : 'page');
+    const viewer = sight ? seeing(stream, sight) : stream;
     try {
-      await this.feed.serve(sight ? seeing(stream, sight) : stream, stream.signal);
+      await (isOfOne
+        ? this.feed.serveReplica(viewer, stream.signal)
+        : this.feed.serve(viewer, stream.signal, pass));
     } finally {
       stream.end();
     }

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Response } from 'express';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { FeedEvent, Viewer } from './console-feed.js';
+import type { FeedEvent, Viewer } from './feed-events.js';
 
 interface EventStreamLimits {
   /** Limit of streams per client; beyond it, the oldest is closed. @default 20 */
   readonly perClient?: number;
+  /** The same for streams that other replicas ask for on behalf of a client: each of them lets it have as many as `perClient`. @default 200 */
+  readonly perClientOfReplicas?: number;
   /** Limit of unread bytes per stream; a slower viewer is disconnected and reconnects. @default 4 MiB */
   readonly waitingEach?: number;
   /** Limit of unread bytes in total; beyond it, the slowest viewer is disconnected. @default 64 MiB */
@@ -16,6 +18,7 @@ interface EventStreamLimits {
 const DEFAULTS: Required<EventStreamLimits> = {
   // Forgotten browser tabs.
   perClient: 20,
+  perClientOfReplicas: 200,
   waitingEach: 4 << 20,
   waitingInAll: 64 << 20,
 };
@@ -35,9 +38,13 @@ export class EventStreams implements BeforeApplicationShutdown {
     this.limits = { ...DEFAULTS, ...limits };
   }
 
-  /** @param client the reader, as far as known: see `clientOf` */
-  open(client: string, response: Response): EventStream {
-    this.makeRoom(client);
+  /**
+   * @param reader the client, as far as known: see `clientOf`
+   * @param by whether it asks itself, or another replica does for it. @default 'page'
+   */
+  open(reader: string, response: Response, by: 'page' | 'replica' = 'page'): EventStream {
+    const client = `${by} ${reader}`;
+    this.makeRoom(client, by === 'page' ? this.limits.perClient : this.limits.perClientOfReplicas);
     const stream: EventStream = new EventStream(response, {
       frameOf: (event) => this.frameOf(event),
       onSent: () => this.sendSlowestOff(stream),
@@ -48,10 +55,10 @@ export class EventStreams implements BeforeApplicationShutdown {
     return stream;
   }
 
-  private makeRoom(client: string): void {
+  private makeRoom(client: string, most: number): void {
     const streams = this.byClient.get(client);
     const [oldest] = streams ?? [];
-    if (streams && streams.size >= this.limits.perClient) oldest?.giveWay();
+    if (streams && streams.size >= most) oldest?.giveWay();
   }
 
   /** A stop must not wait for open pages. */

@@ -351,7 +351,7 @@ export const OPENAPI_DOCUMENT = {
       ],
       NOT_FOUND,
     ),
-    '/admin/events': read('Server-sent events: what the console shows, live'),
+    '/admin/events': read('Server-sent events: what the console shows, live', [ofOne]),
     '/admin/debug/heap-snapshot': { post: change('A V8 heap snapshot', [], undefined) },
     '/admin/debug/cpu-profile': {
       post: change(

@@ -23,6 +23,7 @@ import { AdminPorts } from './admin-ports.js';
 import { AnsweredByOwner } from './answered-by-owner.js';
 import { isOfOneReplica, passOf } from './caller-pass.js';
 import { ClusterView } from './cluster-view.js';
+import { addedCounts } from './queue-counts.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 import { SlotReplicas, warnOfMissing } from './slot-replicas.js';
@@ -239,15 +240,8 @@ function reasonOf({ reason }: KeyBody): string {
 
 /** A queue that other replicas have a part of. */
 function withCountsOf({ controller, counts }: QueueCounts, others: readonly QueueCounts[]): QueueCounts {
-  const all = [counts, ...others.flatMap((other) => (other.controller === controller ? [other.counts] : []))];
-  const sum = (field: keyof WorkQueueCounts): number => all.reduce((total, each) => total + each[field], 0);
-  return {
-    controller,
-    counts: {
-      ...{ waiting: sum('waiting'), active: sum('active') },
-      ...{ delayed: sum('delayed'), parked: sum('parked') },
-    },
-  };
+  const parts = others.flatMap((other) => (other.controller === controller ? [other.counts] : []));
+  return { controller, counts: addedCounts([counts, ...parts]) };
 }
 
 /** The first keys of several lists, by their times. A single list keeps its order. */

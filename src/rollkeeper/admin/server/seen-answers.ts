@@ -1,6 +1,6 @@
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { Sight } from './caller-sights.js';
-import type { FeedEvent, Viewer } from './console-feed.js';
+import type { FeedEvent, Viewer } from './feed-events.js';
 
 /**
  * An answer without what it says about objects that are not seen. Each part that has a `key` (`namespace/name`, or a name for an
@@ -30,9 +30,14 @@ export async function seenSpans(spans: readonly ShownSpan[], sight: Sight): Prom
 /** An event of the console's stream without what is not seen. */
 async function seenEvent(event: FeedEvent, sight: Sight): Promise<FeedEvent> {
   if (event.type !== 'deployments') return seenAnswer(event, sight);
-  const seen = await seenNamespaces(event.gone.map(namespaceOf), sight);
-  const gone = event.gone.filter((key) => seen.has(namespaceOf(key)));
-  return { ...(await seenAnswer(event, sight)), gone };
+  const { gone, left = [] } = event;
+  const seen = await seenNamespaces([...gone, ...left].map(namespaceOf), sight);
+  const isSeen = (key: string): boolean => seen.has(namespaceOf(key));
+  return {
+    ...(await seenAnswer(event, sight)),
+    gone: gone.filter(isSeen),
+    ...(event.left && { left: left.filter(isSeen) }),
+  };
 }
 
 /** A viewer that is sent what it may see, in the same order. */

@@ -47,7 +47,8 @@ interface PassedRequest extends Pick<PeerRequest, 'body' | 'method'> {
 
 /** The first status of a refusal. */
 const REFUSED = 400;
-const NOT_ANNOUNCED = 'it has not announced itself';
+/** Why an owner of slots cannot be asked. */
+export const NOT_ANNOUNCED = 'it has not announced itself';
 
 /** Asks the replicas that own other slots than this one, each for its own part, with the rights of the caller. */
 @Injectable()
@@ -87,8 +88,13 @@ export class SlotReplicas {
       missing: asked.flatMap(({ identity, problem, slots }) =>
         problem === undefined ? [] : [{ identity, slots, problem }],
       ),
-      unowned: this.ports.slots?.()?.unowned() ?? 0,
+      unowned: this.unowned(),
     };
+  }
+
+  /** How many slots no replica works on. */
+  unowned(): number {
+    return this.ports.slots?.()?.unowned() ?? 0;
   }
 
   /**

@@ -58,7 +58,7 @@ export function topBar(state, actions) {
         <button class="plain icon theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
       </div>
     </header>
-    ${signInNotice(state, actions)} ${lost(state, actions)} ${silentStore(state)}`;
+    ${signInNotice(state, actions)} ${lost(state, actions)} ${silentStore(state)} ${missingRows(state)}`;
 }
 
 function badges(id, state) {
@@ -134,6 +134,35 @@ function silentStore(state) {
       ${store.meanwhile}.</span
     >
   </p>`;
+}
+
+/** With slots: replicas whose rollouts are not shown, because they do not answer the one that serves this page. */
+function missingRows({ connected, missing }) {
+  const { replicas, unowned } = missing ?? { replicas: [], unowned: 0 };
+  if (!connected || (replicas.length === 0 && unowned === 0)) return nothing;
+  return html`<div class="lost" role="status" id="missing-rows">
+    <ul>
+      ${replicas.map(
+        ({ identity, problem, slots }) =>
+          html`<li>
+            <b>${identity} does not answer</b>, so the rollouts of ${ofSlots('its', slots)} are not shown:
+            ${problem}.
+          </li>`,
+      )}
+      ${
+        unowned > 0
+          ? html`<li>
+              <b>No replica works on ${ofSlots('', unowned)}</b> at the moment, so their rollouts are not
+              shown.
+            </li>`
+          : nothing
+      }
+    </ul>
+  </div>`;
+}
+
+function ofSlots(whose, count) {
+  return `${whose} ${count} ${count === 1 ? 'slot' : 'slots'}`.trim();
 }
 
 /** The replica that serves this page is gone: links to the others. */

@@ -51,6 +51,7 @@ const state = {
   /** Grows with each change of the deployments. */
   changes: 0,
   listed: false,
+  missing: undefined,
   explanation: undefined,
   rollout: undefined,
   asked: undefined,
@@ -329,6 +330,7 @@ const HANDLERS = {
     state.deployments = new Map();
     state.changes++;
     state.listed = false;
+    state.missing = undefined;
     if (state.history.length === 0) void recall(page);
   },
   deployments({ changed, gone }) {
@@ -343,6 +345,9 @@ const HANDLERS = {
   listed() {
     state.listed = true;
     selectFirst();
+  },
+  missing({ replicas, unowned }) {
+    state.missing = { replicas, unowned };
   },
   cluster: (event) => takeInCluster(state, event),
   decisions({ decisions }) {
