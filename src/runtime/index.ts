@@ -123,6 +123,7 @@ export type {
   InformerSource,
   IntentStore,
   LeadingWork,
+  NamespaceOf,
   ReconcileRequest,
   ReconcileResult,
   SyncAccess,

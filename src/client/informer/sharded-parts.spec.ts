@@ -102,6 +102,10 @@ describe('an informer of shards', () => {
     expect(harness.server.requests[0]).toMatch(/^list in /);
   });
 
+  it('has no version as long as it has no shard', () => {
+    expect(make([]).lastSyncedResourceVersion).toBeUndefined();
+  });
+
   it('changes its shards while it runs: forgets without an event what it leaves, and lists what comes', async () => {
     const informer = make([LOWER]);
     harness.server.put('shop', 'x');

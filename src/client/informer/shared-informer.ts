@@ -80,7 +80,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   get lastSyncedResourceVersion(): string | undefined {
-    return this.parts.map(({ resourceVersion }) => resourceVersion).reduce(older);
+    const [first, ...others] = this.parts.map(({ resourceVersion }) => resourceVersion);
+    return others.reduce(older, first);
   }
 
   get newestDeletion(): string | undefined {

@@ -18,7 +18,7 @@ type Item = DeepReadonly<KubernetesObject>;
 export interface OwnerSources {
   readonly graph: DependencyGraph;
   readonly absent: AbsentOwners;
-  readonly monitors: Pick<ResourceMonitors, 'isFilling' | 'isFollowed' | 'typeOf'>;
+  readonly monitors: Pick<ResourceMonitors, 'isFillingFor' | 'isFollowed' | 'seesPart' | 'typeOf'>;
   readonly events: EventRecorder;
 }
 

@@ -76,6 +76,24 @@ export function decideOwnerDuty(object: Item, { dependents, isFilling }: KnownDe
 }
 
 /**
+ * The dependents in all namespaces that have to be known for a decision about an object without a namespace, where the cache has those of
+ * some namespaces alone.
+ * @param owners absent where it is being deleted
+ */
+export function decideNeed(
+  object: Item,
+  owners: readonly ClassifiedOwner[] | undefined,
+  cached: readonly Item[],
+): 'none' | 'blocking' | 'all' {
+  if (isOrphaningDependents(object)) return 'all';
+  if (isDeletingDependents(object))
+    return cached.some((dependent) => blocksOwner(dependent, object.metadata.uid)) ? 'none' : 'blocking';
+  const states = (owners ?? []).map(({ state }) => state);
+  // Without dependents it would be deleted in the background.
+  return states.includes('waiting') && !states.includes('solid') ? 'all' : 'none';
+}
+
+/**
  * One existing owner keeps an object. Without one it is deleted: in the foreground if an owner waits for it and it has
  * dependents of its own, otherwise as its finalizers ask, otherwise in the background. Source: `attemptToDeleteItem` in
  * k/k pkg/controller/garbagecollector/garbagecollector.go.
@@ -100,7 +118,7 @@ export function decideCollection(
 }
 
 /** Whether `object` has to be deleted before the owner with `uid`. */
-function blocksOwner(object: Item, uid: string | undefined): boolean {
+export function blocksOwner(object: Item, uid: string | undefined): boolean {
   return (object.metadata.ownerReferences ?? []).some(
     (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
   );

@@ -52,8 +52,8 @@ export type MonitorState = 'syncing' | 'synced' | 'unreadable';
 
 interface MonitorFacts {
   readonly hasSynced: boolean;
-  readonly trouble?: { readonly reason: string; readonly code?: number };
-  /** Time since its start. */
+  readonly trouble?: { readonly reason: string; readonly code?: number } | undefined;
+  /** Time since its start, milliseconds. */
   readonly ageMs: number;
 }
 
@@ -62,6 +62,19 @@ interface MonitorFacts {
  * starts after 30 s, even if not everything has synced.
  */
 export const LONGEST_FIRST_LIST_MS = 30_000;
+
+/** Answers that another attempt does not change. */
+const REFUSALS: readonly (number | undefined)[] = [403, 404, 405];
+
+/**
+ * The state of a shard. Shards come while others are in use, and the server may be busy with that: an answer that it cannot list now is
+ * no reason to conclude that there is nothing.
+ */
+export function decideShardState({ ageMs, hasSynced, trouble }: MonitorFacts): MonitorState {
+  if (REFUSALS.includes(trouble?.code)) return 'unreadable';
+  if (hasSynced) return 'synced';
+  return ageMs >= LONGEST_FIRST_LIST_MS ? 'unreadable' : 'syncing';
+}
 
 export function decideMonitorState({ ageMs, hasSynced, trouble }: MonitorFacts): MonitorState {
   if (trouble?.code !== undefined) return 'unreadable';

@@ -28,7 +28,7 @@ export class DependencyGraph {
   private readonly index = new OwnershipIndex();
   private readonly handlers = new Set<GraphEventHandler>();
   private readonly forgottenHandlers = new Set<(node: GraphNode) => void>();
-  private readonly listedHandlers = new Set<(type: ResourceType) => void>();
+  private readonly listedHandlers = new Set<(types: readonly ResourceType[]) => void>();
 
   /** The watched types, by `resource.group`. */
   get types(): ReadonlyMap<string, ResourceType> {
@@ -46,11 +46,18 @@ export class DependencyGraph {
     const name = qualifiedResource(type);
     this.followedTypes.set(name, type);
     this.byKind.set(kindKey(type.group, type.kind), type);
-    const unsubscribe = informer.addEventHandler((event) => {
-      this.index.apply(type, event);
-      for (const handler of this.handlers) handler(type, event);
-    });
-    this.followed.set(name, { informer, unsubscribe });
+    const removals = [
+      informer.addEventHandler((event) => {
+        this.index.apply(type, event);
+        for (const handler of this.handlers) handler(type, event);
+      }),
+      // The objects of namespaces that other replicas hold from now on: nothing has happened to them.
+      informer.addShardHandler?.({
+        left: (objects) => objects.forEach((object) => this.index.forget(type, object)),
+        listed: () => undefined,
+      }),
+    ];
+    this.followed.set(name, { informer, unsubscribe: () => removals.forEach((remove) => remove?.()) });
   }
 
   /**
@@ -67,10 +74,10 @@ export class DependencyGraph {
       for (const handler of this.forgottenHandlers) handler(node);
   }
 
-  /** Marks a watched type as completely cached. */
-  markListed(type: ResourceType): void {
-    if (!this.followed.has(qualifiedResource(type))) return;
-    for (const handler of this.listedHandlers) handler(type);
+  /** Marks watched types as completely cached, or as cached in one more shard. */
+  markListed(types: readonly ResourceType[]): void {
+    const listed = types.filter((type) => this.followed.has(qualifiedResource(type)));
+    if (listed.length > 0) for (const handler of this.listedHandlers) handler(listed);
   }
 
   /** Removes everything, without notifications. */
@@ -95,13 +102,9 @@ export class DependencyGraph {
   }
 
   /** The dependents whose reference really matches the owner: by kind, name and scope. */
-  dependentsOfOwner({ object: { metadata }, type }: GraphNode): GraphNode[] {
-    const { name, namespace, uid } = metadata;
-    return this.dependentsOf(uid).filter(({ object: dependent }) => {
-      if (type.namespaced && dependent.metadata.namespace !== namespace) return false;
-      const references = dependent.metadata.ownerReferences ?? [];
-      return references.some((each) => each.uid === uid && each.name === name && namesKind(each, type));
-    });
+  dependentsOfOwner(owner: GraphNode): GraphNode[] {
+    const { uid } = owner.object.metadata;
+    return this.dependentsOf(uid).filter(({ object }) => isDependentOf(object, owner));
   }
 
   findByUid(uid: string): GraphNode | undefined {
@@ -141,8 +144,8 @@ export class DependencyGraph {
     return () => void this.handlers.delete(handler);
   }
 
-  /** Calls `handler` for every type whose first list completes from now on; returns its removal. */
-  onListed(handler: (type: ResourceType) => void): () => void {
+  /** Calls `handler` with the types whose first list, or that of a shard, completes from now on; returns its removal. */
+  onListed(handler: (types: readonly ResourceType[]) => void): () => void {
     this.listedHandlers.add(handler);
     return () => void this.listedHandlers.delete(handler);
   }
@@ -161,6 +164,17 @@ export function ownerRef(
   namespace: string | undefined,
 ): ObjectRef {
   return type.namespaced ? { namespace, name: reference.name } : { name: reference.name };
+}
+
+/** Whether a reference of `object` really matches the owner: by kind, name, UID and scope. */
+export function isDependentOf(
+  { metadata }: DeepReadonly<KubernetesObject>,
+  { object: { metadata: owner }, type }: GraphNode,
+): boolean {
+  if (type.namespaced && metadata.namespace !== owner.namespace) return false;
+  return (metadata.ownerReferences ?? []).some(
+    (each) => each.uid === owner.uid && each.name === owner.name && namesKind(each, type),
+  );
 }
 
 /** Whether a reference names the kind, in any version. */

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { Pod, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
+import { DependentsElsewhere } from './dependents-elsewhere.js';
 import type { PlannedItem, SeenItem } from './garbage-collector-reconciler.js';
 import { GarbageCollectorReconciler } from './garbage-collector-reconciler.js';
 import type { GarbageCollectorOptions } from './garbage-collector.options.js';
@@ -14,6 +15,7 @@ import {
   isDeletingDependents,
   isOrphaningDependents,
   itemRef,
+  namespaceOfItem,
 } from './item-key.js';
 import { ResourceMonitors } from './resource-monitors.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
@@ -22,7 +24,7 @@ import type { GraphNode } from './ownership-index.js';
 /**
  * Deletes objects without owners, and implements foreground deletion and orphaning, for every type of the server. Its keys name
  * objects of many types (see {@link itemRef}); `for` is the most frequent one. Runs on the leader: the metadata of all objects
- * would be too much for every replica.
+ * would be too much for every replica. With slots it runs on every replica, on what is in its slots.
  * @throws InvalidOptionError naming the option
  */
 export function createGarbageCollectorController(
@@ -39,14 +41,18 @@ export function createGarbageCollectorController(
       // The name of kube-controller-manager's.
       serviceAccount: 'generic-garbage-collector',
       worksOn: 'leader',
+      perNamespace: true,
+      namespaceOf: namespaceOfItem,
     },
     ({ clock, discovery, events, informers, logger }) => {
       const graph = new DependencyGraph();
       const absent = new AbsentOwners(compiled.absentOwnerCapacity);
       if (compiled.trustDeletions) rememberDeletions(graph, absent);
       const monitors = new ResourceMonitors({ informers, discovery, graph, clock, logger }, compiled);
+      const elsewhere = new DependentsElsewhere(monitors);
+      const sources = { graph, absent, monitors, events, elsewhere };
       return {
-        ...workOf(new GarbageCollectorReconciler({ graph, absent, monitors, events }, compiled)),
+        ...workOf(new GarbageCollectorReconciler(sources, compiled)),
         leading: monitors,
         whileLeading: (enqueue) => watchGarbage(graph, absent, compiled, enqueue),
         informerOf: (resource) => monitors.informerOf(resource),

@@ -13,7 +13,8 @@ import { applyCollection, orphanDependents, removeFinalizer } from './apply-coll
 import type { OwnerClassification, OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
 import type { CollectionPlan, OwnerDuty } from './decide-collection.js';
-import { decideCollection, decideOwnerDuty } from './decide-collection.js';
+import { decideCollection, decideNeed, decideOwnerDuty } from './decide-collection.js';
+import type { DependentsElsewhere } from './dependents-elsewhere.js';
 import type { Look } from './describe-decision.js';
 import { describeCollection, describeDuty, readAttributes } from './describe-decision.js';
 import { isBeingDeleted, parseItemRef } from './item-key.js';
@@ -58,7 +59,7 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
   PlannedItem
 > {
   constructor(
-    private readonly sources: OwnerSources,
+    private readonly sources: OwnerSources & { readonly elsewhere: DependentsElsewhere },
     private readonly options: CompiledGarbageCollectorOptions,
   ) {}
 
@@ -74,7 +75,7 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
     const { dependents, object } = look;
     const children = dependents.map(objectOf);
     if (!owners) {
-      const { isFilling } = this.sources.monitors;
+      const isFilling = this.sources.monitors.isFillingFor(object.metadata.namespace);
       const duty = decideOwnerDuty(object, { dependents: children, isFilling });
       return { decision: describeDuty(look, duty), plan: { seen, duty } };
     }
@@ -111,11 +112,27 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
 
   private async lookOnce(sight: Sight, { client, signal }: Context): Promise<SeenItem> {
     const { item, object } = sight;
-    const dependents = this.sources.graph.dependentsOfOwner({ type: item.type, object });
-    const look = { item, object, dependents };
+    const cached = this.sources.graph.dependentsOfOwner({ type: item.type, object });
+    const look = { item, object, dependents: cached };
     noteCachesRead(() => readAttributes(look));
-    if (isBeingDeleted(object)) return { sight, look };
-    return { sight, look, owners: await classifyOwners(object, this.sources, client, signal) };
+    const isDeleted = isBeingDeleted(object);
+    const owners = isDeleted ? undefined : await classifyOwners(object, this.sources, client, signal);
+    if (item.type.namespaced || !this.sources.monitors.seesPart)
+      return { sight, look, ...(owners && { owners }) };
+    const dependents = await this.withThoseElsewhere(look, owners, { client, signal });
+    return { sight, look: { ...look, dependents }, ...(owners && { owners }) };
+  }
+
+  private async withThoseElsewhere(
+    { dependents: cached, item, object }: Look,
+    owners: OwnerClassification | undefined,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<readonly GraphNode[]> {
+    const states = owners?.undecidable ? undefined : owners?.owners;
+    const need = decideNeed(object, states, cached.map(objectOf));
+    const found = await this.sources.elsewhere.of({ type: item.type, object }, need, client, signal);
+    const known = new Set(cached.map((node) => node.object.metadata.uid));
+    return [...cached, ...found.filter((node) => !known.has(node.object.metadata.uid))];
   }
 
   /** The state to look at after a conflict, in place of the outdated one. Undefined if the object was deleted. */
@@ -148,6 +165,10 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
         return { requeueAfterMs: this.options.fillingRecheckMs };
       // The dependents are separate keys, and the last one's deletion wakes this owner.
       case 'wait-for-dependents':
+        // The deletion of a dependent that another replica caches wakes nothing here.
+        return item.type.namespaced || !this.sources.monitors.seesPart
+          ? {}
+          : { requeueAfterMs: this.options.elsewhereRecheckMs };
       case 'none':
         return {};
     }

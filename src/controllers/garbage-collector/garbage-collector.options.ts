@@ -25,6 +25,11 @@ export interface GarbageCollectorOptions {
   unmonitoredRecheckMs?: number;
   /** Delay before checking an owner's duty again while a type is being listed, milliseconds. @default 500 */
   fillingRecheckMs?: number;
+  /**
+   * With slots, interval for checking an owner without a namespace that waits for its dependents, of which other replicas see the
+   * deletion, milliseconds. @default 1000
+   */
+  elsewhereRecheckMs?: number;
 }
 
 /** Source: `DefaultIgnoredResources` in k/k pkg/controller/garbagecollector/graph_builder.go. */
@@ -42,6 +47,7 @@ const schema = z.strictObject({
   unseenOwnerDelayMs: z.number().nonnegative().default(1_000),
   unmonitoredRecheckMs: z.number().positive().default(120_000),
   fillingRecheckMs: z.number().positive().default(500),
+  elsewhereRecheckMs: z.number().positive().default(1_000),
 });
 
 export type CompiledGarbageCollectorOptions = Readonly<z.output<typeof schema>>;

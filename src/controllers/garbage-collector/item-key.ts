@@ -34,6 +34,11 @@ export function parseItemRef(
   return { type, ref: namespace === '' ? { name: ref.name } : { namespace, name: ref.name } };
 }
 
+/** The namespace of the object of a key; undefined if it has none. */
+export function namespaceOfItem({ namespace = '' }: ObjectRef): string | undefined {
+  return namespace.slice(namespace.indexOf(SEPARATOR) + 1) || undefined;
+}
+
 /** Set by the server for propagationPolicy=Orphan; source: `metav1.FinalizerOrphanDependents`. */
 export const ORPHAN_FINALIZER = 'orphan';
 /** Set by the server for propagationPolicy=Foreground; source: `metav1.FinalizerDeleteDependents`. */

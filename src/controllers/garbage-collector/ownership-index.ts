@@ -36,6 +36,11 @@ export class OwnershipIndex {
     else this.put(type, event.object);
   }
 
+  /** Removes an object that is cached no longer, without saying that it was deleted. */
+  forget(type: ResourceType, object: DeepReadonly<KubernetesObject>): void {
+    this.remove(type, object);
+  }
+
   /** Removes all objects of a type. Iterates over all objects. */
   removeType(type: ResourceType): GraphNode[] {
     const gone = [...this.byUid.values()].filter((entry) => isSame(entry.type, type));

@@ -7,15 +7,20 @@ import type {
   LeadingWork,
   UnreadableResource,
 } from '@rollkeeper/runtime';
-import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import { LinkedAbort, abortable, onAbort } from '@rollkeeper/machinery/cancellation';
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, OwnerReference, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { MonitorState } from './decide-monitors.js';
-import { LONGEST_FIRST_LIST_MS, decideMonitorState, decideMonitors } from './decide-monitors.js';
+import {
+  LONGEST_FIRST_LIST_MS,
+  decideMonitorState,
+  decideMonitors,
+  decideShardState,
+} from './decide-monitors.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { namesKind } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
@@ -44,11 +49,13 @@ const ANNOUNCING = new Set([
 ]);
 /** Delay from such a change to the next discovery, so that changes are combined and the server can catch up. */
 const ANNOUNCED_DELAY_MS = 500;
+/** Shards of many types are listed at about the same time: the objects that may depend on them are looked for once. */
+const LISTED_TOGETHER_MS = 250;
 /** Delay after discovery has failed completely; doubles up to the regular interval. */
 const FIRST_DISCOVERY_BACKOFF_MS = 500;
 
 /**
- * Keeps the graph watching every type of the server, on the leader: runs discovery periodically, starts a metadata
+ * Keeps the graph watching every type of the server, on the leader, or with slots on each replica what it holds: runs discovery periodically, starts a metadata
  * informer for each type that is not cached anyway, and stops those of types no longer served. Unreadable types and
  * groups are reported and do not affect others.
  */
@@ -60,6 +67,8 @@ export class ResourceMonitors implements LeadingWork {
   private ready = false;
   private announced = false;
   private wake: (() => void) | undefined;
+  private readonly justListed = new Set<ResourceType>();
+  private listedTimer: TimerHandle | undefined;
 
   constructor(
     private readonly deps: ResourceMonitorsDependencies,
@@ -126,6 +135,30 @@ export class ResourceMonitors implements LeadingWork {
     return [...this.monitors.values()].some((monitor) => this.stateOf(monitor) === 'syncing');
   }
 
+  /**
+   * The same for conclusions about an owner in a namespace, or in none. With slots, only the objects of its own namespace count, and those of other
+   * replicas are not waited for.
+   */
+  isFillingFor(namespace: string | undefined): boolean {
+    return [...this.monitors.values()].some((monitor) => {
+      const shards = monitor.informer.shardProgress;
+      if (!shards) return this.stateOf(monitor) === 'syncing';
+      if (namespace === undefined) return false;
+      const shard = shards.find((each) => each.includes(namespace));
+      return !shard || decideShardState(shard) === 'syncing';
+    });
+  }
+
+  /** With slots: the caches have the objects of some namespaces, and other replicas those of others. */
+  get seesPart(): boolean {
+    return [...this.monitors.values()].some(({ informer }) => informer.shardProgress !== undefined);
+  }
+
+  /** The types with a namespace that are watched, or would be if the server allowed it. */
+  get namespacedTypes(): readonly ResourceType[] {
+    return [...this.monitors.values()].flatMap(({ type }) => (type.namespaced ? [type] : []));
+  }
+
   /** Whether changes of the type are watched. */
   isFollowed(type: ResourceType): boolean {
     const monitor = this.monitors.get(qualifiedResource(type));
@@ -154,7 +187,14 @@ export class ResourceMonitors implements LeadingWork {
     ];
   }
 
-  private stateOf({ informer: { hasSynced, trouble }, startedMs }: Monitor): MonitorState {
+  private stateOf({ informer, startedMs }: Monitor): MonitorState {
+    const { hasSynced, shardProgress, trouble } = informer;
+    if (shardProgress) {
+      const states = shardProgress.map(decideShardState);
+      return (
+        states.find((state) => state === 'syncing') ?? states.find((state) => state !== 'synced') ?? 'synced'
+      );
+    }
     return decideMonitorState({ hasSynced, trouble, ageMs: this.deps.clock.monotonicNow() - startedMs });
   }
 
@@ -214,10 +254,27 @@ export class ResourceMonitors implements LeadingWork {
       stop,
       ended: running.finally(() => either.close()),
     });
-    informer.waitForSync(either.signal).then(
-      () => graph.markListed(informer.type),
-      () => undefined,
-    );
+    const ofShards = informer.shardProgress && {
+      left: () => undefined,
+      listed: () => this.noteListed(informer.type),
+    };
+    const stopListening = ofShards && informer.addShardHandler?.(ofShards);
+    if (stopListening) onAbort(either.signal, stopListening);
+    else
+      informer.waitForSync(either.signal).then(
+        () => graph.markListed([informer.type]),
+        () => undefined,
+      );
+  }
+
+  private noteListed(type: ResourceType): void {
+    this.justListed.add(type);
+    this.listedTimer ??= this.deps.clock.setTimeout(() => {
+      const types = [...this.justListed];
+      this.justListed.clear();
+      this.listedTimer = undefined;
+      this.deps.graph.markListed(types);
+    }, LISTED_TOGETHER_MS);
   }
 
   private stop(type: ResourceType): void {
@@ -232,6 +289,9 @@ export class ResourceMonitors implements LeadingWork {
   private async end(): Promise<void> {
     const ended = [...this.monitors.values()].map(({ ended: end }) => end);
     this.ready = false;
+    this.listedTimer?.cancel();
+    this.listedTimer = undefined;
+    this.justListed.clear();
     this.monitors.clear();
     this.deps.graph.clear();
     this.discovered = [];

@@ -14,7 +14,7 @@ import type { CompiledGarbageCollectorOptions } from './garbage-collector.option
 import { itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
-/** Maps changes to keys to check; on the leader only. */
+/** Maps changes to keys to check; on the leader only, and with slots on each replica for those that it owns. */
 export function watchGarbage(
   graph: DependencyGraph,
   absent: AbsentOwners,
@@ -43,9 +43,9 @@ export function watchGarbage(
       enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
   });
   // The deletion of an owner before its type was watched has no event.
-  const unsubscribeListed = graph.onListed((type) => {
-    const listed = stateOf(type, graph.resourceVersionOf(type));
-    for (const node of withoutOwner(type, graph)) {
+  const unsubscribeListed = graph.onListed((types) => {
+    const listed = types.flatMap((type) => stateOf(type, graph.resourceVersionOf(type)));
+    for (const node of withoutOwner(types, graph)) {
       const { metadata } = node.object;
       const mustHaveSeen = [...stateOf(node.type, metadata.resourceVersion), ...listed];
       enqueue({ ref: itemRef(node.type, metadata), mustHaveSeen, priority: 'low', reason: 'child-change' });
@@ -58,12 +58,12 @@ export function watchGarbage(
   };
 }
 
-/** Every object with an owner of the type that the cache does not have. */
-function* withoutOwner(type: ResourceType, graph: DependencyGraph): Generator<GraphNode> {
+/** Every object with an owner of one of the types that the cache does not have. */
+function* withoutOwner(types: readonly ResourceType[], graph: DependencyGraph): Generator<GraphNode> {
   for (const node of graph.nodes()) {
     const { namespace, ownerReferences = [] } = node.object.metadata;
     const isMissing = (reference: DeepReadonly<OwnerReference>): boolean =>
-      namesKind(reference, type) && !graph.ownerOf(reference, namespace);
+      !graph.ownerOf(reference, namespace) && types.some((type) => namesKind(reference, type));
     if (ownerReferences.some(isMissing)) yield node;
   }
 }

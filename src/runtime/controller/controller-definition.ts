@@ -90,7 +90,10 @@ export interface UnreadableResource {
   readonly reason: string;
 }
 
-/** Work beside the keys on the leader only, for example caches that are too large for every replica. */
+/**
+ * Work beside the keys on the leader only, for example caches that are too large for every replica. Where slots spread the keys
+ * (`perNamespace`), it runs on each replica instead, from the start to the end.
+ */
 export interface LeadingWork {
   /** Runs during each term of this replica's leadership: resolves on abort, rejects on a fatal error. */
   run(signal: AbortSignal): Promise<void>;
@@ -137,6 +140,9 @@ export interface BuiltController {
   /** The kinds whose objects the reconciled ones control. @default none */
   readonly owns?: readonly OwnedResource[];
 }
+
+/** The namespace of the object that a key names. */
+export type NamespaceOf = (this: void, key: ObjectRef) => string | undefined;
 
 /** A key with a due sync. */
 export interface DueWork {
@@ -191,10 +197,16 @@ export interface ControllerDefinition {
   readonly worksOn?: 'all' | 'leader';
   /**
    * Whether a sync reads, of objects in namespaces, those of its key's namespace alone, and its changes wake keys of their own namespace alone.
-   * Then slots may spread its keys: each replica caches the namespaces of its slots, and works on them. Refused together with `leading`.
+   * Then slots may spread its keys: each replica caches the namespaces of its slots, and works on them; `leading` runs on each of them.
+   * Keys without a namespace are in one slot as well, whose replica works on them.
    * @default false
    */
   readonly perNamespace?: boolean;
+  /**
+   * The namespace of the object that a key names, where keys are not the names of objects of `type`. Undefined: it has none.
+   * @default that of the key
+   */
+  readonly namespaceOf?: NamespaceOf;
   /**
    * The queue in which its keys wait. `shared`: all replicas take them from one queue. `local`: in the memory of the
    * leader, which alone processes them (`worksOn` is `leader`); it needs no connection and no timer while idle. Keys

@@ -7,7 +7,12 @@ import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { EventRecorder } from '@rollkeeper/client/events/event-recorder';
-import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
 import { parseKey, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { WorkItem } from '../work-queue/work-queue.js';
@@ -15,6 +20,7 @@ import type { InformerByResource } from './caught-up.js';
 import { waitUntilCaughtUp } from './caught-up.js';
 import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
 import { noControllerMetrics } from './controller-metrics.js';
+import type { NamespaceOf } from './controller-definition.js';
 import type { SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import { parkedNote } from './classify-failure.js';
@@ -59,6 +65,8 @@ export interface ControllerOptions {
   readonly replica: string;
   /** Watch it at work. @default none */
   readonly observers?: readonly SyncObserver[];
+  /** See `ControllerDefinition.namespaceOf`. @default that of the key */
+  readonly namespaceOf?: NamespaceOf | undefined;
   /** Records an Event when a key is parked. @default none */
   readonly events?: EventRecorder;
   /** Told of each run, so that keys that are refused are woken by what refuses them. @default only their backoff brings them back */
@@ -70,6 +78,10 @@ export interface ControllerOptions {
    * seen when the caches show them
    */
   readonly writtenKinds?: WrittenKinds;
+}
+
+function namespaceOfKey({ namespace }: ObjectRef): string | undefined {
+  return namespace;
 }
 
 /** The keys of a controller that the API server refuses, as far as they ran on this replica. */
@@ -160,7 +172,8 @@ export class Controller {
     const ref = parseKey(key);
     const client = clientFor(activation);
     await this.settle(activation, client, span);
-    await this.catchUp(activation, ref.namespace, span);
+    const { namespaceOf = namespaceOfKey } = this.options;
+    await this.catchUp(activation, namespaceOf(ref), span);
     if (activation.intents !== undefined) this.metrics.intentsReplayed(name);
     const intents = {
       current: activation.intents,

@@ -10,6 +10,7 @@ export type {
   DueWork,
   WriteRight,
   LeadingWork,
+  NamespaceOf,
   UnreadableResource,
 } from './controller-definition.js';
 export { noControllerMetrics } from './controller-metrics.js';

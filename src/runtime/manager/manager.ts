@@ -1,7 +1,7 @@
 import { abortable, aborted, onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Tracer } from '@opentelemetry/api';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { BuiltController, Controller, EnqueuerOptions } from '../controller/index.js';
+import type { BuiltController, Controller, EnqueuerOptions, NamespaceOf } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, LeaseLostError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -54,6 +54,8 @@ export interface ManagedController {
   readonly built: BuiltController;
   /** Whether a key has an object, as far as the caches know. @default unknown */
   readonly hasObject?: (key: string) => boolean | undefined;
+  /** See `ControllerDefinition.namespaceOf`. @default that of the key */
+  readonly namespaceOf?: NamespaceOf;
   /** Runs while we lead. */
   readonly sweep?: LeaderRunnable;
   /** The caches that it requires; it starts as soon as all of them have synced. @default none */

@@ -1,10 +1,11 @@
 import type { Tracer } from '@opentelemetry/api';
-import { aborted } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, aborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { ActivationAdds, Activations, ControllerQueue } from '../activation/index.js';
-import type { BuiltController, Controller, DueWork, Enqueue } from '../controller/index.js';
+import type { BuiltController, Controller, DueWork, Enqueue, NamespaceOf } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import type { LeaderAdds } from '../work-queue/index.js';
 import type { HeldSlots, SlotKeeper, SlotLeader } from '../slots/index.js';
@@ -21,7 +22,9 @@ interface SlottedController {
   readonly controller: Pick<Controller, 'name' | 'run'>;
   readonly activations: Pick<Activations, 'beginTerm'>;
   readonly queue: Pick<ControllerQueue, 'inspect' | 'purge'>;
-  readonly built: Pick<BuiltController, 'needsSync' | 'watch'>;
+  readonly built: Pick<BuiltController, 'leading' | 'needsSync' | 'watch'>;
+  /** See `ControllerDefinition.namespaceOf`. @default that of the key */
+  readonly namespaceOf?: NamespaceOf | undefined;
   readonly sweep?: { run(adds: LeaderAdds, signal: AbortSignal): Promise<void> };
   /** Settles once its caches have their first lists. */
   readonly untilFilled: Promise<void>;
@@ -46,9 +49,38 @@ export async function workInSlots(
 ): Promise<void> {
   const work = controllers.map(async (managed) => {
     await managed.untilFilled.catch(() => undefined);
-    if (!stop.aborted) await Promise.all([watchSlots(managed, parts, stop), managed.controller.run(stop)]);
+    if (!stop.aborted) await workOne(managed, parts, stop);
   });
   await Promise.all([parts.keeper.run(stop), ...work]);
+}
+
+/** The work beside the keys begins before them, and ends after the last one: they depend on its caches. */
+async function workOne(
+  managed: SlottedController,
+  parts: SlottedWorkParts,
+  stop: AbortSignal,
+): Promise<void> {
+  const { leading } = managed.built;
+  const over = new AbortController();
+  const failed = new AbortController();
+  const until = new LinkedAbort(stop, failed.signal);
+  const beside = leading?.run(over.signal).catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
+  // It is awaited at the end.
+  beside?.catch(() => undefined);
+  try {
+    await leading?.waitUntilReady(until.signal).catch((error: unknown) => {
+      if (!until.signal.aborted) throw error;
+    });
+    if (!until.signal.aborted)
+      await Promise.all([watchSlots(managed, parts, until.signal), managed.controller.run(until.signal)]);
+  } finally {
+    over.abort(stop.reason);
+    until.close();
+    await beside;
+  }
 }
 
 /**
@@ -56,7 +88,7 @@ export async function workInSlots(
  * slots. A slot that begins is added whole from the caches, and nothing is listed for it; what waits of a slot that has ended is dropped.
  */
 async function watchSlots(
-  { activations, built, controller: { name }, queue, sweep }: SlottedController,
+  { activations, built, controller: { name }, namespaceOf = namespaceOfKey, queue, sweep }: SlottedController,
   { clock, held, logger, tracer }: SlottedWorkParts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -69,15 +101,16 @@ async function watchSlots(
   const within =
     (isOurs: (namespace: string | undefined) => boolean): Enqueue =>
     (request) => {
-      if (isOurs(request.ref.namespace)) enqueue(request);
+      if (isOurs(namespaceOf(request.ref))) enqueue(request);
     };
+  const owns = (ref: ObjectRef): boolean => held.owns(namespaceOf(ref));
   const stopListening = held.listen({
     // The first thing that a watch tells is everything that there is.
     begun: (slots) => built.watch(within((namespace) => slots.has(held.slotOf(namespace))))(),
-    ended: () => void dropOthers(queue, held, logger),
+    ended: () => void dropOthers(queue, owns, logger),
   });
   const unwatch = built.watch(within((namespace) => held.owns(namespace)));
-  const sweeping = sweep?.run(ownAdds(adds, held), signal);
+  const sweeping = sweep?.run(ownAdds(adds, owns), signal);
   await aborted(signal);
   unwatch();
   stopListening();
@@ -85,23 +118,33 @@ async function watchSlots(
 }
 
 /** The due work of the slots that this replica owns, of all that its caches show. */
-export function* dueInSlots(due: Iterable<DueWork>, held: HeldSlots): Generator<DueWork> {
-  for (const work of due) if (held.owns(work.ref.namespace)) yield work;
+export function* dueInSlots(
+  due: Iterable<DueWork>,
+  held: HeldSlots,
+  namespaceOf: NamespaceOf = namespaceOfKey,
+): Generator<DueWork> {
+  for (const work of due) if (held.owns(namespaceOf(work.ref))) yield work;
 }
 
-function ownAdds(adds: ActivationAdds, held: HeldSlots): LeaderAdds {
+function namespaceOfKey({ namespace }: ObjectRef): string | undefined {
+  return namespace;
+}
+
+type IsOwned = (key: ObjectRef) => boolean;
+
+function ownAdds(adds: ActivationAdds, owns: IsOwned): LeaderAdds {
   return {
     add: async (key, options) => {
-      if (held.owns(parseKey(key).namespace)) await adds.add(key, options);
+      if (owns(parseKey(key))) await adds.add(key, options);
     },
   };
 }
 
-async function dropOthers(queue: SlottedController['queue'], held: HeldSlots, logger: Logger): Promise<void> {
+async function dropOthers(queue: SlottedController['queue'], owns: IsOwned, logger: Logger): Promise<void> {
   try {
     const { delayed, parked, waiting } = await queue.inspect(Number.MAX_SAFE_INTEGER);
     for (const { key } of [...delayed, ...parked, ...waiting])
-      if (!held.owns(parseKey(key).namespace)) await queue.purge(key);
+      if (!owns(parseKey(key))) await queue.purge(key);
   } catch (error) {
     logger.warn(
       'keys of slots that are held no longer could not be dropped; they are when their turn comes',

@@ -46,6 +46,23 @@ describe('the activations of the slots of a replica', () => {
     await running;
   });
 
+  it('are in the slot of the namespace of the object, where that is not the namespace of the key', async () => {
+    const local = new QueuedActivations({
+      queue: new MemoryWorkQueue({ name: 'other', clock }),
+      consumer: { run: async () => undefined } as never,
+      ...{ actors, clock, logger: silentLogger },
+    });
+    const asked: unknown[] = [];
+    const others = new SlottedActivations({
+      ...{ local, held },
+      namespaceOf: ({ namespace = '' }) => namespace.split('|')[1],
+      isShown: (_resource, _version, namespace) => asked.push(namespace) > 0,
+    });
+    const adds = await others.beginTerm(TERM);
+    await adds.addWithCauses('pods|shop/web', { versions: { pods: '1' } }, {});
+    expect(asked).toEqual(['shop']);
+  });
+
   it('keep nothing of a key whose run was in progress when its slot ended, and parked it', async () => {
     held.begin(new Map([[held.slotOf('shop'), 1]]));
     const stop = new AbortController();

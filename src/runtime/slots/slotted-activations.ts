@@ -1,4 +1,4 @@
-import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef, ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import type {
   ActivationAdds,
@@ -15,6 +15,8 @@ export interface SlottedActivationsParts {
   /** The keys of this replica, which wait in its memory. */
   readonly local: Activations;
   readonly held: HeldSlots;
+  /** See `ControllerDefinition.namespaceOf`. @default that of the key */
+  readonly namespaceOf?: ((key: ObjectRef) => string | undefined) | undefined;
   /** Whether the caches here show a version of a resource, as far as it matters in a namespace. */
   readonly isShown: (resource: string, version: string, namespace: string | undefined) => boolean;
 }
@@ -59,7 +61,7 @@ export class SlottedActivations implements Activations {
   private async runOne(handle: (taken: TakenKey) => Promise<void>, taken: TakenKey): Promise<void> {
     const { held, local } = this.parts;
     const { key } = taken.item;
-    const { namespace } = parseKey(key);
+    const namespace = this.namespaceOf(key);
     try {
       await held.run(namespace, () => handle(taken));
     } finally {
@@ -68,8 +70,14 @@ export class SlottedActivations implements Activations {
     }
   }
 
+  private namespaceOf(key: string): string | undefined {
+    const ref = parseKey(key);
+    const { namespaceOf = ({ namespace }) => namespace } = this.parts;
+    return namespaceOf(ref);
+  }
+
   private unseen(key: string, versions: ResourceVersions): ResourceVersions {
-    const { namespace } = parseKey(key);
+    const namespace = this.namespaceOf(key);
     const { isShown } = this.parts;
     return Object.fromEntries(
       Object.entries(versions).filter(([resource, version]) => !isShown(resource, version, namespace)),

@@ -138,7 +138,8 @@ export interface ControllerChoices<T extends KubernetesObject = KubernetesObject
    */
   readonly objectOf?: (key: string) => DeepReadonly<T> | undefined;
   /**
-   * The work that runs beside the keys on the replica that leads: caches that are too big for every replica, say.
+   * The work that runs beside the keys on the replica that leads, and with slots and `perNamespace` on each: caches that are too big for
+   * every replica, say.
    * @default nothing
    */
   readonly leading?: LeadingWork;
@@ -187,6 +188,7 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   | 'aliases'
   | 'byDefault'
   | 'eventSource'
+  | 'namespaceOf'
   | 'needsWholeCluster'
   | 'perNamespace'
   | 'queue'

@@ -192,14 +192,6 @@ describe('a reconciler', () => {
     expect(errors.get('default/web')).toMatchObject({ option: 'requeueAfterMs' });
   });
 
-  it('has no work of a leader if its keys are spread by slots, because no replica leads them', () => {
-    const controller = defineController({
-      ...{ name: 'test', for: Deployment, perNamespace: true, reconcile: async () => {} },
-      leading: { isReady: true, run: async () => {}, waitUntilReady: async () => {} },
-    });
-    expect(() => runController(controller, new FakeCluster())).toThrow('controller.perNamespace: ');
-  });
-
   it.each(['Upper', 'a b', '', 'x-', 'x'.repeat(64)])(
     'has a name that queues and metrics can bear, not "%s"',
     (name) => {

@@ -60,7 +60,7 @@ export function defineController<T extends KubernetesObject>(
   // Without the second argument the first is all of it.
   const whole = behaviourOf ? undefined : (traits as ControllerTraits<T> & ControllerBehaviour<T>);
   if (whole) assertWorks(whole);
-  const { aliases, byDefault, eventSource, needsWholeCluster, perNamespace, queue } = traits;
+  const { aliases, byDefault, eventSource, namespaceOf, needsWholeCluster, perNamespace, queue } = traits;
   const { serviceAccount, trims, worksOn } = traits;
   const queueing = traits.queueing && checkedTuning(traits.queueing);
   const construct = (dependencies: ControllerDependencies): BuiltController => {
@@ -73,6 +73,7 @@ export function defineController<T extends KubernetesObject>(
       aliases,
       byDefault,
       eventSource,
+      namespaceOf,
       needsWholeCluster,
       perNamespace,
       queue,
@@ -122,21 +123,11 @@ function assertWorks(
 }
 
 function build<T extends KubernetesObject>(
-  {
-    for: kind,
-    name,
-    pausable = false,
-    perNamespace = false,
-  }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable' | 'perNamespace'>,
+  { for: kind, name, pausable = false }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable'>,
   behaviour: ControllerBehaviour<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
   const { figures, indexes = [], informerOf, leading, limit, reads = [], unreadable } = behaviour;
-  if (perNamespace && leading)
-    throw new InvalidOptionError(
-      'controller.perNamespace',
-      'cannot be together with leading: with slots, replicas that do not lead turn changes into keys',
-    );
   const caches = new NamedCaches(name, dependencies.informers);
   const own = behaviour.objectOf ? undefined : caches.informerOf(kind);
   const subscribe = subscriptionsOf(pausable ? noticingPauses(behaviour) : behaviour, own, caches);

@@ -65,7 +65,7 @@ export interface SharedParts {
 /** Assembles one controller: its activations and their client, its workers, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { clock, identity, logger, metrics, observers, random, selects, tracer } = parts;
-  const { defaultWorkers, name, syncTimeoutMs, type } = definition;
+  const { defaultWorkers, name, namespaceOf, syncTimeoutMs, type } = definition;
   const slots = slotsOf(definition, parts);
   const { informers } = slots ?? parts;
   const worksOn = slots ? 'slots' : definition.queue === 'local' ? 'leader' : (definition.worksOn ?? 'all');
@@ -90,7 +90,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
   const informerOf = (resource: string) =>
     built.informerOf ? built.informerOf(resource) : cacheOf(resource);
-  const activations = activationsOf(definition, parts, informerOf);
+  const activations = activationsOf(definition, parts, informerOf, built.informerOf !== undefined);
   const { hasObject, objectOf } = objectLookup(built, () => cacheOf(qualifiedResource(type)));
   const controller = new Controller({
     name,
@@ -100,7 +100,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     clientFor: (activation) => activationClient(traced, activation, clock, assertMayWork),
     informerOf,
     events,
-    objectOf,
+    ...{ objectOf, namespaceOf },
     obstructed: parts.obstructedKeysOf?.(activations.queue),
     clock,
     logger,
@@ -112,12 +112,13 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     syncTimeoutMs,
     replica: identity,
   });
-  const due = dueOf(built, slots?.held);
+  const due = dueOf(built, definition, slots?.held);
   const { queue } = activations;
   const sweep = due && new UnqueuedSweep({ controller: name, queue, due, clock, logger, metrics });
   return {
     ...{ built, controller, hasObject, activations, queue, worksOn },
     needs: noted.needs,
+    ...(namespaceOf ? { namespaceOf } : {}),
     ...(sweep ? { sweep } : {}),
   };
 }
@@ -133,6 +134,7 @@ function activationsOf(
   definition: ControllerDefinition,
   parts: SharedParts,
   informerOf: InformerByResource,
+  hasOwnCaches: boolean,
 ): Activations {
   const { name, queue = 'shared', queueing: tuning } = definition;
   const slots = slotsOf(definition, parts);
@@ -140,13 +142,21 @@ function activationsOf(
   return new SlottedActivations({
     local: parts.activationsOf(name, { tuning, waitsIn: 'local' }),
     held: slots.held,
-    isShown: (resource, version, namespace) => informerOf(resource)?.hasSeen(version, { namespace }) === true,
+    namespaceOf: definition.namespaceOf,
+    // Keys of a controller with caches of its own come from these alone, and they show what they tell, regardless of the shard.
+    isShown: hasOwnCaches
+      ? () => true
+      : (resource, version, namespace) => informerOf(resource)?.hasSeen(version, { namespace }) === true,
   });
 }
 
-function dueOf(built: BuiltController, held: HeldSlots | undefined): BuiltController['due'] {
+function dueOf(
+  built: BuiltController,
+  { namespaceOf }: ControllerDefinition,
+  held: HeldSlots | undefined,
+): BuiltController['due'] {
   const due = built.due?.bind(built);
-  return due && held ? () => dueInSlots(due(), held) : due;
+  return due && held ? () => dueInSlots(due(), held, namespaceOf) : due;
 }
 
 /** The objects of keys: those of the controller itself, if it has its own, otherwise those of its cache. */

@@ -126,7 +126,8 @@ export class ControllerManager {
     const logger = this.logger.child({ controller });
     const { slots } = this.assembled();
     const isInSlots = slots && definition.perNamespace;
-    if (isInSlots && !slots.held.owns(parseKey(key).namespace))
+    const { namespaceOf = ({ namespace }) => namespace } = definition;
+    if (isInSlots && !slots.held.owns(namespaceOf(parseKey(key))))
       throw new IllegalStateError(`another replica holds the slot of ${key}`);
     const informers = isInSlots ? this.informers : this.whole;
     return planSync({

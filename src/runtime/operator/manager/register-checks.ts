@@ -73,7 +73,8 @@ function checkController(
   const isRunning = manager.state === 'running';
   if (isRunning && waitsFor.length > 0) return `does not start: ${told(waitsFor).join('; ')}`;
   const isStandby = isRunning && !election.isLeader && (worksOn === 'leader' || reconcileOn === 'leader');
-  const isFilling = isRunning && election.isLeader && built.leading?.isReady === false;
+  const worksHere = election.isLeader || worksOn === 'slots';
+  const isFilling = isRunning && worksHere && built.leading?.isReady === false;
   failUnless(controller.isConsuming || isStandby || isFilling, 'takes no keys');
   return [...(isFilling ? ['fills its caches'] : []), ...told(unreadable)].join('; ') || undefined;
 }
