@@ -1,7 +1,7 @@
 import { isEmptySelector, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
-import { DaemonSet, Node, Pod, updateStatus, watch } from '@rollkeeper/runtime';
+import { DaemonSet, Node, Pod, own, updateStatus, watch } from '@rollkeeper/runtime';
 import { REVISION_INDEXES, syncRevisions, truncateRevisions } from '../revisions/revision-history.js';
 import {
   ControllerRevision,
@@ -35,7 +35,7 @@ export const daemonSetController = clusterController<DaemonSet>(
   () => {
     const rejections = new Rejections();
     return {
-      owns: [Pod, ControllerRevision],
+      owns: [own(Pod, { selected: true }), own(ControllerRevision, { selected: true })],
       indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
       watches: [
         watchOrphans(OWN_PODS),

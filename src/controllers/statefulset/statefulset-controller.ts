@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
-import { PersistentVolumeClaim, Pod, StatefulSet, updateStatus } from '@rollkeeper/runtime';
+import { PersistentVolumeClaim, Pod, StatefulSet, own, updateStatus } from '@rollkeeper/runtime';
 import type { Revisions } from '../revisions/revision-history.js';
 import { REVISION_INDEXES, syncRevisions, truncateRevisions } from '../revisions/revision-history.js';
 import { templateOf } from '../revisions/decide-revisions.js';
@@ -36,7 +36,7 @@ export const statefulSetController = clusterController<StatefulSet>({
   for: StatefulSet,
   // Needed for the claims that a pod has mounted.
   trims: WHOLE_PODS,
-  owns: [Pod, ControllerRevision],
+  owns: [own(Pod, { selected: true }), own(ControllerRevision, { selected: true })],
   reads: [PersistentVolumeClaim],
   indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
   watches: [

@@ -144,8 +144,8 @@ function build<T extends KubernetesObject>(
     ...(due && { due: () => (limit ? dueWithin(limit, due()) : due()) }),
     ...(behaviour.objectOf && { objectOf }),
     owns: owns.map((entry) => {
-      const { adoptable = false, kind: owned } = ownedKindOf(entry);
-      return { kind: owned, isSelected: adoptable };
+      const { adoptable = false, kind: owned, selected = adoptable } = ownedKindOf(entry);
+      return { kind: owned, isSelected: selected };
     }),
     ...(leading && { leading }),
     ...(informerOf && { informerOf }),

@@ -31,6 +31,11 @@ export interface OwnedKind {
    */
   readonly adoptable?: boolean;
   /**
+   * Whether the owner's `spec.selector` selects all objects that it controls. After an interrupted sync only the selected ones are then read
+   * again, and not all of the namespace. @default as `adoptable`
+   */
+  readonly selected?: boolean;
+  /**
    * How soon a change wakes an owner; undefined: not at all. Where it is given, only owners that are cached are woken.
    * @default at once, whether the owner is cached or not
    */
@@ -50,6 +55,8 @@ export interface OwnOptions<
   readonly predicates?: readonly Predicate<Owned>[];
   /** See {@link OwnedKind.adoptable}. */
   readonly adoptable?: boolean;
+  /** See {@link OwnedKind.selected}. */
+  readonly selected?: boolean;
   /** See {@link OwnedKind.urgency}. */
   readonly urgency?: (
     event: ResourceEvent<Owned>,
